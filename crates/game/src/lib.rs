@@ -1,0 +1,15 @@
+//! The shared words and traits of Surmise: roles, moves, percepts, views, budgets, meters, seeds.
+//!
+//! Everything that plays sees a game only through [`Simulator`]. A player is handed its [`View`], never a state.
+
+mod budget;
+mod meter;
+mod seed;
+mod simulator;
+mod view;
+
+pub use budget::{Budget, StopFlag};
+pub use meter::Meter;
+pub use seed::{Rng, Seed};
+pub use simulator::{Fault, Goal, MoveId, PerceptId, RoleId, Simulator, State};
+pub use view::{Round, View};

@@ -1,0 +1,19 @@
+//! What one role knows.
+
+use crate::{MoveId, PerceptId};
+
+/// One round as a role lived it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Round {
+    /// The role's own move, as executed.
+    pub own: MoveId,
+    /// What it perceived, sorted. An empty set is information too.
+    pub sees: Vec<PerceptId>,
+}
+
+/// Everything a role knows besides the rules: its own moves and percepts, round by round. Nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The rounds so far.
+    pub rounds: Vec<Round>,
+}

@@ -1,0 +1,142 @@
+//! Checked, normalised rules: what the engines read.
+//!
+//! Everything that has several spellings in a rules file has one here (language reference, section 6): no `or`,
+//! no `and`, no nested `not`, no repeated clauses, names folded, variables numbered per clause.
+
+use crate::symbol::{Symbol, Symbols};
+use std::fmt::{self, Write as _};
+
+/// A normalised description.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Every name that occurs.
+    pub symbols: Symbols,
+    /// Facts and rules, in the order of the source. Facts are clauses with an empty body.
+    pub clauses: Vec<Clause>,
+    /// Whether the description uses GDL-II: a `sees` clause or the role `random`.
+    pub gdl2: bool,
+}
+
+/// `head ⇐ body`, all literals conjoined. Safe: each variable occurs in a positive literal of the body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Clause {
+    /// What follows.
+    pub head: Atom,
+    /// From what; empty for a fact. Ordered so that `not` and `distinct` come after literals that bind their variables.
+    pub body: Vec<Literal>,
+    /// Names of the variables; a [`Term::Var`] is an index into this.
+    pub variables: Vec<String>,
+    /// Byte offset of the clause in its source, for messages.
+    pub offset: u32,
+}
+
+/// One condition of a clause.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Literal {
+    /// The atom holds.
+    Pos(Atom),
+    /// The atom does not hold.
+    Neg(Atom),
+    /// The two terms are different.
+    Distinct(Term, Term),
+}
+
+/// A relation applied to terms. Relations are told apart by name and number of arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Atom {
+    /// The relation's name; see [`crate::kw`] for those with a meaning of their own.
+    pub relation: Symbol,
+    /// Its arguments.
+    pub args: Vec<Term>,
+}
+
+/// A term: variable, constant (a function without arguments) or function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Term {
+    /// A variable of the clause, by number.
+    Var(u32),
+    /// A constant or function term.
+    Fun(Symbol, Vec<Term>),
+}
+
+impl Term {
+    /// A constant.
+    pub fn constant(symbol: Symbol) -> Term {
+        Term::Fun(symbol, Vec::new())
+    }
+
+    /// No variables inside.
+    pub fn is_ground(&self) -> bool {
+        match self {
+            Term::Var(_) => false,
+            Term::Fun(_, args) => args.iter().all(Term::is_ground),
+        }
+    }
+
+    /// Calls `visit` with each occurrence of a variable, left to right.
+    pub fn for_each_var(&self, visit: &mut impl FnMut(u32)) {
+        match self {
+            Term::Var(v) => visit(*v),
+            Term::Fun(_, args) => args.iter().for_each(|t| t.for_each_var(visit)),
+        }
+    }
+
+    /// Canonical text: lower case, one space between elements, constants without parentheses.
+    pub fn canonical(&self, symbols: &Symbols) -> String {
+        let mut out = String::new();
+        write_term(&mut out, self, &|s| symbols.text(s)).expect("writing to a string");
+        out
+    }
+
+    /// As [`Term::canonical`], in the spelling to be used on the wire.
+    pub fn wire(&self, symbols: &Symbols) -> String {
+        let mut out = String::new();
+        write_term(&mut out, self, &|s| symbols.wire_text(s)).expect("writing to a string");
+        out
+    }
+}
+
+impl Atom {
+    /// No variables inside.
+    pub fn is_ground(&self) -> bool {
+        self.args.iter().all(Term::is_ground)
+    }
+
+    /// Calls `visit` with each occurrence of a variable, left to right.
+    pub fn for_each_var(&self, visit: &mut impl FnMut(u32)) {
+        self.args.iter().for_each(|t| t.for_each_var(visit));
+    }
+
+    /// Canonical text.
+    pub fn canonical(&self, symbols: &Symbols) -> String {
+        Term::Fun(self.relation, self.args.clone()).canonical(symbols)
+    }
+}
+
+impl Literal {
+    /// Calls `visit` with each occurrence of a variable, left to right.
+    pub fn for_each_var(&self, visit: &mut impl FnMut(u32)) {
+        match self {
+            Literal::Pos(atom) | Literal::Neg(atom) => atom.for_each_var(visit),
+            Literal::Distinct(a, b) => {
+                a.for_each_var(visit);
+                b.for_each_var(visit);
+            }
+        }
+    }
+}
+
+fn write_term<'a>(out: &mut String, term: &Term, text: &impl Fn(Symbol) -> &'a str) -> fmt::Result {
+    match term {
+        Term::Var(v) => write!(out, "?v{v}"),
+        Term::Fun(name, args) if args.is_empty() => out.write_str(text(*name)),
+        Term::Fun(name, args) => {
+            write!(out, "({}", text(*name))?;
+            for arg in args {
+                out.push(' ');
+                write_term(out, arg, text)?;
+            }
+            out.write_char(')')
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Ground program to network of gates to scalar and lane-parallel simulators.
