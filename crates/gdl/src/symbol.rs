@@ -90,9 +90,8 @@ impl Symbols {
     }
 
     pub(crate) fn set_wire_text(&mut self, symbol: Symbol, text: &str) {
-        if self.text(symbol) != text {
-            self.wire[symbol.0 as usize] = Some(text.to_owned());
-        }
+        let differs = self.text(symbol) != text;
+        self.wire[symbol.0 as usize] = differs.then(|| text.to_owned());
     }
 
     /// How many names there are.

@@ -1,0 +1,26 @@
+//! The static restrictions of the language (reference, section 7), one file each.
+
+mod definitions;
+mod graph;
+mod keywords;
+mod recursion;
+mod safety;
+mod stratification;
+
+use crate::diagnostic::Sink;
+use crate::forms::{Dialect, Form};
+use crate::symbol::Symbols;
+use graph::Graph;
+
+/// Judges the forms and returns those that take part in the game: repaired where lenient reading allows it,
+/// without views for other programs, without hints that cannot be used, without rules that mean nothing.
+pub(crate) fn check(forms: Vec<Form>, dialect: Dialect, symbols: &Symbols, sink: &mut Sink) -> Vec<Form> {
+    let forms = definitions::strip_views(forms, sink);
+    let graph = Graph::new(&forms);
+    definitions::check(&forms, dialect, symbols, sink);
+    keywords::check(&forms, &graph, dialect, symbols, sink);
+    stratification::check(&forms, &graph, symbols, sink);
+    recursion::check(&forms, &graph, symbols, sink);
+    let forms = keywords::drop_dependent_hints(forms, &graph, dialect, symbols);
+    safety::check(forms, &graph, dialect, symbols, sink)
+}

@@ -1,0 +1,81 @@
+//! The diagnostic codes. Each has a page in `codes/`, shown by `surmise check --explain CODE`.
+
+use crate::diagnostic::{Mode, Severity};
+
+macro_rules! codes {
+    ($($variant:ident $text:literal),* $(,)?) => {
+        /// A kind of finding. The codes are stable: programs may rely on their text.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs)]
+        pub enum Code { $($variant),* }
+
+        impl Code {
+            /// Every code, in the order of the language reference.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// The code as it is written in messages.
+            pub fn text(self) -> &'static str {
+                match self { $(Code::$variant => $text),* }
+            }
+
+            /// The page: what it means, why it matters, an example, what to write instead.
+            pub fn page(self) -> &'static str {
+                match self { $(Code::$variant => include_str!(concat!("../codes/", $text, ".md"))),* }
+            }
+        }
+    };
+}
+
+codes! {
+    // Lexical and syntactic.
+    Char "E-CHAR", Limit "E-LIMIT", VarEmpty "E-VAR-EMPTY", Paren "E-PAREN", EmptyList "E-EMPTY-LIST",
+    HeadNotName "E-HEAD-NOT-NAME", RuleNoHead "E-RULE-NO-HEAD", Arrow "E-ARROW", NotArity "E-NOT-ARITY",
+    Distinct "E-DISTINCT", KwConstant "E-KW-CONSTANT", KwArity "E-KW-ARITY", Infix "E-INFIX",
+    Encoding "W-ENCODING", OddChar "W-CHAR", Quote "W-QUOTE", Case "W-CASE", Parens "W-PARENS",
+    EmptyBody "W-EMPTY-BODY", EmptyOr "W-EMPTY-OR", KwTerm "W-KW-TERM", NotForm "W-NOT-FORM",
+    Dialect "N-DIALECT", View "N-VIEW",
+    // Static.
+    FactVar "E-FACT-VAR", Unsafe "E-UNSAFE", UnsafeRole "W-UNSAFE-ROLE", NegCycle "E-NEG-CYCLE",
+    LocalStrat "W-LOCAL-STRAT", Recursion "E-RECURSION", Arity "W-ARITY", NoRole "E-NO-ROLE",
+    RoleRule "E-ROLE-RULE", RoleRuleStatic "W-ROLE-RULE", HeadTrue "E-HEAD-TRUE", HeadDoes "E-HEAD-DOES",
+    InitBody "E-INIT-BODY", InitDep "E-INIT-DEP", DoesDep "E-DOES-DEP", NextBody "E-NEXT-BODY",
+    NextInSees "W-NEXT-IN-SEES", SeesBody "E-SEES-BODY", HintVar "W-HINT-VAR", HintDep "W-HINT-DEP",
+    HintWrong "W-HINT-WRONG", NoLegal "E-NO-LEGAL", NoGoal "E-NO-GOAL", NoTerminal "E-NO-TERMINAL",
+    NoInit "N-NO-INIT", NoNext "N-NO-NEXT", KnowsRule "E-KNOWS", Knows "W-KNOWS", Undef "W-UNDEF",
+    Unused "W-UNUSED", Dup "W-DUP", RuleNever "W-RULE-NEVER",
+    // Found only by playing.
+    NoMove "E-NO-MOVE", GoalValue "E-GOAL-VALUE", GoalNone "W-GOAL-NONE", GoalMany "W-GOAL-MANY",
+    NotRole "W-NOT-ROLE", Long "W-LONG", UnknownLegal "N-UNKNOWN-LEGAL", RunBlowup "E-RUN-BLOWUP",
+}
+
+impl Code {
+    /// The code with this text, in either case.
+    pub fn find(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|c| c.text().eq_ignore_ascii_case(text))
+    }
+
+    /// How bad it is: the first letter says it, except that `strict` raises violations of the specification and
+    /// `lenient` lets recursion that may be infinite pass (engines guard against it at run time).
+    pub fn severity(self, mode: Mode) -> Severity {
+        use Code::*;
+        let raised = matches!(
+            self,
+            Parens | EmptyBody | KwTerm | UnsafeRole | LocalStrat | Arity | NextInSees | HintDep
+        );
+        match (mode, self) {
+            (Mode::Strict, _) if raised => Severity::Error,
+            (Mode::Lenient, Recursion) => Severity::Warning,
+            _ => match self.text().as_bytes()[0] {
+                b'E' => Severity::Error,
+                b'W' => Severity::Warning,
+                _ => Severity::Note,
+            },
+        }
+    }
+
+    /// The first line of the page, without the code: the finding in a few words.
+    pub fn title(self) -> &'static str {
+        let first = self.page().lines().next().unwrap_or_default();
+        first.split_once(": ").map_or(first, |(_, title)| title)
+    }
+}

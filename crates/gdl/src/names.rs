@@ -1,0 +1,89 @@
+//! Names while reading: interning with case folding, and what was seen first where.
+
+use crate::codes::Code;
+use crate::diagnostic::Sink;
+use crate::source::{Span, short};
+use crate::symbol::{Symbol, Symbols};
+use std::collections::{HashMap, HashSet};
+
+/// The names of one description as they are read.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub symbols: Symbols,
+    case_sensitive: bool,
+    /// Spelling and place of the first occurrence of each symbol that was not written in canonical case.
+    first: HashMap<Symbol, (String, Span)>,
+    warned: HashSet<Symbol>,
+    odd: HashSet<String>,
+    folded: String,
+}
+
+impl Names {
+    pub fn new(case_sensitive: bool) -> Names {
+        Names {
+            symbols: Symbols::default(),
+            case_sensitive,
+            first: HashMap::new(),
+            warned: HashSet::new(),
+            odd: HashSet::new(),
+            folded: String::new(),
+        }
+    }
+
+    /// The symbol of a name or variable as written. Keywords are folded always, other names unless told not to.
+    pub fn intern(&mut self, text: &str, span: Span, sink: &mut Sink) -> Symbol {
+        let mut folded = std::mem::take(&mut self.folded);
+        folded.clear();
+        folded.push_str(text);
+        folded.make_ascii_lowercase();
+        let symbol = self.intern_folded(text, &folded, span, sink);
+        self.folded = folded;
+        symbol
+    }
+
+    fn intern_folded(&mut self, text: &str, folded: &str, span: Span, sink: &mut Sink) -> Symbol {
+        if let Some(symbol) = self.symbols.get(folded)
+            && (symbol.is_keyword_relation() || symbol.is_connective())
+        {
+            return symbol;
+        }
+        if self.case_sensitive {
+            return self.symbols.intern(text);
+        }
+        let known = self.symbols.get(folded);
+        let symbol = self.symbols.intern(folded);
+        // Variables are local to their rule: two spellings in two rules do not clash (checked where rules are made).
+        if text.starts_with('?') {
+            return symbol;
+        }
+        if known.is_none() {
+            self.first.insert(symbol, (text.to_owned(), span));
+            self.symbols.set_wire_text(symbol, text);
+        } else {
+            self.compare_spelling(symbol, text, span, sink);
+        }
+        symbol
+    }
+
+    fn compare_spelling(&mut self, symbol: Symbol, text: &str, span: Span, sink: &mut Sink) {
+        let Some((first, at)) = self.first.get(&symbol) else {
+            // Interned by us (`random`): there is no first spelling yet.
+            self.first.insert(symbol, (text.to_owned(), span));
+            return;
+        };
+        if first != text && self.warned.insert(symbol) {
+            sink.add(
+                Code::Case,
+                span,
+                format!("`{}` is spelled `{}` elsewhere; both are read as the same name", short(text), short(first)),
+                "spell a name in one way; case does not tell names apart",
+            )
+            .see(*at, "first spelled here");
+        }
+    }
+
+    /// Whether this odd text is seen for the first time.
+    pub fn first_odd(&mut self, text: &str) -> bool {
+        self.odd.insert(text.to_owned())
+    }
+}

@@ -1,0 +1,343 @@
+//! From checked forms to clauses: equalities solved, disjunctions split, bodies put in an order that can be evaluated
+//! (language reference, section 6, steps 4–7).
+
+use crate::codes::Code;
+use crate::diagnostic::Sink;
+use crate::forms::{Form, Goal, PlacedAtom};
+use crate::rules::{Atom, Clause, Literal, Rules, Term};
+use crate::source::Span;
+use crate::symbol::{Symbols, kw};
+use crate::unify::{Substitution, TooLarge};
+use std::collections::{HashMap, HashSet};
+
+/// Clauses that one rule may be split into; beyond that its disjunctions get relations of their own.
+const MAX_SPLIT: usize = 1024;
+
+/// Literals that splitting may make in all before every disjunction gets a relation of its own.
+const MAX_SPLIT_LITERALS: usize = 500_000;
+
+pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink) -> Rules {
+    let mut normaliser = Normaliser {
+        symbols: &mut symbols,
+        sink,
+        clauses: Vec::new(),
+        seen: HashSet::new(),
+        split_literals: 0,
+        n_aux: 0,
+    };
+    for form in forms {
+        normaliser.form(form);
+    }
+    let clauses = normaliser.clauses;
+    let gdl2 = clauses.iter().any(|c| {
+        let random = || c.head.args.first() == Some(&Term::constant(kw::RANDOM));
+        c.head.relation == kw::SEES || (c.head.relation == kw::ROLE && random())
+    });
+    Rules { symbols, clauses, gdl2 }
+}
+
+struct Normaliser<'a> {
+    symbols: &'a mut Symbols,
+    sink: &'a mut Sink,
+    clauses: Vec<Clause>,
+    seen: HashSet<(Atom, Vec<Literal>)>,
+    split_literals: usize,
+    n_aux: usize,
+}
+
+/// What became of one way to satisfy a body.
+enum Outcome {
+    Kept,
+    Never,
+}
+
+impl Normaliser<'_> {
+    fn form(&mut self, mut form: Form) {
+        if self.must_name(&form.body) {
+            self.name_disjunctions(&mut form);
+        }
+        let span = form.span;
+        let mut kept = false;
+        for conjunction in split(&form.body) {
+            self.split_literals += conjunction.len();
+            kept |= matches!(self.clause(&form, &conjunction), Outcome::Kept);
+        }
+        if !kept {
+            self.sink.add(
+                Code::RuleNever,
+                span,
+                "the conditions of this rule contradict each other: it never applies",
+                "remove it, or look for a `distinct` of two equal terms",
+            );
+        }
+    }
+
+    fn must_name(&self, body: &[Goal]) -> bool {
+        let ways = ways(body);
+        ways > MAX_SPLIT || (ways > 1 && self.split_literals > MAX_SPLIT_LITERALS)
+    }
+
+    /// Gives each disjunction of the body a relation of its own: linear in size where splitting is a product.
+    fn name_disjunctions(&mut self, form: &mut Form) {
+        let binders: Vec<Goal> = form.body.iter().filter(|g| matches!(g, Goal::Pos(_))).cloned().collect();
+        let mut outside: HashMap<u32, usize> = HashMap::new();
+        form.head.atom.for_each_var(&mut |v| *outside.entry(v).or_insert(0) += 1);
+        for goal in &form.body {
+            distinct_vars(goal).into_iter().for_each(|v| *outside.entry(v).or_insert(0) += 1);
+        }
+        for i in 0..form.body.len() {
+            let Goal::Or(branches, span) = &form.body[i] else {
+                continue;
+            };
+            let (branches, span) = (branches.clone(), *span);
+            let mut shared = distinct_vars(&form.body[i]);
+            shared.retain(|v| outside[v] > 1);
+            let head = self.aux_head(&shared, span);
+            for branch in branches {
+                self.aux_clause(form, &head, branch, &binders);
+            }
+            form.body[i] = Goal::Pos(head);
+        }
+    }
+
+    fn aux_head(&mut self, vars: &[u32], span: Span) -> PlacedAtom {
+        self.n_aux += 1;
+        let relation = self.symbols.intern(&format!("or#{}", self.n_aux));
+        PlacedAtom {
+            atom: Atom {
+                relation,
+                args: vars.iter().map(|&v| Term::Var(v)).collect(),
+            },
+            span,
+            args: vec![span; vars.len()],
+        }
+    }
+
+    fn aux_clause(&mut self, form: &Form, head: &PlacedAtom, mut branch: Vec<Goal>, binders: &[Goal]) {
+        // A branch may only test what the rest of the rule binds; then it needs the rest of the rule.
+        let mut bound: HashSet<u32> = HashSet::new();
+        for goal in &branch {
+            if let Goal::Pos(atom) = goal {
+                atom.atom.for_each_var(&mut |v| {
+                    bound.insert(v);
+                });
+            }
+        }
+        let mut needed = HashSet::new();
+        head.atom.for_each_var(&mut |v| {
+            needed.insert(v);
+        });
+        branch.iter().flat_map(distinct_vars).for_each(|v| {
+            needed.insert(v);
+        });
+        if !needed.is_subset(&bound) {
+            branch.extend(binders.iter().cloned());
+        }
+        self.form(Form {
+            head: head.clone(),
+            body: branch,
+            variables: form.variables.clone(),
+            span: form.span,
+        });
+    }
+
+    fn clause(&mut self, form: &Form, conjunction: &[&Goal]) -> Outcome {
+        let mut substitution = Substitution::new(form.variables.len());
+        for goal in conjunction {
+            if let Goal::Same(a, b, _) = goal {
+                match substitution.unify(a, b) {
+                    Ok(true) => {}
+                    Ok(false) => return Outcome::Never,
+                    Err(TooLarge) => return self.too_large(form.span),
+                }
+            }
+        }
+        let built = self.build(form, conjunction, &substitution);
+        match built {
+            Ok(Some(clause)) => {
+                if self.seen.insert((clause.head.clone(), clause.body.clone())) {
+                    self.clauses.push(clause);
+                }
+                Outcome::Kept
+            }
+            Ok(None) => Outcome::Never,
+            Err(TooLarge) => self.too_large(form.span),
+        }
+    }
+
+    fn too_large(&mut self, span: Span) -> Outcome {
+        self.sink.add(
+            Code::Limit,
+            span,
+            "the equalities of this rule build terms that are too large",
+            "write the terms out instead of `not distinct`",
+        );
+        Outcome::Kept
+    }
+
+    fn build(
+        &self,
+        form: &Form,
+        conjunction: &[&Goal],
+        substitution: &Substitution,
+    ) -> Result<Option<Clause>, TooLarge> {
+        let atom = |placed: &PlacedAtom| -> Result<Atom, TooLarge> {
+            let args = placed.atom.args.iter().map(|t| substitution.apply(t));
+            Ok(Atom {
+                relation: placed.atom.relation,
+                args: args.collect::<Result<_, _>>()?,
+            })
+        };
+        let mut literals = Vec::with_capacity(conjunction.len());
+        for goal in conjunction {
+            match goal {
+                Goal::Pos(placed) => literals.push(Literal::Pos(atom(placed)?)),
+                Goal::Neg(placed) => literals.push(Literal::Neg(atom(placed)?)),
+                Goal::Distinct(a, b, _) => {
+                    let (a, b) = (substitution.apply(a)?, substitution.apply(b)?);
+                    if a == b {
+                        return Ok(None);
+                    }
+                    if Substitution::new(form.variables.len()).unify(&a, &b)? {
+                        literals.push(Literal::Distinct(a, b));
+                    }
+                }
+                Goal::Same(..) => {}
+                Goal::Or(..) => unreachable!("split before"),
+            }
+        }
+        let head = atom(&form.head)?;
+        Ok(Some(number_variables(form, head, order(literals, form.variables.len()))))
+    }
+}
+
+/// In how many ways the conjunction can be satisfied, as far as disjunctions go.
+fn ways(goals: &[Goal]) -> usize {
+    goals.iter().fold(1, |product, goal| match goal {
+        Goal::Or(branches, _) => {
+            let sum = branches.iter().fold(0_usize, |sum, b| sum.saturating_add(ways(b)));
+            product.saturating_mul(sum)
+        }
+        _ => product,
+    })
+}
+
+/// The conjunctions without disjunctions that together say the same.
+fn split(goals: &[Goal]) -> Vec<Vec<&Goal>> {
+    let mut ways: Vec<Vec<&Goal>> = vec![Vec::new()];
+    for goal in goals {
+        match goal {
+            Goal::Or(branches, _) => {
+                let inner: Vec<Vec<&Goal>> = branches.iter().flat_map(|b| split(b)).collect();
+                ways = ways
+                    .iter()
+                    .flat_map(|way| inner.iter().map(|more| way.iter().chain(more).copied().collect()))
+                    .collect();
+            }
+            _ => ways.iter_mut().for_each(|way| way.push(goal)),
+        }
+    }
+    ways
+}
+
+fn distinct_vars(goal: &Goal) -> Vec<u32> {
+    let mut vars = Vec::new();
+    collect_vars(goal, &mut vars);
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
+
+fn collect_vars(goal: &Goal, vars: &mut Vec<u32>) {
+    match goal {
+        Goal::Pos(placed) | Goal::Neg(placed) => placed.atom.for_each_var(&mut |v| vars.push(v)),
+        Goal::Distinct(a, b, _) | Goal::Same(a, b, _) => {
+            a.for_each_var(&mut |v| vars.push(v));
+            b.for_each_var(&mut |v| vars.push(v));
+        }
+        Goal::Or(branches, _) => branches.iter().flatten().for_each(|g| collect_vars(g, vars)),
+    }
+}
+
+/// Positive literals in source order, each test as soon as its variables are bound.
+fn order(literals: Vec<Literal>, n_variables: usize) -> Vec<Literal> {
+    let mut waiting: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut missing: Vec<usize> = Vec::new();
+    let mut tests: Vec<Option<Literal>> = Vec::new();
+    let mut ordered = Vec::with_capacity(literals.len());
+    let mut positives = Vec::new();
+    for literal in literals {
+        if matches!(literal, Literal::Pos(_)) {
+            positives.push(literal);
+            continue;
+        }
+        let mut vars = HashSet::new();
+        literal.for_each_var(&mut |v| {
+            vars.insert(v);
+        });
+        if vars.is_empty() {
+            ordered.push(literal);
+            continue;
+        }
+        vars.iter().for_each(|&v| waiting.entry(v).or_default().push(tests.len()));
+        missing.push(vars.len());
+        tests.push(Some(literal));
+    }
+    let mut bound = vec![false; n_variables];
+    for literal in positives {
+        let mut ready = Vec::new();
+        literal.for_each_var(&mut |v| {
+            if !std::mem::replace(&mut bound[v as usize], true) {
+                for &test in waiting.get(&v).into_iter().flatten() {
+                    missing[test] -= 1;
+                    if missing[test] == 0 {
+                        ready.push(test);
+                    }
+                }
+            }
+        });
+        ordered.push(literal);
+        ready.sort_unstable();
+        ordered.extend(ready.into_iter().filter_map(|test| tests[test].take()));
+    }
+    // Only unsafe rules leave tests over, and those were refused; keeping them keeps the meaning visible.
+    ordered.extend(tests.into_iter().flatten());
+    ordered
+}
+
+/// Numbers the variables that are left, in order of occurrence.
+fn number_variables(form: &Form, mut head: Atom, mut body: Vec<Literal>) -> Clause {
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    let mut variables = Vec::new();
+    let mut renumber = |term: &mut Term| {
+        rename(term, &mut |v| {
+            *numbers.entry(v).or_insert_with(|| {
+                variables.push(form.variables[v as usize].name.clone());
+                variables.len() as u32 - 1
+            })
+        });
+    };
+    head.args.iter_mut().for_each(&mut renumber);
+    for literal in &mut body {
+        match literal {
+            Literal::Pos(atom) | Literal::Neg(atom) => atom.args.iter_mut().for_each(&mut renumber),
+            Literal::Distinct(a, b) => {
+                renumber(a);
+                renumber(b);
+            }
+        }
+    }
+    Clause {
+        head,
+        body,
+        variables,
+        offset: form.span.start,
+    }
+}
+
+fn rename(term: &mut Term, number: &mut impl FnMut(u32) -> u32) {
+    match term {
+        Term::Var(v) => *v = number(*v),
+        Term::Fun(_, args) => args.iter_mut().for_each(|t| rename(t, number)),
+    }
+}
