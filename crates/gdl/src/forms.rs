@@ -10,6 +10,7 @@ use crate::names::Names;
 use crate::rules::{Atom, Term};
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// A fact or rule as it was written, in negation normal form.
@@ -23,7 +24,6 @@ pub(crate) struct Form {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    pub symbol: Symbol,
     /// As written, with its question mark.
     pub name: String,
     /// First occurrence in the form.
@@ -103,9 +103,50 @@ pub(crate) fn interpret(ast: &Ast, text: &str, dialect: Dialect, names: &mut Nam
         numbers: HashMap::new(),
         keyword_terms: HashSet::new(),
     };
-    let forms = ast.forms.iter().filter_map(|node| reader.form(node)).collect();
+    let mut seen = Repetitions::default();
+    let mut forms = Vec::with_capacity(ast.forms.len());
+    for node in &ast.forms {
+        if seen.is_new(node, reader.sink) {
+            forms.extend(reader.form(node));
+        }
+    }
     keep_wire_spelling(ast, text, &mut names.symbols);
     forms
+}
+
+/// Forms by what they say, to find those said twice.
+#[derive(Default)]
+struct Repetitions(HashMap<Vec<u32>, Span>);
+
+impl Repetitions {
+    fn is_new(&mut self, node: &Node, sink: &mut Sink) -> bool {
+        let mut key = Vec::new();
+        write_key(node, &mut key);
+        match self.0.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(node.span);
+                true
+            }
+            Entry::Occupied(entry) => {
+                let help = "remove one of the two; saying it twice changes nothing";
+                sink.add(Code::Dup, node.span, "this has been said before", help)
+                    .see(*entry.get(), "said here first");
+                false
+            }
+        }
+    }
+}
+
+fn write_key(node: &Node, key: &mut Vec<u32>) {
+    match &node.kind {
+        NodeKind::Var(symbol) | NodeKind::Name(symbol) => key.push(symbol.0),
+        NodeKind::List(items) if items.len() == 1 => write_key(&items[0], key),
+        NodeKind::List(items) => {
+            key.push(u32::MAX);
+            items.iter().for_each(|item| write_key(item, key));
+            key.push(u32::MAX - 1);
+        }
+    }
 }
 
 /// Moves go back to a peer as it wrote them in a `legal` head, if it did.
@@ -429,7 +470,6 @@ impl Reader<'_> {
         }
         let number = self.variables.len() as u32;
         self.variables.push(Variable {
-            symbol,
             name: written.to_owned(),
             span,
         });

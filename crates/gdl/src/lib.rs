@@ -12,13 +12,13 @@
 //!
 //! The way of a text: [`mod@source`] decodes bytes; `prefix` or `infix` builds the syntax tree ([`ast`]);
 //! `forms` gives it a meaning; `check` holds it against the restrictions of the language; `normalise` makes
-//! [`Rules`], which is what the engines read.
+//! [`Rules`], which is what the engines read. [`format`](mod@format) prints a tree in the canonical layout.
 
 pub mod ast;
 mod check;
 pub mod codes;
 pub mod diagnostic;
-
+pub mod format;
 mod forms;
 mod infix;
 mod names;

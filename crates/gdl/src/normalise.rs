@@ -62,7 +62,8 @@ impl Normaliser<'_> {
             self.split_literals += conjunction.len();
             kept |= matches!(self.clause(&form, &conjunction), Outcome::Kept);
         }
-        if !kept {
+        // An empty `or` has been reported already.
+        if !kept && ways(&form.body) > 0 {
             self.sink.add(
                 Code::RuleNever,
                 span,
