@@ -1,0 +1,384 @@
+//! Rules as the engines use them: relations numbered, facts apart from rules, and what depends on what.
+
+use crate::scc::Graph;
+use gdl::{Rules, Symbol, Term, kw};
+use rustc_hash::FxHashMap;
+
+/// A relation: a name with a number of arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RelId(pub u32);
+
+/// The relations that the language gives a meaning to; they exist in every [`Theory`].
+pub(crate) mod rel {
+    use super::RelId;
+    use gdl::{Symbol, kw};
+
+    pub const ROLE: RelId = RelId(0);
+    pub const INIT: RelId = RelId(1);
+    pub const TRUE: RelId = RelId(2);
+    pub const LEGAL: RelId = RelId(3);
+    pub const DOES: RelId = RelId(4);
+    pub const NEXT: RelId = RelId(5);
+    pub const TERMINAL: RelId = RelId(6);
+    pub const GOAL: RelId = RelId(7);
+    pub const SEES: RelId = RelId(8);
+    pub const BASE: RelId = RelId(9);
+    pub const INPUT: RelId = RelId(10);
+
+    pub(super) const ALL: [(Symbol, usize); 11] = [
+        (kw::ROLE, 1),
+        (kw::INIT, 1),
+        (kw::TRUE, 1),
+        (kw::LEGAL, 2),
+        (kw::DOES, 2),
+        (kw::NEXT, 1),
+        (kw::TERMINAL, 0),
+        (kw::GOAL, 2),
+        (kw::SEES, 2),
+        (kw::BASE, 1),
+        (kw::INPUT, 2),
+    ];
+
+    /// What a game asks for.
+    pub const ASKED: [RelId; 7] = [ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL, SEES];
+}
+
+/// What the truth of a relation hangs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Layer {
+    /// On the rules alone.
+    Static,
+    /// On the state.
+    State,
+    /// On the state and the joint move.
+    Move,
+}
+
+/// A relation and what was found out about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    /// For messages: `cell/3`.
+    pub label: String,
+    pub arity: usize,
+    pub layer: Layer,
+    /// Whether some relation in a cycle with this one (or itself) is negated there.
+    pub negated_in_cycle: bool,
+    /// Numbers of its rules; none for a relation that is only facts.
+    pub rules: Vec<u32>,
+    /// Its facts, if it has no rules.
+    pub facts: Vec<Vec<Term>>,
+    /// Strongly connected component; callees have smaller numbers.
+    pub component: u32,
+}
+
+/// A condition of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Literal {
+    Pos(RelId, Vec<Term>),
+    Neg(RelId, Vec<Term>),
+    Distinct(Term, Term),
+}
+
+impl Literal {
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Literal::Pos(_, args) | Literal::Neg(_, args) => args.iter().collect(),
+            Literal::Distinct(a, b) => vec![a, b],
+        }
+    }
+
+    pub fn for_each_var(&self, visit: &mut impl FnMut(u32)) {
+        self.terms().iter().for_each(|t| t.for_each_var(visit));
+    }
+
+    pub fn relation(&self) -> Option<RelId> {
+        match self {
+            Literal::Pos(rel, _) | Literal::Neg(rel, _) => Some(*rel),
+            Literal::Distinct(..) => None,
+        }
+    }
+}
+
+/// A clause with a body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Rule {
+    pub head: RelId,
+    pub args: Vec<Term>,
+    pub body: Vec<Literal>,
+    pub n_vars: usize,
+}
+
+/// All relations and rules of a game.
+#[derive(Clone, Debug)]
+pub(crate) struct Theory {
+    pub relations: Vec<Relation>,
+    pub rules: Vec<Rule>,
+    /// One relation per `role` rule, holding the roles of that rule alone: their order counts.
+    pub role_rules: Vec<RelId>,
+    index: FxHashMap<(Symbol, usize), RelId>,
+}
+
+impl Theory {
+    /// Numbers relations and takes facts and rules apart.
+    pub fn new(rules: &Rules) -> Theory {
+        let mut theory = Theory {
+            relations: Vec::new(),
+            rules: Vec::new(),
+            role_rules: Vec::new(),
+            index: FxHashMap::default(),
+        };
+        for (name, arity) in rel::ALL {
+            theory.number(rules, name, arity);
+        }
+        for clause in &rules.clauses {
+            // `true` and `does` are given by the play, never by rules (K2); views are no part of the game.
+            let given = [kw::TRUE, kw::DOES, kw::SEES_XML].contains(&clause.head.relation);
+            if !given {
+                theory.add_clause(rules, clause);
+            }
+        }
+        theory.separate_mixed_relations();
+        theory.analyse();
+        theory
+    }
+
+    /// The relation of a keyword or other name.
+    pub fn find(&self, name: Symbol, arity: usize) -> Option<RelId> {
+        self.index.get(&(name, arity)).copied()
+    }
+
+    pub fn relation(&self, id: RelId) -> &Relation {
+        &self.relations[id.0 as usize]
+    }
+
+    /// A relation that no text can name.
+    pub fn add_relation(&mut self, label: String, arity: usize) -> RelId {
+        let id = RelId(self.relations.len() as u32);
+        self.relations.push(Relation {
+            label,
+            arity,
+            layer: Layer::Static,
+            negated_in_cycle: false,
+            rules: Vec::new(),
+            facts: Vec::new(),
+            component: 0,
+        });
+        id
+    }
+
+    fn number(&mut self, rules: &Rules, name: Symbol, arity: usize) -> RelId {
+        if let Some(&id) = self.index.get(&(name, arity)) {
+            return id;
+        }
+        let id = self.add_relation(format!("{}/{arity}", rules.symbols.text(name)), arity);
+        self.index.insert((name, arity), id);
+        id
+    }
+
+    fn add_clause(&mut self, rules: &Rules, clause: &gdl::Clause) {
+        let head = self.number(rules, clause.head.relation, clause.head.args.len());
+        if clause.body.is_empty() {
+            self.relations[head.0 as usize].facts.push(clause.head.args.clone());
+            return;
+        }
+        let mut body = Vec::with_capacity(clause.body.len());
+        for literal in &clause.body {
+            body.push(match literal {
+                gdl::Literal::Pos(a) => Literal::Pos(self.number(rules, a.relation, a.args.len()), a.args.clone()),
+                gdl::Literal::Neg(a) => Literal::Neg(self.number(rules, a.relation, a.args.len()), a.args.clone()),
+                gdl::Literal::Distinct(a, b) => Literal::Distinct(a.clone(), b.clone()),
+            });
+        }
+        let rule = Rule {
+            head,
+            args: clause.head.args.clone(),
+            body,
+            n_vars: clause.variables.len(),
+        };
+        if head == rel::ROLE {
+            self.add_role_rule(rule);
+        } else {
+            self.rules.push(rule);
+        }
+    }
+
+    /// Gives a `role` rule a relation of its own, and `role` whatever that holds.
+    fn add_role_rule(&mut self, mut rule: Rule) {
+        let own = self.add_relation(format!("role rule {}", self.role_rules.len() + 1), 1);
+        rule.head = own;
+        self.rules.push(rule);
+        self.role_rules.push(own);
+        self.rules.push(copy_rule(rel::ROLE, own, 1));
+    }
+
+    /// Moves the facts of relations that also have rules to relations of their own, so that each is one or the other.
+    fn separate_mixed_relations(&mut self) {
+        let mut has_rule = vec![false; self.relations.len()];
+        for rule in &self.rules {
+            has_rule[rule.head.0 as usize] = true;
+        }
+        for (at, has_rule) in has_rule.into_iter().enumerate() {
+            if !has_rule || self.relations[at].facts.is_empty() {
+                continue;
+            }
+            let facts = std::mem::take(&mut self.relations[at].facts);
+            let arity = self.relations[at].arity;
+            let own = self.add_relation(format!("facts of {}", self.relations[at].label), arity);
+            self.relations[own.0 as usize].facts = facts;
+            self.rules.push(copy_rule(RelId(at as u32), own, arity));
+        }
+    }
+
+    /// Files rules under their heads, and finds layers and cycles. To be called again after rules have changed.
+    pub fn analyse(&mut self) {
+        for relation in &mut self.relations {
+            relation.rules.clear();
+            relation.negated_in_cycle = false;
+        }
+        for (number, rule) in self.rules.iter().enumerate() {
+            self.relations[rule.head.0 as usize].rules.push(number as u32);
+        }
+        self.find_cycles();
+        self.find_layers();
+    }
+
+    fn find_cycles(&mut self) {
+        let mut edges = Vec::new();
+        let mut negative = Vec::new();
+        for rule in &self.rules {
+            for literal in &rule.body {
+                let Some(callee) = literal.relation() else {
+                    continue;
+                };
+                edges.push((rule.head.0, callee.0));
+                if matches!(literal, Literal::Neg(..)) {
+                    negative.push((rule.head, callee));
+                }
+            }
+        }
+        let component = Graph::new(self.relations.len(), &edges).components();
+        for (relation, &component) in self.relations.iter_mut().zip(&component) {
+            relation.component = component;
+        }
+        let bad: Vec<u32> = negative
+            .iter()
+            .filter(|(p, q)| component[p.0 as usize] == component[q.0 as usize])
+            .map(|(p, _)| component[p.0 as usize])
+            .collect();
+        for relation in &mut self.relations {
+            relation.negated_in_cycle = bad.contains(&relation.component);
+        }
+    }
+
+    /// Relations, callees before callers.
+    pub fn callees_first(&self) -> Vec<RelId> {
+        let mut order: Vec<RelId> = (0..self.relations.len() as u32).map(RelId).collect();
+        order.sort_by_key(|&r| (self.relation(r).component, r));
+        order
+    }
+
+    fn find_layers(&mut self) {
+        for relation in &mut self.relations {
+            relation.layer = Layer::Static;
+        }
+        self.relations[rel::TRUE.0 as usize].layer = Layer::State;
+        self.relations[rel::DOES.0 as usize].layer = Layer::Move;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for head in self.callees_first() {
+                let layer = self.layer_of_rules(head).max(self.relation(head).layer);
+                changed |= layer != self.relation(head).layer;
+                self.relations[head.0 as usize].layer = layer;
+            }
+        }
+    }
+
+    fn layer_of_rules(&self, head: RelId) -> Layer {
+        self.relation(head)
+            .rules
+            .iter()
+            .flat_map(|&r| &self.rules[r as usize].body)
+            .filter_map(Literal::relation)
+            .map(|callee| self.relation(callee).layer)
+            .max()
+            .unwrap_or(Layer::Static)
+    }
+
+    /// Which relations are needed to answer for these.
+    pub fn needed_for(&self, asked: &[RelId]) -> Vec<bool> {
+        let mut needed = vec![false; self.relations.len()];
+        let mut todo = asked.to_vec();
+        while let Some(relation) = todo.pop() {
+            if std::mem::replace(&mut needed[relation.0 as usize], true) {
+                continue;
+            }
+            for &rule in &self.relation(relation).rules {
+                todo.extend(self.rules[rule as usize].body.iter().filter_map(Literal::relation));
+            }
+        }
+        needed
+    }
+
+    /// Where roles come from, in joint-move order: the facts, then each rule.
+    pub fn role_sources(&self) -> Vec<RelId> {
+        let facts_of_mixed = |r: &RelId| !self.role_rules.contains(r);
+        let mut sources: Vec<RelId> = match self.relation(rel::ROLE).rules.is_empty() {
+            true => vec![rel::ROLE],
+            false => self.callees(rel::ROLE).into_iter().filter(facts_of_mixed).collect(),
+        };
+        sources.extend(&self.role_rules);
+        sources
+    }
+
+    fn callees(&self, relation: RelId) -> Vec<RelId> {
+        let rules = self.relation(relation).rules.iter();
+        rules
+            .flat_map(|&r| &self.rules[r as usize].body)
+            .filter_map(Literal::relation)
+            .collect()
+    }
+
+    /// Says which relation the engines cannot work with, if there is one: checked rules have none, except such
+    /// with more arguments than anybody writes.
+    pub fn unfit_relation(&self) -> Option<String> {
+        let bad_fact = |r: &&Relation| r.facts.iter().flatten().any(|t| !t.is_ground());
+        if let Some(wide) = self.relations.iter().find(|r| r.arity > MAX_ARITY) {
+            return Some(format!("{} has more than {MAX_ARITY} arguments", wide.label));
+        }
+        if let Some(relation) = self.relations.iter().find(bad_fact) {
+            return Some(format!("E-FACT-VAR: a fact of {} has a variable", relation.label));
+        }
+        let rule = self.rules.iter().find(|r| !is_safe(r))?;
+        let label = &self.relation(rule.head).label;
+        Some(format!("E-UNSAFE: a rule of {label} has a variable that nothing binds"))
+    }
+}
+
+/// Which arguments of a call are known fits a word.
+const MAX_ARITY: usize = 64;
+
+fn copy_rule(to: RelId, from: RelId, arity: usize) -> Rule {
+    let args: Vec<Term> = (0..arity as u32).map(Term::Var).collect();
+    Rule {
+        head: to,
+        args: args.clone(),
+        body: vec![Literal::Pos(from, args)],
+        n_vars: arity,
+    }
+}
+
+/// Each variable of the rule occurs in a positive literal.
+pub(crate) fn is_safe(rule: &Rule) -> bool {
+    let mut bound = vec![false; rule.n_vars];
+    for literal in &rule.body {
+        if let Literal::Pos(..) = literal {
+            literal.for_each_var(&mut |v| bound[v as usize] = true);
+        }
+    }
+    let mut safe = true;
+    let mut check = |v: u32| safe &= bound.get(v as usize).copied().unwrap_or(false);
+    rule.args.iter().for_each(|t| t.for_each_var(&mut check));
+    rule.body.iter().for_each(|l| l.for_each_var(&mut check));
+    safe
+}
