@@ -1,0 +1,211 @@
+//! A compiled game: the network, and what is made from it when it is first asked for.
+
+use crate::build::{build, naive_ops};
+use crate::lanes::code::{LaneOptions, Runnable};
+use crate::lanes::layout::Layout;
+use crate::lanes::plan::ChoicePlan;
+use crate::lanes::segments::{Segment, Source};
+use crate::network::{Network, Signal};
+use crate::passes::chains::merge_chains;
+use crate::passes::constants::{Known, fold_constants};
+use crate::passes::dead::remove_dead;
+use crate::passes::pairs::{PairBudget, extract_common};
+use crate::passes::{count_gates, count_ops, count_ops_for};
+use game::{RoleId, State};
+use ground::Program;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What to do while compiling.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompileOptions {
+    /// How lanes are run.
+    pub lanes: LaneOptions,
+    /// Work that extraction of common parts may do.
+    pub pairs: PairBudget,
+}
+
+/// Sizes after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassStats {
+    /// The pass.
+    pub name: &'static str,
+    /// Gates left.
+    pub gates: usize,
+    /// Two-input operations left.
+    pub ops: usize,
+}
+
+/// What compiling did.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Literals in the ground rules.
+    pub naive_ops: usize,
+    /// Sizes after each pass, in order.
+    pub passes: Vec<PassStats>,
+    /// Two-input operations for legal and terminal.
+    pub legal_ops: usize,
+    /// Two-input operations for goals alone.
+    pub goal_ops: usize,
+    /// Two-input operations for next.
+    pub next_ops: usize,
+    /// Two-input operations for percepts.
+    pub sees_ops: usize,
+}
+
+impl Stats {
+    /// Two-input operations in all: the cost by which two ways to ground a game are compared.
+    pub fn ops(&self) -> usize {
+        self.passes.last().map_or(0, |p| p.ops)
+    }
+
+    /// Gates in all.
+    pub fn gates(&self) -> usize {
+        self.passes.last().map_or(0, |p| p.gates)
+    }
+}
+
+/// Names that a simulator answers with.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub roles: Vec<String>,
+    pub fluents: Vec<String>,
+    pub moves: Vec<Vec<String>>,
+    pub percepts: Vec<Vec<String>>,
+}
+
+/// A compiled game; cloning shares it.
+#[derive(Clone)]
+pub struct Compiled(Arc<Inner>);
+
+struct Inner {
+    names: Names,
+    net: Network,
+    initial: Vec<bool>,
+    known: Known,
+    layout: Layout,
+    plan: ChoicePlan,
+    options: CompileOptions,
+    stats: Stats,
+    codes: Mutex<FxHashMap<Segment, Arc<Runnable>>>,
+}
+
+/// Compiles a ground program.
+pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
+    let mut initial = vec![false; program.fluents.len()];
+    program.initial.iter().for_each(|&f| initial[f as usize] = true);
+    let mut stats = Stats { naive_ops: naive_ops(program), ..Stats::default() };
+    let mut log = |name, net: &Network| {
+        stats.passes.push(PassStats { name, gates: count_gates(net), ops: count_ops(net) });
+    };
+    let net = build(program);
+    log("build", &net);
+    let (net, known) = fold_constants(&net, &initial);
+    log("constants", &net);
+    let net = remove_dead(&net);
+    let net = merge_chains(&net);
+    log("chains", &net);
+    let net = extract_common(&net, options.pairs);
+    log("common", &net);
+    segment_stats(&net, &mut stats);
+    let names = Names {
+        roles: program.roles.clone(),
+        fluents: program.fluents.clone(),
+        moves: program.moves.clone(),
+        percepts: program.percepts.clone(),
+    };
+    Compiled(Arc::new(Inner {
+        names,
+        layout: Layout::new(&net),
+        plan: ChoicePlan::separate(&net),
+        net,
+        initial,
+        known,
+        options: *options,
+        stats,
+        codes: Mutex::default(),
+    }))
+}
+
+fn segment_stats(net: &Network, stats: &mut Stats) {
+    let out = &net.outputs;
+    let mut legal: Vec<Signal> = out.legal.iter().flatten().copied().collect();
+    legal.push(out.terminal);
+    let goals: Vec<Signal> = out.goals.iter().flatten().map(|&(_, s)| s).collect();
+    let sees: Vec<Signal> = out.sees.iter().flatten().copied().collect();
+    stats.legal_ops = count_ops_for(net, &legal);
+    stats.goal_ops = count_ops_for(net, &goals);
+    stats.next_ops = count_ops_for(net, &out.next);
+    stats.sees_ops = count_ops_for(net, &sees);
+}
+
+impl Compiled {
+    /// What compiling did.
+    pub fn stats(&self) -> &Stats {
+        &self.0.stats
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.0.net
+    }
+
+    /// Names of the roles, in joint-move order.
+    pub fn roles(&self) -> &[String] {
+        &self.0.names.roles
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.0.names
+    }
+
+    pub(crate) fn known(&self) -> &Known {
+        &self.0.known
+    }
+
+    /// How many fluents a state has.
+    pub fn n_fluents(&self) -> usize {
+        self.0.initial.len()
+    }
+
+    /// How many moves a role has.
+    pub fn n_moves(&self, role: RoleId) -> usize {
+        self.0.names.moves[role.0 as usize].len()
+    }
+
+    /// How many percepts a role has.
+    pub fn n_percepts(&self, role: RoleId) -> usize {
+        self.0.names.percepts[role.0 as usize].len()
+    }
+
+    /// The goal values of a role, ascending.
+    pub fn goal_values(&self, role: RoleId) -> impl Iterator<Item = i32> + '_ {
+        self.0.net.outputs.goals[role.0 as usize].iter().map(|&(v, _)| v)
+    }
+
+    /// The initial state.
+    pub fn initial_state(&self) -> State {
+        let mut state = State(smallvec::smallvec![0; self.n_fluents().div_ceil(64)]);
+        for (f, _) in self.0.initial.iter().enumerate().filter(|(_, b)| **b) {
+            state.0[f / 64] |= 1 << (f % 64);
+        }
+        state
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    /// Runnable code of a segment, made when it is first asked for.
+    pub fn code(&self, segment: Segment) -> Arc<Runnable> {
+        let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = codes.entry(segment).or_insert_with(|| {
+            let inner = &*self.0;
+            let source =
+                Source { net: &inner.net, layout: &inner.layout, initial: &inner.initial, plan: &inner.plan };
+            let circuit = source.circuit(segment);
+            Arc::new(Runnable::new(&circuit, inner.layout.len, inner.options.lanes))
+        });
+        made.clone()
+    }
+}

@@ -1,0 +1,105 @@
+//! A circuit ready to run, by machine code where possible, by the interpreter elsewhere.
+
+use super::cell::Mask;
+use super::interp::Interpreted;
+#[cfg(target_arch = "x86_64")]
+use super::jit::Native;
+use crate::circuit::Circuit;
+
+/// How circuits are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneOptions {
+    /// Emit machine code where the machine can run it; otherwise interpret.
+    pub native: bool,
+    /// Circuits with more operations than this are interpreted: their code would not fit any cache.
+    pub native_limit: usize,
+}
+
+impl Default for LaneOptions {
+    fn default() -> Self {
+        LaneOptions { native: true, native_limit: 1_000_000 }
+    }
+}
+
+/// A circuit ready to run.
+#[derive(Debug)]
+pub struct Runnable {
+    form: Form,
+    /// Two-input operations.
+    pub ops: usize,
+}
+
+#[derive(Debug)]
+enum Form {
+    Interpreted(Interpreted),
+    #[cfg(target_arch = "x86_64")]
+    Native(Native),
+}
+
+impl Runnable {
+    /// Prepares a circuit whose scratch cells start at `scratch`.
+    pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions) -> Runnable {
+        let ops = circuit.cost();
+        #[cfg(target_arch = "x86_64")]
+        if options.native
+            && ops <= options.native_limit
+            && let Some(native) = Native::new(circuit, scratch)
+        {
+            #[cfg(debug_assertions)]
+            check(&native, circuit, scratch);
+            return Runnable { form: Form::Native(native), ops };
+        }
+        let _ = options;
+        Runnable { form: Form::Interpreted(Interpreted::new(circuit, scratch)), ops }
+    }
+
+    /// Runs it once.
+    #[inline]
+    pub fn run(&self, frame: &mut [Mask]) {
+        match &self.form {
+            Form::Interpreted(code) => code.run(frame),
+            #[cfg(target_arch = "x86_64")]
+            Form::Native(code) => code.run(frame),
+        }
+    }
+
+    /// Cells that the frame must have.
+    pub fn n_cells(&self) -> usize {
+        match &self.form {
+            Form::Interpreted(code) => code.n_cells as usize,
+            #[cfg(target_arch = "x86_64")]
+            Form::Native(code) => code.n_cells as usize,
+        }
+    }
+
+    /// Bytes of machine code; 0 if interpreted.
+    pub fn code_bytes(&self) -> usize {
+        match &self.form {
+            Form::Interpreted(_) => 0,
+            #[cfg(target_arch = "x86_64")]
+            Form::Native(code) => code.n_bytes,
+        }
+    }
+}
+
+/// Machine code and interpreter must agree on random frames.
+#[cfg(all(debug_assertions, target_arch = "x86_64"))]
+fn check(native: &Native, circuit: &Circuit, scratch: u32) {
+    use super::rng::LaneRng;
+    let interpreted = Interpreted::new(circuit, scratch);
+    let n = native.n_cells.max(interpreted.n_cells) as usize;
+    let mut rng = LaneRng::new(game::Seed(n as u64));
+    for _ in 0..2 {
+        let mut a = vec![Mask::ZERO; n];
+        rng.fill(&mut a);
+        a[super::layout::ZERO as usize] = Mask::ZERO;
+        a[super::layout::ONE as usize] = Mask::ONE;
+        let mut b = a.clone();
+        native.run(&mut a);
+        interpreted.run(&mut b);
+        for &(cell, _) in &circuit.stores {
+            let at = cell as usize;
+            assert_eq!(a[at], b[at], "machine code and interpreter differ in cell {cell}");
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! Machine code for circuits on x86-64 with AVX2: one 256-bit register per value.
+//!
+//! A circuit becomes one straight function over the cells of a frame. Operations come depth first; registers are
+//! given away by Belady's rule (who is needed last, leaves first), a value that leaves its register is stored only if
+//! it is needed again and is not in memory already, and a result that a later store would overwrite is never stored.
+//! Cells may be read and written by the same circuit: a store waits until the old content has been read.
+//!
+//! The code is written to memory that is not executable, then the memory is made executable and no longer writable.
+#![allow(unsafe_code)]
+
+use super::cell::Mask;
+use super::layout::{ONE, ZERO};
+use super::schedule::{Block, Order, operands, schedule};
+use crate::circuit::{Circuit, Component, Op, Wire};
+use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
+use memmap2::{Mmap, MmapMut};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Machine code for one circuit.
+#[derive(Debug)]
+pub struct Native {
+    code: Mmap,
+    /// Bytes of code.
+    pub n_bytes: usize,
+    /// Cells of a frame, scratch included.
+    pub n_cells: u32,
+}
+
+/// Whether this machine can run what this module emits.
+pub fn is_available() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
+}
+
+impl Native {
+    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
+    pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
+        if !is_available() {
+            return None;
+        }
+        let (bytes, n_cells) = Emitter::emit(circuit, scratch).ok()?;
+        let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
+        memory.copy_from_slice(&bytes);
+        Some(Native { code: memory.make_exec().ok()?, n_bytes: bytes.len(), n_cells })
+    }
+
+    /// Runs the circuit once over a frame.
+    #[inline]
+    pub fn run(&self, frame: &mut [Mask]) {
+        assert!(frame.len() >= self.n_cells as usize, "the frame is too small for this code");
+        // SAFETY: the memory holds a complete function that `Emitter` made for this calling convention; it ends in
+        // `ret`, keeps no callee-saved register, needs AVX2, which `new` has checked, and touches only cells
+        // below `n_cells` of the frame that is passed, which the line above has checked. Cells are 32-aligned.
+        unsafe {
+            let entry: unsafe extern "sysv64" fn(*mut Mask) = std::mem::transmute(self.code.as_ptr());
+            entry(frame.as_mut_ptr());
+        }
+    }
+}
+
+/// What the code does next, operations and stores in one order.
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    Op(Wire),
+    Store(u32, Wire),
+    LoopBegin(usize),
+    LoopEnd(usize),
+}
+
+const REGISTERS: usize = 16;
+const NONE: u32 = u32::MAX;
+
+struct Emitter<'c> {
+    circuit: &'c Circuit,
+    encoder: Encoder,
+    ip: u64,
+    /// Which value each register holds.
+    held: [Option<Wire>; REGISTERS],
+    register: Vec<Option<u8>>,
+    /// Where each value is in memory, if it is.
+    home: Vec<u32>,
+    /// Positions at which each value is read, ascending, and how far we are.
+    uses: Vec<Vec<u32>>,
+    cursor: Vec<u32>,
+    free: Vec<u32>,
+    /// Scratch cells in use that may be given back.
+    scratch: FxHashSet<u32>,
+    n_cells: u32,
+    now: u32,
+    loop_head: u64,
+}
+
+impl<'c> Emitter<'c> {
+    fn emit(circuit: &'c Circuit, scratch: u32) -> Result<(Vec<u8>, u32), IcedError> {
+        let n = circuit.ops().len();
+        let mut emitter = Emitter {
+            circuit,
+            encoder: Encoder::new(64),
+            ip: 0,
+            held: [None; REGISTERS],
+            register: vec![None; n],
+            home: vec![NONE; n],
+            uses: vec![Vec::new(); n],
+            cursor: vec![0; n],
+            free: Vec::new(),
+            scratch: FxHashSet::default(),
+            n_cells: scratch,
+            now: 0,
+            loop_head: 0,
+        };
+        for (at, op) in circuit.ops().iter().enumerate() {
+            emitter.home[at] = match *op {
+                Op::Zero => ZERO,
+                Op::One => ONE,
+                Op::Load(cell) => cell,
+                Op::Settled { component, atom } => circuit.components[component as usize].cells[atom as usize],
+                _ => NONE,
+            };
+        }
+        emitter.save_overwritten_copies()?;
+        let items = emitter.order();
+        emitter.find_uses(&items);
+        for (at, &item) in items.iter().enumerate() {
+            emitter.now = at as u32;
+            match item {
+                Item::Op(wire) => emitter.operation(wire)?,
+                Item::Store(cell, wire) => emitter.store(cell, wire)?,
+                Item::LoopBegin(component) => emitter.begin_loop(component)?,
+                Item::LoopEnd(component) => emitter.end_loop(component)?,
+            }
+        }
+        emitter.put(Instruction::with(Code::VEX_Vzeroupper))?;
+        emitter.put(Instruction::with(Code::Retnq))?;
+        Ok((emitter.encoder.take_buffer(), emitter.n_cells))
+    }
+
+    /// A store whose value is plainly another cell that is stored to as well: the value moves out of the way first.
+    fn save_overwritten_copies(&mut self) -> Result<(), IcedError> {
+        let targets: FxHashSet<u32> = self.circuit.stores.iter().map(|&(cell, _)| cell).collect();
+        for &(cell, wire) in &self.circuit.stores {
+            if let Op::Load(from) = self.circuit.op(wire)
+                && from != cell
+                && targets.contains(&from)
+                && self.home[wire.0 as usize] == from
+            {
+                let slot = self.fresh();
+                self.load_to(0, from)?;
+                self.save_to(slot, 0)?;
+                // Not marked as scratch: it must last to the end.
+                self.scratch.remove(&slot);
+                self.home[wire.0 as usize] = slot;
+            }
+        }
+        Ok(())
+    }
+
+    /// Operations in schedule order; each store as early as its value is there and its cell has been read out.
+    fn order(&self) -> Vec<Item> {
+        let blocks = schedule(self.circuit, Order::DepthFirst);
+        let n = self.circuit.ops().len();
+        let mut items: Vec<Item> = Vec::new();
+        let mut ready = vec![0_usize; n];
+        let mut last_read: FxHashMap<u32, usize> = FxHashMap::default();
+        for block in &blocks {
+            let (Block::Straight(ops) | Block::Loop { ops, .. }) = block;
+            let end = match block {
+                Block::Loop { component, .. } => {
+                    items.push(Item::LoopBegin(*component));
+                    Some(items.len() + ops.len() + 1)
+                }
+                Block::Straight(_) => None,
+            };
+            for &wire in ops {
+                items.push(Item::Op(wire));
+                let after = end.unwrap_or(items.len());
+                ready[wire.0 as usize] = after;
+                if let Some((a, b)) = operands(self.circuit.op(wire)) {
+                    for read in [a, b] {
+                        if matches!(self.circuit.op(read), Op::Load(_)) {
+                            last_read.insert(self.home[read.0 as usize], after);
+                        }
+                    }
+                }
+            }
+            if let Block::Loop { component, .. } = block {
+                items.push(Item::LoopEnd(*component));
+                for &definition in &self.circuit.components[*component].definitions {
+                    if let Op::Load(cell) = self.circuit.op(definition) {
+                        last_read.insert(cell, items.len());
+                    }
+                }
+            }
+        }
+        self.insert_stores(items, &ready, &last_read)
+    }
+
+    fn insert_stores(
+        &self,
+        items: Vec<Item>,
+        ready: &[usize],
+        last_read: &FxHashMap<u32, usize>,
+    ) -> Vec<Item> {
+        let mut stores: Vec<(usize, u32, Wire)> = Vec::new();
+        for &(cell, wire) in &self.circuit.stores {
+            if self.home[wire.0 as usize] == cell {
+                continue;
+            }
+            // Values that are not computed here have waited in memory from the start: they are written last.
+            let is_op = operands(self.circuit.op(wire)).is_some();
+            let value_at = if is_op { ready[wire.0 as usize] } else { items.len() };
+            let free_at = last_read.get(&cell).copied().unwrap_or(0);
+            stores.push((value_at.max(free_at), cell, wire));
+        }
+        stores.sort_by_key(|&(at, _, _)| at);
+        let mut stores = stores.into_iter().peekable();
+        let mut merged = Vec::with_capacity(items.len() + stores.len());
+        let n = items.len();
+        for (at, item) in items.into_iter().enumerate() {
+            while let Some((_, cell, wire)) = stores.next_if(|s| s.0 <= at) {
+                merged.push(Item::Store(cell, wire));
+            }
+            merged.push(item);
+        }
+        debug_assert!(stores.clone().all(|s| s.0 <= n));
+        merged.extend(stores.map(|(_, cell, wire)| Item::Store(cell, wire)));
+        merged
+    }
+
+    fn find_uses(&mut self, items: &[Item]) {
+        let mut loop_start: Option<u32> = None;
+        let mut defined = vec![0_u32; self.uses.len()];
+        let mut outer: Vec<Wire> = Vec::new();
+        for (at, &item) in items.iter().enumerate() {
+            let at = at as u32;
+            let mut read = |wire: Wire, uses: &mut Vec<Vec<u32>>, outer: &mut Vec<Wire>| {
+                if uses[wire.0 as usize].last() != Some(&at) {
+                    uses[wire.0 as usize].push(at);
+                }
+                if loop_start.is_some_and(|start| defined[wire.0 as usize] < start) {
+                    outer.push(wire);
+                }
+            };
+            match item {
+                Item::Op(wire) => {
+                    if let Some((a, b)) = operands(self.circuit.op(wire)) {
+                        read(a, &mut self.uses, &mut outer);
+                        read(b, &mut self.uses, &mut outer);
+                    }
+                    defined[wire.0 as usize] = at;
+                }
+                Item::Store(_, wire) => read(wire, &mut self.uses, &mut outer),
+                Item::LoopBegin(_) => loop_start = Some(at),
+                Item::LoopEnd(component) => {
+                    // What a loop reads from outside must last for all of its passes.
+                    outer.extend(&self.circuit.components[component].definitions);
+                    for wire in outer.drain(..) {
+                        if self.uses[wire.0 as usize].last() != Some(&at) {
+                            self.uses[wire.0 as usize].push(at);
+                        }
+                    }
+                    loop_start = None;
+                }
+            }
+        }
+    }
+
+    /// When a value is read next, strictly after now.
+    fn next_use(&mut self, wire: Wire) -> u32 {
+        let at = wire.0 as usize;
+        let uses = &self.uses[at];
+        let mut cursor = self.cursor[at] as usize;
+        while cursor < uses.len() && uses[cursor] <= self.now {
+            cursor += 1;
+        }
+        self.cursor[at] = cursor as u32;
+        uses.get(cursor).copied().unwrap_or(NONE)
+    }
+
+    fn operation(&mut self, wire: Wire) -> Result<(), IcedError> {
+        let (code, first, second, commutes) = match self.circuit.op(wire) {
+            Op::And(a, b) => (Code::VEX_Vpand_ymm_ymm_ymmm256, a, b, true),
+            Op::AndNot(a, b) => (Code::VEX_Vpandn_ymm_ymm_ymmm256, a, b, false),
+            Op::Or(a, b) => (Code::VEX_Vpor_ymm_ymm_ymmm256, a, b, true),
+            Op::Xor(a, b) => (Code::VEX_Vpxor_ymm_ymm_ymmm256, a, b, true),
+            _ => return Ok(()),
+        };
+        let (mut a, mut b) = (first, second);
+        if commutes {
+            // One operand must be in a register: the one that is, or else the one that is needed again sooner.
+            let swap = match (self.register[a.0 as usize], self.register[b.0 as usize]) {
+                (None, Some(_)) => true,
+                (None, None) => self.next_use(b) < self.next_use(a),
+                _ => false,
+            };
+            if swap {
+                std::mem::swap(&mut a, &mut b);
+            }
+        }
+        let left = self.in_register(a, None)?;
+        let known = self.register[b.0 as usize];
+        let right = match known {
+            Some(r) => Some(r),
+            None if self.worth_loading(b) => Some(self.in_register(b, Some(left))?),
+            None => None,
+        };
+        let memory = (right.is_none()).then(|| self.home[b.0 as usize]);
+        self.free_register_if_dead(a);
+        self.free_register_if_dead(b);
+        let to = self.take_register([Some(left), right])?;
+        let instruction = match (right, memory) {
+            (Some(r), _) => Instruction::with3(code, ymm(to), ymm(left), ymm(r))?,
+            (None, Some(cell)) => Instruction::with3(code, ymm(to), ymm(left), at_cell(cell))?,
+            (None, None) => return Ok(()),
+        };
+        self.put(instruction)?;
+        // Only now: a value on its way out must not land where this instruction still reads.
+        self.free_slot_if_dead(a);
+        self.free_slot_if_dead(b);
+        self.held[to as usize] = Some(wire);
+        self.register[wire.0 as usize] = Some(to);
+        if self.next_use(wire) == NONE {
+            self.held[to as usize] = None;
+            self.register[wire.0 as usize] = None;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, cell: u32, wire: Wire) -> Result<(), IcedError> {
+        let from = self.in_register(wire, None)?;
+        self.save_to(cell, from)?;
+        if self.home[wire.0 as usize] == NONE {
+            self.home[wire.0 as usize] = cell;
+        }
+        self.release_if_dead(wire);
+        Ok(())
+    }
+
+    fn begin_loop(&mut self, component: usize) -> Result<(), IcedError> {
+        self.flush()?;
+        self.load_to(0, ZERO)?;
+        for &cell in &self.circuit.components[component].cells {
+            self.save_to(cell, 0)?;
+        }
+        self.loop_head = self.ip;
+        Ok(())
+    }
+
+    /// Atoms take their new values; another pass if any of them changed.
+    fn end_loop(&mut self, component: usize) -> Result<(), IcedError> {
+        // Values that the loop made are needed later or as definitions: all of them go to memory.
+        self.now -= 1;
+        self.flush()?;
+        self.now += 1;
+        let circuit = self.circuit;
+        let Component { definitions, cells, .. } = &circuit.components[component];
+        self.load_to(0, ZERO)?;
+        for (definition, &cell) in definitions.iter().zip(cells) {
+            let from = self.home[definition.0 as usize];
+            self.load_to(1, from)?;
+            let xor = Code::VEX_Vpxor_ymm_ymm_ymmm256;
+            self.put(Instruction::with3(xor, ymm(2), ymm(1), at_cell(cell))?)?;
+            self.put(Instruction::with3(Code::VEX_Vpor_ymm_ymm_ymmm256, ymm(0), ymm(0), ymm(2))?)?;
+            // In place: taking a new value early only helps, since definitions are monotone.
+            self.save_to(cell, 1)?;
+        }
+        self.put(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, ymm(0), ymm(0))?)?;
+        self.put(Instruction::with_branch(Code::Jne_rel32_64, self.loop_head)?)?;
+        for &definition in definitions {
+            self.release_if_dead(definition);
+        }
+        Ok(())
+    }
+
+    /// Empties all registers; what is needed later goes to memory.
+    fn flush(&mut self) -> Result<(), IcedError> {
+        for r in 0..REGISTERS as u8 {
+            self.evict(r)?;
+        }
+        Ok(())
+    }
+
+    fn worth_loading(&mut self, wire: Wire) -> bool {
+        let next = self.next_use(wire);
+        if next == NONE {
+            return false;
+        }
+        (0..REGISTERS).any(|r| match self.held[r] {
+            None => true,
+            Some(other) => self.next_use(other) > next,
+        })
+    }
+
+    fn in_register(&mut self, wire: Wire, keep: Option<u8>) -> Result<u8, IcedError> {
+        if let Some(r) = self.register[wire.0 as usize] {
+            return Ok(r);
+        }
+        let r = self.take_register([keep, None])?;
+        self.load_to(r, self.home[wire.0 as usize])?;
+        self.held[r as usize] = Some(wire);
+        self.register[wire.0 as usize] = Some(r);
+        Ok(r)
+    }
+
+    /// A register to write to: a free one, or that of the value that is needed last.
+    fn take_register(&mut self, keep: [Option<u8>; 2]) -> Result<u8, IcedError> {
+        let mut best = (0, 0);
+        for r in 0..REGISTERS as u8 {
+            match self.held[r as usize] {
+                // An operand that dies here has given its register up: the result may go there.
+                None => return Ok(r),
+                Some(wire) => {
+                    let next = self.next_use(wire);
+                    if next > best.0 && !keep.contains(&Some(r)) {
+                        best = (next, r);
+                    }
+                }
+            }
+        }
+        self.evict(best.1)?;
+        Ok(best.1)
+    }
+
+    fn evict(&mut self, r: u8) -> Result<(), IcedError> {
+        let Some(wire) = self.held[r as usize].take() else { return Ok(()) };
+        self.register[wire.0 as usize] = None;
+        if self.home[wire.0 as usize] == NONE && self.next_use(wire) != NONE {
+            let slot = self.fresh();
+            self.home[wire.0 as usize] = slot;
+            self.save_to(slot, r)?;
+        }
+        Ok(())
+    }
+
+    fn release_if_dead(&mut self, wire: Wire) {
+        self.free_register_if_dead(wire);
+        self.free_slot_if_dead(wire);
+    }
+
+    fn free_register_if_dead(&mut self, wire: Wire) {
+        if self.next_use(wire) == NONE
+            && let Some(r) = self.register[wire.0 as usize].take()
+        {
+            self.held[r as usize] = None;
+        }
+    }
+
+    fn free_slot_if_dead(&mut self, wire: Wire) {
+        let home = self.home[wire.0 as usize];
+        if self.next_use(wire) == NONE && self.scratch.remove(&home) {
+            self.free.push(home);
+        }
+    }
+
+    fn fresh(&mut self) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.n_cells += 1;
+            self.n_cells - 1
+        });
+        self.scratch.insert(slot);
+        slot
+    }
+
+    fn load_to(&mut self, r: u8, cell: u32) -> Result<(), IcedError> {
+        self.put(Instruction::with2(Code::VEX_Vmovdqa_ymm_ymmm256, ymm(r), at_cell(cell))?)
+    }
+
+    fn save_to(&mut self, cell: u32, r: u8) -> Result<(), IcedError> {
+        self.put(Instruction::with2(Code::VEX_Vmovdqa_ymmm256_ymm, at_cell(cell), ymm(r))?)
+    }
+
+    fn put(&mut self, instruction: Instruction) -> Result<(), IcedError> {
+        self.ip += self.encoder.encode(&instruction, self.ip)? as u64;
+        Ok(())
+    }
+}
+
+fn ymm(r: u8) -> Register {
+    Register::YMM0 + u32::from(r)
+}
+
+fn at_cell(cell: u32) -> MemoryOperand {
+    MemoryOperand::with_base_displ(Register::RDI, i64::from(cell) * size_of::<Mask>() as i64)
+}

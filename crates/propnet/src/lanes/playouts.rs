@@ -1,0 +1,1 @@
+//! Whole random games, as many as asked for, on any number of threads.

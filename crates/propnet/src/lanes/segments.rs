@@ -1,0 +1,255 @@
+//! The circuits of a game: what is computed together, and the frame cells it reads and writes.
+
+use super::choice::choose;
+use super::layout::{Layout, RANDOM_BITS};
+use super::plan::ChoicePlan;
+use crate::circuit::{Circuit, Wire};
+use crate::lower::Lowering;
+use crate::network::{Network, Signal};
+
+/// A circuit of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// State → legal moves, terminal, stuck.
+    Eval,
+    /// State → goals, as the rules give them.
+    Goals,
+    /// Legal moves, random vectors, mask → one move of this role in the lanes of the mask.
+    Sample(u16),
+    /// State, moves → successor state.
+    Next,
+    /// State, moves → percepts of this role.
+    Sees(u16),
+    /// A whole step of a playout in place: state, random vectors → state, terminal, stuck.
+    Step(StepKind),
+    /// State, root, mask → the state, or the root in the lanes of the mask.
+    Restart,
+    /// State → goals that count (the largest that holds, and only those worth points).
+    Points,
+}
+
+/// What a step of a playout does besides moving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepKind {
+    /// What becomes of lanes whose game is over or stuck.
+    pub ended: Ended,
+    /// Whether goals that count are computed too.
+    pub points: bool,
+    /// Whether every role's percepts are computed too.
+    pub percepts: bool,
+}
+
+/// What becomes of a lane whose game is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ended {
+    /// It starts again from the initial state.
+    ToInitial,
+    /// It starts again from its root.
+    ToRoot,
+    /// It stays as it is.
+    Frozen,
+}
+
+/// What all segments of a game share.
+pub struct Source<'a> {
+    /// The network.
+    pub net: &'a Network,
+    /// Its frame.
+    pub layout: &'a Layout,
+    /// The initial state.
+    pub initial: &'a [bool],
+    /// How moves are chosen in a step.
+    pub plan: &'a ChoicePlan,
+}
+
+impl Source<'_> {
+    /// The circuit of a segment.
+    pub fn circuit(&self, segment: Segment) -> Circuit {
+        let mut circuit = Circuit::new();
+        let mut lower = Lowering::new(self.net, &mut circuit, self.layout.cycles);
+        for f in 0..self.net.n_fluents() {
+            let wire = circuit.load(self.layout.state + f as u32);
+            lower.set(self.net.fluent(f), wire);
+        }
+        match segment {
+            Segment::Eval => self.eval(&mut circuit, &mut lower),
+            Segment::Goals => self.goals(&mut circuit, &mut lower),
+            Segment::Points => self.points(&mut circuit, &mut lower),
+            Segment::Sample(role) => self.sample(&mut circuit, role as usize),
+            Segment::Next => {
+                self.load_moves(&mut circuit, &mut lower);
+                lower.ensure(&mut circuit, &self.net.outputs.next);
+                for (f, &next) in self.net.outputs.next.iter().enumerate() {
+                    let wire = lower.plain(&mut circuit, next);
+                    circuit.store(self.layout.next + f as u32, wire);
+                }
+            }
+            Segment::Sees(role) => {
+                self.load_moves(&mut circuit, &mut lower);
+                self.sees(&mut circuit, &mut lower, role as usize);
+            }
+            Segment::Step(kind) => self.step(&mut circuit, &mut lower, kind),
+            Segment::Restart => {
+                let mask = circuit.load(self.layout.mask);
+                for f in 0..self.net.n_fluents() as u32 {
+                    let root = circuit.load(self.layout.root + f);
+                    let state = circuit.load(self.layout.state + f);
+                    let wire = circuit.select(mask, root, state);
+                    circuit.store(self.layout.state + f, wire);
+                }
+            }
+        }
+        circuit
+    }
+
+    fn load_moves(&self, circuit: &mut Circuit, lower: &mut Lowering) {
+        for (role, n) in self.net.n_moves().into_iter().enumerate() {
+            for mv in 0..n {
+                let wire = circuit.load(self.layout.does[role] + mv as u32);
+                lower.set(self.net.does(role, mv), wire);
+            }
+        }
+    }
+
+    fn eval(&self, circuit: &mut Circuit, lower: &mut Lowering) {
+        let terminal = lower.plain(circuit, self.net.outputs.terminal);
+        let mut stuck = circuit.zero();
+        for (role, row) in self.net.outputs.legal.iter().enumerate() {
+            lower.ensure(circuit, row);
+            let mut any = circuit.zero();
+            for (mv, &legal) in row.iter().enumerate() {
+                let wire = lower.plain(circuit, legal);
+                circuit.store(self.layout.legal[role] + mv as u32, wire);
+                any = circuit.or(any, wire);
+            }
+            let none = circuit.not(any);
+            stuck = circuit.or(stuck, none);
+        }
+        let stuck = circuit.and_not(terminal, stuck);
+        circuit.store(self.layout.terminal, terminal);
+        circuit.store(self.layout.stuck, stuck);
+    }
+
+    fn goals(&self, circuit: &mut Circuit, lower: &mut Lowering) {
+        for (role, row) in self.net.outputs.goals.iter().enumerate() {
+            for (at, &(_, signal)) in row.iter().enumerate() {
+                let wire = lower.plain(circuit, signal);
+                circuit.store(self.layout.goals[role] + at as u32, wire);
+            }
+        }
+    }
+
+    /// Goals as they count: values clamped, nothing for zero, the largest where there are several.
+    fn points(&self, circuit: &mut Circuit, lower: &mut Lowering) {
+        for (role, row) in self.net.outputs.goals.iter().enumerate() {
+            let mut higher: Option<Wire> = None;
+            for (at, &(value, signal)) in row.iter().enumerate().rev().filter(|(_, (v, _))| *v > 0) {
+                let wire = lower.plain(circuit, signal);
+                let counts = match higher {
+                    Some(h) if !self.exclusive_goals(role) => circuit.and_not(h, wire),
+                    _ => wire,
+                };
+                higher = Some(higher.map_or(wire, |h| circuit.or(h, wire)));
+                debug_assert!(value > 0);
+                circuit.store(self.layout.goals[role] + at as u32, counts);
+            }
+        }
+    }
+
+    /// Whether a role's positive goals are known to exclude each other.
+    fn exclusive_goals(&self, role: usize) -> bool {
+        self.net.outputs.goals[role].iter().filter(|(v, _)| *v > 0).count() < 2
+    }
+
+    fn sample(&self, circuit: &mut Circuit, role: usize) {
+        let n = self.net.n_moves()[role] as u32;
+        let columns: Vec<Wire> = (0..n).map(|m| circuit.load(self.layout.legal[role] + m)).collect();
+        let random = self.random(circuit, role);
+        let chosen = choose(circuit, &columns, &random);
+        let mask = circuit.load(self.layout.mask);
+        for (mv, pick) in chosen.picks.into_iter().enumerate() {
+            let cell = self.layout.does[role] + mv as u32;
+            let old = circuit.load(cell);
+            let wire = circuit.select(mask, pick, old);
+            circuit.store(cell, wire);
+        }
+    }
+
+    fn random(&self, circuit: &mut Circuit, slot: usize) -> Vec<Wire> {
+        let start = self.layout.random + slot as u32 * RANDOM_BITS;
+        (start..start + RANDOM_BITS).map(|cell| circuit.load(cell)).collect()
+    }
+
+    fn sees(&self, circuit: &mut Circuit, lower: &mut Lowering, role: usize) {
+        let row = &self.net.outputs.sees[role];
+        lower.ensure(circuit, row);
+        for (at, &signal) in row.iter().enumerate() {
+            let wire = lower.plain(circuit, signal);
+            circuit.store(self.layout.sees[role] + at as u32, wire);
+        }
+    }
+
+    fn step(&self, circuit: &mut Circuit, lower: &mut Lowering, kind: StepKind) {
+        let out = &self.net.outputs;
+        let terminal = lower.plain(circuit, out.terminal);
+        if kind.points {
+            self.points(circuit, lower);
+        }
+        let mut any_all: Option<Wire> = None;
+        for (slot, group) in self.plan.groups.iter().enumerate() {
+            let random = self.random(circuit, slot);
+            let made = group.choose(circuit, lower, self.net, &random);
+            for (role, mv, wire) in made.moves {
+                lower.set(self.net.does(role, mv), wire);
+            }
+            any_all = Some(any_all.map_or(made.any, |a| circuit.and(a, made.any)));
+        }
+        let any_all = any_all.unwrap_or_else(|| circuit.one());
+        // Over, or nothing to play: end = terminal | !any.
+        let goes_on = circuit.and_not(terminal, any_all);
+        let ended = circuit.not(goes_on);
+        let stuck = circuit.and_not(terminal, ended);
+        circuit.store(self.layout.terminal, terminal);
+        circuit.store(self.layout.stuck, stuck);
+        lower.ensure(circuit, &out.next);
+        for (f, &next) in out.next.iter().enumerate() {
+            let cell = self.layout.state + f as u32;
+            let new = self.after(circuit, lower, kind.ended, (goes_on, ended), f, next);
+            circuit.store(cell, new);
+        }
+        if kind.percepts {
+            (0..out.sees.len()).for_each(|role| self.sees(circuit, lower, role));
+        }
+    }
+
+    /// The state bit after a step: the successor's in lanes that go on.
+    fn after(
+        &self,
+        circuit: &mut Circuit,
+        lower: &mut Lowering,
+        kind: Ended,
+        (goes_on, ended): (Wire, Wire),
+        f: usize,
+        next: Signal,
+    ) -> Wire {
+        let (wire, inverted) = lower.signal(circuit, next);
+        let other = match kind {
+            Ended::ToInitial => {
+                return match (self.initial[f], inverted) {
+                    (false, false) => circuit.and(goes_on, wire),
+                    (false, true) => circuit.and_not(wire, goes_on),
+                    (true, false) => circuit.or(wire, ended),
+                    (true, true) => {
+                        let zero = circuit.and(wire, goes_on);
+                        circuit.not(zero)
+                    }
+                };
+            }
+            Ended::ToRoot => circuit.load(self.layout.root + f as u32),
+            Ended::Frozen => circuit.load(self.layout.state + f as u32),
+        };
+        let new = if inverted { circuit.and_not(wire, goes_on) } else { circuit.and(wire, goes_on) };
+        let old = circuit.and(ended, other);
+        circuit.or(new, old)
+    }
+}
