@@ -3,6 +3,7 @@
 use crate::pattern::Key;
 use crate::terms::{TermId, Terms};
 use rustc_hash::{FxHashMap, FxHasher};
+use std::cell::OnceCell;
 use std::hash::Hasher;
 
 /// A set of rows of one width, numbered in the order in which they came.
@@ -117,6 +118,7 @@ pub(crate) struct FactSet {
     rows: RowSet,
     keys: FxHashMap<Key, IndexId>,
     indexes: Vec<Index>,
+    distinct: OnceCell<Box<[usize]>>,
 }
 
 #[derive(Clone)]
@@ -143,14 +145,30 @@ impl FactSet {
 
     pub fn insert(&mut self, row: &[TermId]) {
         if self.rows.insert(row).1 {
-            self.indexes.iter_mut().for_each(|i| i.built = false);
+            self.forget_order();
         }
+    }
+
+    fn forget_order(&mut self) {
+        self.indexes.iter_mut().for_each(|i| i.built = false);
+        self.distinct.take();
     }
 
     /// Forgets the facts but not which indexes are wanted.
     pub fn clear(&mut self) {
         self.rows = RowSet::new(self.rows.width);
-        self.indexes.iter_mut().for_each(|i| i.built = false);
+        self.forget_order();
+    }
+
+    /// How many different values a column has.
+    pub fn distinct(&self, column: usize) -> usize {
+        let count = |column| {
+            let mut values: Vec<TermId> = self.rows.rows().map(|r| r[column]).collect();
+            values.sort_unstable();
+            values.dedup();
+            values.len()
+        };
+        self.distinct.get_or_init(|| (0..self.rows.width).map(count).collect())[column]
     }
 
     /// The index on this key.

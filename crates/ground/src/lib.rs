@@ -1,14 +1,21 @@
 //! Checked rules to a ground program, and the slow, obvious reference simulator.
 
+mod audit;
+mod direct;
 mod facts;
+mod ground;
 mod order;
 mod pattern;
 pub mod program;
 mod reference;
 mod scc;
+mod steps;
 mod terms;
 mod theory;
 
+pub use audit::{Audit, AuditOptions, audit};
+pub use direct::Direct;
+pub use ground::{GroundError, Limits, Progress, Splitting, ground};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
 pub use reference::{Guards, Reference};
 

@@ -10,7 +10,9 @@ use gdl::Term;
 /// What a row source looks like to the estimate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
-    /// So many rows, stored and indexed.
+    /// Stored and indexed; with what is bound, so many rows are to be expected.
+    Known(f64),
+    /// About so many rows in all, stored and indexed.
     Rows(usize),
     /// Derived on demand.
     Derived,
@@ -18,15 +20,15 @@ pub(crate) enum Source {
     Touchy,
 }
 
-/// The numbers of the literals of the body that are not in `done`, in the order in which to try them.
+/// The numbers of the literals of the body, except `done`, in the order in which to try them.
 pub(crate) fn order(
     rule: &Rule,
     bound: &Bound,
-    done: &[usize],
-    source: &dyn Fn(RelId, &[Term]) -> Source,
+    done: Option<usize>,
+    source: &dyn Fn(RelId, &[Term], &Bound) -> Source,
 ) -> Vec<usize> {
     let mut bound = bound.clone();
-    let mut left: Vec<usize> = (0..rule.body.len()).filter(|n| !done.contains(n)).collect();
+    let mut left: Vec<usize> = (0..rule.body.len()).filter(|&n| Some(n) != done).collect();
     let mut order = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let cost = |&n: &usize| cost(&rule.body[n], &bound, source);
@@ -45,18 +47,19 @@ pub(crate) fn order(
 /// How many rows of an unknown relation to expect.
 const UNKNOWN_ROWS: f64 = 80.0;
 
-fn cost(literal: &Literal, bound: &Bound, source: &dyn Fn(RelId, &[Term]) -> Source) -> f64 {
+fn cost(literal: &Literal, bound: &Bound, source: &dyn Fn(RelId, &[Term], &Bound) -> Source) -> f64 {
     match literal {
         Literal::Distinct(a, b) if bound.covers(a) && bound.covers(b) => 0.0,
-        Literal::Neg(rel, args) if args.iter().all(|t| bound.covers(t)) => match source(*rel, args) {
-            Source::Rows(_) => 0.1,
+        Literal::Neg(rel, args) if args.iter().all(|t| bound.covers(t)) => match source(*rel, args, bound) {
+            Source::Known(_) | Source::Rows(_) => 0.1,
             Source::Derived => 0.8,
             Source::Touchy => f64::MAX / 2.0,
         },
         Literal::Distinct(..) | Literal::Neg(..) => f64::INFINITY,
         Literal::Pos(rel, args) => {
             let open = openness(args, bound);
-            match source(*rel, args) {
+            match source(*rel, args, bound) {
+                Source::Known(rows) => expected(rows, open.ceil(), 0.2),
                 Source::Rows(rows) => expected(rows as f64, open, 0.2),
                 Source::Derived | Source::Touchy => 2.0 * expected(UNKNOWN_ROWS, open, 0.4),
             }
@@ -69,7 +72,7 @@ fn expected(rows: f64, open: f64, if_closed: f64) -> f64 {
     if open == 0.0 {
         if_closed
     } else {
-        rows.max(1.0).powf(open)
+        rows.max(0.5).powf(open)
     }
 }
 

@@ -15,9 +15,10 @@ use game::{Fault, Goal, Meter, MoveId, PerceptId, RoleId, Simulator, State, Stop
 use gdl::{Rules, Symbols};
 pub use machine::Guards;
 pub(crate) use machine::Machine;
-pub(crate) use plan::Known;
+pub(crate) use plan::{Known, expected_rows};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+pub(crate) use table::TableId;
 
 /// How many steps to spend on evaluating a static relation as a whole before leaving it to be asked piecemeal.
 const STATIC_STEPS: u64 = 100_000;

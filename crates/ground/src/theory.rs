@@ -41,6 +41,9 @@ pub(crate) mod rel {
 
     /// What a game asks for.
     pub const ASKED: [RelId; 7] = [ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL, SEES];
+
+    /// What it asks for in play.
+    pub const OUTPUTS: [RelId; 5] = [LEGAL, NEXT, TERMINAL, GOAL, SEES];
 }
 
 /// What the truth of a relation hangs on.
@@ -116,6 +119,8 @@ pub(crate) struct Theory {
     /// One relation per `role` rule, holding the roles of that rule alone: their order counts.
     pub role_rules: Vec<RelId>,
     index: FxHashMap<(Symbol, usize), RelId>,
+    /// What the game asks for in play counts as depending on the state, even if it does not.
+    outputs_change: bool,
 }
 
 impl Theory {
@@ -126,6 +131,7 @@ impl Theory {
             rules: Vec::new(),
             role_rules: Vec::new(),
             index: FxHashMap::default(),
+            outputs_change: false,
         };
         for (name, arity) in rel::ALL {
             theory.number(rules, name, arity);
@@ -140,11 +146,6 @@ impl Theory {
         theory.separate_mixed_relations();
         theory.analyse();
         theory
-    }
-
-    /// The relation of a keyword or other name.
-    pub fn find(&self, name: Symbol, arity: usize) -> Option<RelId> {
-        self.index.get(&(name, arity)).copied()
     }
 
     pub fn relation(&self, id: RelId) -> &Relation {
@@ -218,15 +219,35 @@ impl Theory {
             has_rule[rule.head.0 as usize] = true;
         }
         for (at, has_rule) in has_rule.into_iter().enumerate() {
-            if !has_rule || self.relations[at].facts.is_empty() {
-                continue;
+            if has_rule {
+                self.separate_facts(RelId(at as u32));
             }
-            let facts = std::mem::take(&mut self.relations[at].facts);
-            let arity = self.relations[at].arity;
-            let own = self.add_relation(format!("facts of {}", self.relations[at].label), arity);
-            self.relations[own.0 as usize].facts = facts;
-            self.rules.push(copy_rule(RelId(at as u32), own, arity));
         }
+    }
+
+    fn separate_facts(&mut self, relation: RelId) {
+        let Relation {
+            facts, arity, label, ..
+        } = &mut self.relations[relation.0 as usize];
+        if facts.is_empty() {
+            return;
+        }
+        let (facts, arity) = (std::mem::take(facts), *arity);
+        let label = format!("facts of {label}");
+        let own = self.add_relation(label, arity);
+        self.relations[own.0 as usize].facts = facts;
+        self.rules.push(copy_rule(relation, own, arity));
+    }
+
+    /// Prepares for grounding: drops what is not asked for, and treats everything asked for in play as changing.
+    pub fn for_grounding(&mut self) {
+        let needed = self.needed_for(&rel::ASKED);
+        self.rules.retain(|r| needed[r.head.0 as usize]);
+        for output in rel::OUTPUTS {
+            self.separate_facts(output);
+        }
+        self.outputs_change = true;
+        self.analyse();
     }
 
     /// Files rules under their heads, and finds layers and cycles. To be called again after rules have changed.
@@ -283,6 +304,11 @@ impl Theory {
         }
         self.relations[rel::TRUE.0 as usize].layer = Layer::State;
         self.relations[rel::DOES.0 as usize].layer = Layer::Move;
+        if self.outputs_change {
+            for output in rel::OUTPUTS {
+                self.relations[output.0 as usize].layer = Layer::State;
+            }
+        }
         let mut changed = true;
         while changed {
             changed = false;

@@ -48,6 +48,9 @@ impl Default for Guards {
     }
 }
 
+/// How many fluents to expect of a kind that the initial state has none of.
+const UNSEEN_FLUENTS: usize = 32;
+
 /// Evaluates a theory.
 #[derive(Clone)]
 pub(crate) struct Machine {
@@ -322,7 +325,7 @@ impl Machine {
             stored: &self.stored,
             fluents: &|fluent| match fluent {
                 Term::Var(_) => total,
-                Term::Fun(name, args) => fluents.get(&(*name, args.len())).copied().unwrap_or(4),
+                Term::Fun(name, args) => fluents.get(&(*name, args.len())).copied().unwrap_or(UNSEEN_FLUENTS),
             },
             number: &mut |relation, known| number(procs, proc_index, &theory, relation, known),
         }

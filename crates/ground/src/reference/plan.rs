@@ -3,6 +3,7 @@
 use crate::facts::{FactSet, IndexId};
 use crate::order::{Source, order};
 use crate::pattern::{Bound, Build, Key, Pat, Probe};
+use crate::steps::{Step, Steps};
 use crate::terms::Terms;
 use crate::theory::{Layer, Literal, RelId, Rule, Theory, rel};
 use gdl::Term;
@@ -40,21 +41,11 @@ pub(crate) struct Proc {
 pub(crate) struct Plan {
     /// Patterns of the known arguments.
     pub known: Box<[Pat]>,
-    pub steps: Box<[Step]>,
+    pub steps: Box<[Step<Op>]>,
     /// The arguments that the call leaves open.
     pub answer: Box<[Build]>,
     /// After an answer: the last step whose next row can lead to a *different* answer. Later ones only find it again.
     pub resume: Option<u32>,
-}
-
-/// One condition, and where to go back to.
-pub(crate) struct Step {
-    pub op: Op,
-    /// If nothing satisfies the condition: the last step that gave a value to one of its variables. Steps between
-    /// cannot help.
-    pub culprit: Option<u32>,
-    /// After some rows did: the last step before this that can give another row.
-    pub previous: Option<u32>,
 }
 
 /// A condition with all decisions taken that can be taken before running.
@@ -129,47 +120,38 @@ impl Compiler<'_> {
         let known_pats = split_args(&rule.args, |a| known.has(a))
             .map(|t| Pat::new(t, &mut bound, self.terms))
             .collect();
-        let order = order(rule, &bound, &[], &|rel, args| self.source(rel, args));
-        let mut steps: Vec<Step> = Vec::with_capacity(order.len());
-        let mut binder: Vec<Option<u32>> = vec![None; rule.n_vars];
-        let mut previous = None;
+        let source = |rel, args: &[Term], bound: &Bound| self.source(rel, args, bound);
+        let order = order(rule, &bound, None, &source);
+        let mut steps = Steps::new(rule.n_vars, |v| bound.has(v));
         for literal in order.into_iter().map(|n| &rule.body[n]) {
-            let at = steps.len() as u32;
-            let before = bound.clone();
             let op = self.op(literal, &mut bound);
-            let culprit = last_binder(literal, &binder);
-            let generates = matches!(&op, Op::Rows { .. }) || matches!(&op, Op::Call { open, .. } if !open.is_empty());
-            steps.push(Step { op, culprit, previous });
-            if generates {
-                previous = Some(at);
-            }
-            literal.for_each_var(&mut |v| {
-                if !before.has(v) {
-                    binder[v as usize] = Some(at);
-                }
-            });
+            let generates = match &op {
+                Op::Rows { .. } => true,
+                Op::Call { open, .. } => !open.is_empty(),
+                _ => false,
+            };
+            steps.push(op, literal, generates);
         }
-        let mut resume = None;
-        for term in split_args(&rule.args, |a| !known.has(a)) {
-            term.for_each_var(&mut |v| resume = resume.max(binder[v as usize]));
-        }
+        let open = |a: usize| !known.has(a);
+        let mut asked = Vec::new();
+        split_args(&rule.args, open).for_each(|t| t.for_each_var(&mut |v| asked.push(v)));
         Plan {
             known: known_pats,
-            steps: steps.into(),
-            answer: split_args(&rule.args, |a| !known.has(a))
+            resume: steps.last_to_bind(&asked),
+            steps: steps.finish(),
+            answer: split_args(&rule.args, open)
                 .map(|t| Build::new(t, self.terms))
                 .collect(),
-            resume,
         }
     }
 
-    fn source(&self, relation: RelId, args: &[Term]) -> Source {
+    fn source(&self, relation: RelId, args: &[Term], bound: &Bound) -> Source {
         if relation == rel::TRUE {
             Source::Rows((self.fluents)(&args[0]))
         } else if relation == rel::DOES {
             Source::Rows(2)
         } else if self.stored[relation.0 as usize] {
-            Source::Rows(self.facts[relation.0 as usize].rows().len())
+            Source::Known(expected_rows(&self.facts[relation.0 as usize], args, bound))
         } else if self.theory.relation(relation).negated_in_cycle {
             Source::Touchy
         } else {
@@ -225,14 +207,15 @@ impl Compiler<'_> {
     }
 }
 
-fn split_args(args: &[Term], keep: impl Fn(usize) -> bool) -> impl Iterator<Item = &Term> {
-    args.iter().enumerate().filter(move |(a, _)| keep(*a)).map(|(_, t)| t)
+/// How many facts to expect if the values of bound arguments were drawn independently.
+pub(crate) fn expected_rows(facts: &FactSet, args: &[Term], bound: &Bound) -> f64 {
+    let known = (0..args.len()).filter(|&a| bound.covers(&args[a]));
+    let choices: f64 = known.map(|a| facts.distinct(a).max(1) as f64).product();
+    facts.rows().len() as f64 / choices
 }
 
-fn last_binder(literal: &Literal, binder: &[Option<u32>]) -> Option<u32> {
-    let mut last = None;
-    literal.for_each_var(&mut |v| last = last.max(binder[v as usize]));
-    last
+fn split_args(args: &[Term], keep: impl Fn(usize) -> bool) -> impl Iterator<Item = &Term> {
+    args.iter().enumerate().filter(move |(a, _)| keep(*a)).map(|(_, t)| t)
 }
 
 fn max(theory: &Theory, relation: RelId, of: impl Fn(&Rule) -> usize) -> usize {

@@ -1,0 +1,51 @@
+//! Grounds conformance games and checks the programs on recorded plays: `instances FILTER [LINES] [off|components|full]`.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use ground::{Direct, Limits, Splitting};
+use std::sync::Arc;
+use std::time::Instant;
+use support::conformance::{entries, folder, follow};
+
+fn main() {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    let lines: usize = std::env::args().nth(2).map_or(0, |n| n.parse().expect("a number"));
+    let splitting = match std::env::args().nth(3).as_deref() {
+        Some("off") => Splitting::Off,
+        Some("components") => Splitting::Components,
+        _ => Splitting::Full,
+    };
+    let Some(folder) = folder() else { return };
+    for entry in entries(&folder).iter().filter(|e| e.name.contains(&filter)) {
+        let reading = entry.read();
+        let limits = Limits {
+            splitting,
+            ..Limits::default()
+        };
+        let start = Instant::now();
+        let mut instances = 0;
+        let result = ground::ground(&reading.rules, &limits, &mut |p| instances = p.instances);
+        let seconds = start.elapsed().as_secs_f64();
+        let program = match result {
+            Ok(program) => program,
+            Err(e) => {
+                println!("{:32} {seconds:8.3} s  {e}", entry.name);
+                continue;
+            }
+        };
+        let moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();
+        print!(
+            "{:32} {seconds:8.3} s {instances:8} instances {:8} rules {:8} atoms {:5} fluents {moves:?} moves",
+            entry.name,
+            program.rules.len(),
+            program.n_atoms,
+            program.fluents.len(),
+        );
+        let start = Instant::now();
+        let outcome = follow(&mut Direct::new(Arc::new(program)), &entry.lines(), lines);
+        let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());
+        outcome.truncate(300);
+        println!(" {:.3} s {outcome}", start.elapsed().as_secs_f64());
+    }
+}

@@ -1,0 +1,399 @@
+//! What only play shows: random games on the reference simulator, held against the well-formedness conditions of the
+//! language (reference, sections 8.6 and 9).
+//!
+//! Sampling proves nothing: a game without findings may still have a flaw in a corner that no sample reached.
+
+use crate::Reference;
+use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
+use gdl::{Code, Diagnostic, Mode, Rules, Severity, Span, Symbol, kw};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How much to play.
+#[derive(Clone, Debug)]
+pub struct AuditOptions {
+    /// Where randomness starts.
+    pub seed: Seed,
+    /// Games to play.
+    pub games: u32,
+    /// Rounds after which a game counts as one that does not end.
+    pub max_rounds: u32,
+    /// How strictly to judge.
+    pub mode: Mode,
+    /// Ends the audit early.
+    pub stop: StopFlag,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        AuditOptions {
+            seed: Seed(1),
+            games: 100,
+            max_rounds: 500,
+            mode: Mode::Lenient,
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+/// What was played and found.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// Games begun.
+    pub games: u32,
+    /// Rounds played in all of them.
+    pub rounds: u64,
+    /// The findings. Their places are those of the first clause that has to do with them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Plays random games and reports what is wrong.
+pub fn audit(rules: &Rules, options: &AuditOptions) -> Audit {
+    let mut auditor = Auditor {
+        rules,
+        options,
+        report: Audit::default(),
+        said: HashSet::new(),
+        legal_by_view: HashMap::new(),
+        goals_given: BTreeMap::new(),
+        base: None,
+        input: None,
+    };
+    match Reference::with(rules, crate::Guards::default(), options.stop.clone()) {
+        Ok(mut sim) => auditor.run(&mut sim),
+        Err(fault) => auditor.fault(&fault),
+    }
+    auditor.finish()
+}
+
+struct Auditor<'a> {
+    rules: &'a Rules,
+    options: &'a AuditOptions,
+    report: Audit,
+    /// Findings reported already, by code and what they are about.
+    said: HashSet<(Code, String)>,
+    legal_by_view: HashMap<(RoleId, RoleView), Vec<MoveId>>,
+    /// For each role, in how many ends it had a goal and in how many it had none.
+    goals_given: BTreeMap<String, (u32, u32)>,
+    base: Option<HashSet<String>>,
+    input: Option<HashSet<(String, String)>>,
+}
+
+/// What a role has done and seen.
+type RoleView = Vec<(MoveId, Vec<PerceptId>)>;
+
+impl Auditor<'_> {
+    fn run(&mut self, sim: &mut Reference) {
+        let outcome = self.read_hints(sim).and_then(|()| {
+            for game in 0..self.options.games {
+                self.report.games += 1;
+                let mut rng = self.options.seed.nth(u64::from(game)).rng();
+                self.play(sim, &mut rng)?;
+            }
+            Ok(())
+        });
+        if let Err(fault) = outcome {
+            self.fault(&fault);
+        }
+    }
+
+    fn read_hints(&mut self, sim: &mut Reference) -> Result<(), Fault> {
+        let base: HashSet<String> = sim.base_hints()?.into_iter().collect();
+        let input: HashSet<(String, String)> = sim.input_hints()?.into_iter().collect();
+        self.base = (!base.is_empty()).then_some(base);
+        self.input = (!input.is_empty()).then_some(input);
+        Ok(())
+    }
+
+    fn play(&mut self, sim: &mut Reference, rng: &mut Rng) -> Result<(), Fault> {
+        let mut state = sim.initial()?;
+        let mut views: Vec<RoleView> = vec![Vec::new(); sim.roles().len()];
+        for round in 0..self.options.max_rounds {
+            self.check_fluents(sim, &state);
+            if sim.terminal(&state)? {
+                return self.check_goals(sim, &state);
+            }
+            let Some(joint) = self.choose(sim, &state, round, &views, rng)? else {
+                return Ok(());
+            };
+            self.observe(sim, &state, &joint, &mut views)?;
+            state = sim.next(&state, &joint)?;
+            self.report.rounds += 1;
+        }
+        self.say(
+            Code::Long,
+            "",
+            kw::TERMINAL,
+            format!("a random game did not end within {} rounds", self.options.max_rounds),
+            "limit the number of rounds in the rules, so that every game ends",
+        );
+        Ok(())
+    }
+
+    /// A random joint move, or nothing if some role cannot move.
+    fn choose(
+        &mut self,
+        sim: &mut Reference,
+        state: &State,
+        round: u32,
+        views: &[RoleView],
+        rng: &mut Rng,
+    ) -> Result<Option<Vec<MoveId>>, Fault> {
+        let mut joint = Vec::with_capacity(views.len());
+        let mut legal = Vec::new();
+        self.check_legal_roles(sim, state)?;
+        for (number, view) in views.iter().enumerate() {
+            let role = RoleId(number as u16);
+            sim.legal(state, role, &mut legal)?;
+            if legal.is_empty() {
+                self.no_move(sim, state, role, round);
+                return Ok(None);
+            }
+            self.check_inputs(sim, role, &legal);
+            self.check_knowable(sim, role, view, &legal);
+            joint.push(*rng.pick(&legal));
+        }
+        Ok(Some(joint))
+    }
+
+    fn observe(
+        &mut self,
+        sim: &mut Reference,
+        state: &State,
+        joint: &[MoveId],
+        views: &mut [RoleView],
+    ) -> Result<(), Fault> {
+        for (name, _) in sim.raw_sees(state, joint)? {
+            self.check_role(sim, &name, kw::SEES);
+        }
+        for (number, view) in views.iter_mut().enumerate() {
+            let mut sees = Vec::new();
+            sim.percepts(state, joint, RoleId(number as u16), &mut sees)?;
+            view.push((joint[number], sees));
+        }
+        Ok(())
+    }
+
+    fn no_move(&mut self, sim: &Reference, state: &State, role: RoleId, round: u32) {
+        let name = &sim.roles()[role.0 as usize];
+        let suspects = self.prolog_style_names();
+        let help = if suspects.is_empty() {
+            "every role needs a move in every state that is not terminal; give it a move such as `noop`".to_owned()
+        } else {
+            format!(
+                "single upper-case names {}: Prolog-style variables? Write `?x`",
+                suspects.join(", ")
+            )
+        };
+        let fluents = sim.fluents(state).join(" ");
+        self.say(
+            Code::NoMove,
+            name,
+            kw::LEGAL,
+            format!(
+                "{name} has no legal move in round {} (state: {})",
+                round + 1,
+                gdl::source::short(&fluents)
+            ),
+            &help,
+        );
+    }
+
+    /// Names such as `C`, which look as if somebody meant a variable.
+    fn prolog_style_names(&self) -> Vec<&str> {
+        let symbols = &self.rules.symbols;
+        let all = (0..symbols.len()).map(|i| symbols.wire_text(Symbol(i as u32)));
+        all.filter(|t| t.len() == 1 && t.bytes().all(|b| b.is_ascii_uppercase()))
+            .take(5)
+            .collect()
+    }
+
+    fn check_fluents(&mut self, sim: &Reference, state: &State) {
+        let Some(base) = self.base.take() else {
+            return;
+        };
+        if let Some(missing) = sim.fluents(state).iter().find(|f| !base.contains(*f)) {
+            self.say(
+                Code::HintWrong,
+                "base",
+                kw::BASE,
+                format!("`{missing}` holds in play, but `base` does not list it; the hints are ignored"),
+                "add it to the hints, or remove the hints: they are never needed",
+            );
+        }
+        self.base = Some(base);
+    }
+
+    fn check_inputs(&mut self, sim: &Reference, role: RoleId, legal: &[MoveId]) {
+        let Some(input) = self.input.take() else {
+            return;
+        };
+        let name = &sim.roles()[role.0 as usize];
+        let listed = |mv: MoveId| input.contains(&(name.clone(), sim.move_text(role, mv).to_owned()));
+        if let Some(&missing) = legal.iter().find(|&&mv| !listed(mv)) {
+            let text = sim.move_text(role, missing);
+            self.say(
+                Code::HintWrong,
+                "input",
+                kw::INPUT,
+                format!("`{text}` of {name} is legal in play, but `input` does not list it; the hints are ignored"),
+                "add it to the hints, or remove the hints: they are never needed",
+            );
+        }
+        self.input = Some(input);
+    }
+
+    fn check_legal_roles(&mut self, sim: &mut Reference, state: &State) -> Result<(), Fault> {
+        let names: BTreeSet<String> = sim.raw_legal(state)?.into_iter().map(|(role, _)| role).collect();
+        for name in names {
+            self.check_role(sim, &name, kw::LEGAL);
+        }
+        Ok(())
+    }
+
+    fn check_role(&mut self, sim: &Reference, name: &str, relation: Symbol) {
+        if sim.roles().iter().any(|r| r == name) {
+            return;
+        }
+        let relation_name = self.rules.symbols.text(relation).to_owned();
+        self.say(
+            Code::NotRole,
+            name,
+            relation,
+            format!("`{relation_name}` is derived for `{name}`, which is not a role; it is ignored"),
+            "add a `(role …)` condition to the rule, or declare the role",
+        );
+    }
+
+    /// A role should be able to work out its legal moves: the same view must always come with the same moves.
+    fn check_knowable(&mut self, sim: &Reference, role: RoleId, view: &RoleView, legal: &[MoveId]) {
+        let hidden = self.rules.clauses.iter().any(|c| c.head.relation == kw::SEES);
+        if !hidden || sim.nature() == Some(role) {
+            return;
+        }
+        let known = self
+            .legal_by_view
+            .entry((role, view.clone()))
+            .or_insert_with(|| legal.to_vec());
+        if known != legal {
+            let name = sim.roles()[role.0 as usize].clone();
+            self.say(
+                Code::UnknownLegal,
+                &name,
+                kw::LEGAL,
+                format!("{name} cannot always know its legal moves: in round {} they differ between two games that look the same to it", view.len() + 1),
+                "if the game is not one of try and fail on purpose, let the role see what its moves depend on",
+            );
+        }
+    }
+
+    fn check_goals(&mut self, sim: &mut Reference, state: &State) -> Result<(), Fault> {
+        let goals = sim.raw_goals(state)?;
+        for (name, value) in &goals {
+            self.check_role(sim, name, kw::GOAL);
+            if crate::goal_value(value).is_none_or(|v| !(0..=100).contains(&v)) {
+                self.say(
+                    Code::GoalValue,
+                    value,
+                    kw::GOAL,
+                    format!("a game ended with the goal `{value}` for {name}, which is not an integer from 0 to 100"),
+                    "scale the payoffs into 0..100",
+                );
+            }
+        }
+        let nature = sim.nature().map(|r| sim.roles()[r.0 as usize].clone());
+        for role in sim.roles().to_vec() {
+            let values: BTreeSet<&str> = goals
+                .iter()
+                .filter(|(name, _)| *name == role)
+                .map(|(_, value)| value.as_str())
+                .collect();
+            if Some(&role) == nature.as_ref() {
+                continue;
+            }
+            let (with, without) = self.goals_given.entry(role.clone()).or_default();
+            *(if values.is_empty() { without } else { with }) += 1;
+            if values.len() > 1 {
+                let list: Vec<&str> = values.into_iter().collect();
+                self.say(
+                    Code::GoalMany,
+                    &role,
+                    kw::GOAL,
+                    format!(
+                        "a game ended with several goals for {role}: {}; the largest counts",
+                        list.join(", ")
+                    ),
+                    "make the conditions of the goals exclude each other",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, fault: &Fault) {
+        match fault {
+            Fault::Stopped => {}
+            Fault::Blowup { relation, limit } => self.say(
+                Code::RunBlowup,
+                relation,
+                kw::ROLE,
+                format!("evaluating `{relation}` exceeded {limit}"),
+                "terms must not grow for ever: bound them by a relation with finitely many facts",
+            ),
+            Fault::Unknown(what) => self.say(
+                Code::RunBlowup,
+                "",
+                kw::ROLE,
+                what.clone(),
+                "report this: it is a bug of Surmise",
+            ),
+        }
+    }
+
+    /// Reports something once.
+    fn say(&mut self, code: Code, about: &str, place: Symbol, message: String, help: &str) {
+        if !self.said.insert((code, about.to_owned())) {
+            return;
+        }
+        let clause = self.rules.clauses.iter().find(|c| c.head.relation == place);
+        let start = clause.map_or(0, |c| c.offset);
+        self.report.diagnostics.push(Diagnostic {
+            code,
+            severity: code.severity(self.options.mode),
+            span: Span { start, end: start + 1 },
+            message,
+            help: help.to_owned(),
+            related: Vec::new(),
+        });
+    }
+
+    fn finish(mut self) -> Audit {
+        for (role, (with, without)) in std::mem::take(&mut self.goals_given) {
+            if without > 0 {
+                self.no_goal(&role, with, without);
+            }
+        }
+        self.report
+            .diagnostics
+            .sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
+        self.report
+    }
+
+    fn no_goal(&mut self, role: &str, with: u32, without: u32) {
+        self.say(
+            Code::GoalNone,
+            role,
+            kw::GOAL,
+            format!(
+                "{without} of {} games ended without a goal for {role}; it counts as 0",
+                with + without
+            ),
+            "give every role a goal in every terminal state",
+        );
+        // A role that never gets a goal has no reason to play.
+        if with == 0
+            && let Some(last) = self.report.diagnostics.last_mut()
+        {
+            last.severity = Severity::Error;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Grounding: rules with variables to a [`Program`] without.
+//!
+//! 1. Relations that the game does not ask for are dropped, rules are [split](Splitting).
+//! 2. Static relations are evaluated by the reference machine: as a whole where that is cheap, else on demand.
+//! 3. `instantiate` finds every instance of every other rule over all atoms that may ever hold.
+//! 4. `simplify` decides atoms that turn out to be constant.
+//! 5. `assemble` keeps what is needed, checks stratification on ground atoms, and numbers and names the rest.
+
+mod assemble;
+mod atoms;
+mod instantiate;
+mod join;
+mod simplify;
+mod split;
+
+use crate::program::Program;
+use crate::reference::{Guards, Machine, roles_in_order};
+use crate::terms::TermId;
+use crate::theory::{Theory, rel};
+use game::{Fault, StopFlag};
+use gdl::Rules;
+pub use split::Splitting;
+use std::fmt;
+use std::sync::Arc;
+
+/// What grounding may use up.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Instances of rules.
+    pub instances: usize,
+    /// Memory for instances and atoms, roughly.
+    pub bytes: usize,
+    /// Whether to split rules first.
+    pub splitting: Splitting,
+    /// Ends the work; raised by whoever has a clock.
+    pub stop: StopFlag,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            instances: 3_000_000,
+            bytes: 1 << 30,
+            splitting: Splitting::default(),
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+/// How far grounding is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Instances of rules found.
+    pub instances: usize,
+    /// Ground atoms met.
+    pub atoms: usize,
+}
+
+/// Why there is no ground program. The game can still be played on [`crate::Reference`], except after
+/// [`GroundError::Invalid`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroundError {
+    /// A limit was reached.
+    TooLarge {
+        /// The relation with most instances.
+        relation: String,
+        /// How many it had.
+        size: usize,
+        /// The limit.
+        limit: String,
+    },
+    /// Terms keep growing.
+    TooDeep {
+        /// The relation that grew them.
+        relation: String,
+        /// The limit.
+        depth: u32,
+    },
+    /// Atoms that depend on their own negation: the first again at the end.
+    NegativeCycle {
+        /// Canonical texts.
+        cycle: Vec<String>,
+    },
+    /// The stop flag was raised.
+    Stopped,
+    /// The rules are not fit for any engine.
+    Invalid(String),
+}
+
+impl fmt::Display for GroundError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GroundError::TooLarge { relation, size, limit } => write!(
+                f,
+                "grounding exceeded {limit}; the largest relation is {relation} with {size}"
+            ),
+            GroundError::TooDeep { relation, depth } => {
+                write!(f, "grounding {relation} makes terms deeper than {depth} levels")
+            }
+            GroundError::NegativeCycle { cycle } => {
+                write!(f, "E-NEG-CYCLE: an atom depends on its own negation: ")?;
+                f.write_str(&cycle.join(" <= "))
+            }
+            GroundError::Stopped => f.write_str("grounding was stopped"),
+            GroundError::Invalid(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for GroundError {}
+
+impl From<Fault> for GroundError {
+    fn from(fault: Fault) -> GroundError {
+        match fault {
+            Fault::Stopped => GroundError::Stopped,
+            Fault::Unknown(what) => GroundError::Invalid(what),
+            Fault::Blowup { relation, limit } => GroundError::TooLarge {
+                relation,
+                size: 0,
+                limit,
+            },
+        }
+    }
+}
+
+/// How many steps to spend on evaluating a static relation as a whole before leaving it to be asked piecemeal.
+const STATIC_STEPS: u64 = 2_000_000;
+
+/// Grounds rules. Deterministic: the same rules and limits give the same program.
+pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Program, GroundError> {
+    let mut theory = Theory::new(rules);
+    if let Some(reason) = theory.unfit_relation() {
+        return Err(GroundError::Invalid(reason));
+    }
+    theory.for_grounding();
+    split::split(&mut theory, limits.splitting);
+    let theory = Arc::new(theory);
+    let needed = theory.needed_for(&rel::ASKED);
+
+    let guards = Guards {
+        atoms: 2 * limits.instances,
+        ..Guards::default()
+    };
+    let mut machine = Machine::new(theory.clone(), guards);
+    machine.stop = limits.stop.clone();
+    machine.store_static_relations(&needed, STATIC_STEPS);
+    let roles = roles_in_order(&mut machine, &rules.symbols)?;
+    let initial: Vec<TermId> = machine
+        .rows(rel::INIT, &[None])?
+        .into_iter()
+        .map(|row| row[0])
+        .collect();
+
+    let instances = instantiate::instantiate(&theory, &needed, &mut machine, &initial, &roles, limits, progress)?;
+    progress(Progress {
+        instances: instances.len(),
+        atoms: instances.atoms.len(),
+    });
+    let decided = decide(&instances, &initial, &roles);
+    assemble::assemble(&assemble::Parts {
+        theory: &theory,
+        terms: &machine.terms,
+        symbols: &rules.symbols,
+        instances: &instances,
+        decided: &decided,
+        roles: &roles,
+        initial: &initial,
+    })
+}
+
+fn decide(instances: &instantiate::Instances, initial: &[TermId], roles: &[TermId]) -> simplify::Decided {
+    let atoms = &instances.atoms;
+    let all = || (0..atoms.len() as u32).map(atoms::Ground);
+    let inputs: Vec<bool> = all()
+        .map(|a| [rel::TRUE, rel::DOES].contains(&atoms.relation(a)))
+        .collect();
+    let lasting: Vec<bool> = all()
+        .map(|a| atoms.relation(a) == rel::TRUE && initial.contains(&atoms.row(a)[0]))
+        .collect();
+    let feeds = |atom: atoms::Ground| match atoms.relation(atom) {
+        rel::NEXT => atoms.find(rel::TRUE, atoms.row(atom)),
+        rel::LEGAL if roles.contains(&atoms.row(atom)[0]) => atoms.find(rel::DOES, atoms.row(atom)),
+        _ => None,
+    };
+    simplify::decide(instances, &inputs, &lasting, &feeds)
+}

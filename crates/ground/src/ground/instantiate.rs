@@ -1,0 +1,457 @@
+//! All instances of all rules that may ever matter.
+//!
+//! Bottom-up and semi-naive: each atom that may hold is taken up once, in the order of discovery, and joined with those
+//! before it. `true(f)` may hold if `f` is initial or `next(f)` may; `does(r,m)` if `legal(r,m)` may. Negated
+//! atoms are taken to be possible, except of static relations, which are exact.
+
+use super::atoms::{Atoms, Ground};
+use super::join::{Join, Joiner, Op, Use};
+use super::{GroundError, Limits, Progress};
+use crate::pattern::{Build, match_all, probe_hash};
+use crate::reference::{Known, Machine, TableId};
+use crate::terms::{TermId, Terms};
+use crate::theory::{Layer, RelId, Theory, rel};
+use smallvec::SmallVec;
+
+type Row = SmallVec<[TermId; 6]>;
+
+/// What instantiating found.
+pub(crate) struct Instances {
+    pub atoms: Atoms,
+    heads: Vec<Ground>,
+    ends: Vec<u32>,
+    bodies: Vec<BodyLit>,
+}
+
+/// An atom of a body, or its negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct BodyLit(u32);
+
+impl BodyLit {
+    fn new(atom: Ground, negated: bool) -> BodyLit {
+        BodyLit(atom.0 << 1 | u32::from(negated))
+    }
+
+    pub fn atom(self) -> Ground {
+        Ground(self.0 >> 1)
+    }
+
+    pub fn is_neg(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+impl Instances {
+    pub fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    pub fn head(&self, instance: usize) -> Ground {
+        self.heads[instance]
+    }
+
+    pub fn body(&self, instance: usize) -> &[BodyLit] {
+        let start = if instance == 0 { 0 } else { self.ends[instance - 1] };
+        &self.bodies[start as usize..self.ends[instance] as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        self.heads.len() * 8 + self.bodies.len() * 4 + self.atoms.len() * 40
+    }
+}
+
+/// Instantiates the rules of all relations in `needed` that depend on the state.
+pub(crate) fn instantiate(
+    theory: &Theory,
+    needed: &[bool],
+    machine: &mut Machine,
+    initial: &[TermId],
+    roles: &[TermId],
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Instances, GroundError> {
+    let mut work = Work {
+        theory,
+        needed,
+        machine,
+        roles,
+        limits,
+        progress,
+        found: Instances {
+            atoms: Atoms::new(theory),
+            heads: Vec::new(),
+            ends: Vec::new(),
+            bodies: Vec::new(),
+        },
+        per_relation: vec![0; theory.relations.len()],
+        n_steps: 0,
+        env: Vec::new(),
+        cursors: Vec::new(),
+        body: Vec::new(),
+    };
+    for &fluent in initial {
+        let atom = work.found.atoms.mention(rel::TRUE, &[fluent]);
+        work.found.atoms.derive(atom, &work.machine.terms);
+    }
+    work.run()?;
+    Ok(work.found)
+}
+
+struct Work<'g> {
+    theory: &'g Theory,
+    needed: &'g [bool],
+    machine: &'g mut Machine,
+    roles: &'g [TermId],
+    limits: &'g Limits,
+    progress: &'g mut dyn FnMut(Progress),
+    found: Instances,
+    /// Instances per head relation, to name the culprit if there are too many.
+    per_relation: Vec<usize>,
+    n_steps: u64,
+    env: Vec<TermId>,
+    cursors: Vec<Cursor>,
+    /// The atom at each place of the body.
+    body: Vec<Ground>,
+}
+
+#[derive(Clone, Copy)]
+struct Cursor {
+    at: u32,
+    end: u32,
+    table: Option<TableId>,
+    hit: bool,
+}
+
+const BLANK: Cursor = Cursor {
+    at: 0,
+    end: 0,
+    table: None,
+    hit: false,
+};
+
+/// Joins by the relation of the given atom.
+struct Joins {
+    by_relation: Vec<Vec<Join>>,
+    without: Vec<Join>,
+}
+
+impl Work<'_> {
+    fn run(&mut self) -> Result<(), GroundError> {
+        let mut joins = self.compile();
+        for join in &joins.without {
+            self.run_join(join, None)?;
+        }
+        let mut next_compile = 64;
+        let mut rank = 0;
+        while rank < self.found.atoms.derived().len() {
+            if rank == next_compile {
+                // By now sizes are better known, and orders may change. The instances found do not depend on them.
+                joins = self.compile();
+                next_compile *= 8;
+            }
+            let atom = self.found.atoms.derived()[rank];
+            let relation = self.found.atoms.relation(atom);
+            for join in &joins.by_relation[relation.0 as usize] {
+                self.run_join(join, Some(atom))?;
+            }
+            rank += 1;
+        }
+        Ok(())
+    }
+
+    fn compile(&mut self) -> Joins {
+        let mut joins = Joins {
+            by_relation: self.theory.relations.iter().map(|_| Vec::new()).collect(),
+            without: Vec::new(),
+        };
+        let mut joiner = Joiner::new(self.theory, self.machine, &mut self.found.atoms);
+        for rule in &self.theory.rules {
+            let fluid = self.theory.relation(rule.head).layer != Layer::Static;
+            if !fluid || !self.needed[rule.head.0 as usize] {
+                continue;
+            }
+            for (given, join) in joiner.joins(rule) {
+                match given {
+                    Some(relation) => joins.by_relation[relation.0 as usize].push(join),
+                    None => joins.without.push(join),
+                }
+            }
+        }
+        joins
+    }
+
+    /// Finds every instance that uses the given atom at the join's place and otherwise only atoms before it.
+    fn run_join(&mut self, join: &Join, given: Option<Ground>) -> Result<(), GroundError> {
+        if self.env.len() < join.n_vars {
+            self.env.resize(join.n_vars, TermId::NONE);
+        }
+        if self.cursors.len() < join.steps.len() {
+            self.cursors.resize(join.steps.len(), BLANK);
+        }
+        if self.body.len() < join.n_atoms {
+            self.body.resize(join.n_atoms, Ground(0));
+        }
+        let mut limit = 0;
+        if let (Some(atom), Some((pats, place))) = (given, &join.given) {
+            let row = self.found.atoms.row(atom);
+            if !match_all(pats, row, &self.machine.terms, &mut self.env) {
+                return Ok(());
+            }
+            self.body[*place] = atom;
+            limit = self.found.atoms.rank(atom).expect("a given atom is derived");
+        }
+        let mut at = Some((0, true));
+        while let Some((step, entering)) = at {
+            self.tick()?;
+            let Some(current) = join.steps.get(step as usize) else {
+                self.instance(join)?;
+                at = join.resume.map(|s| (s, false));
+                continue;
+            };
+            if entering {
+                self.cursors[step as usize] = BLANK;
+            }
+            let passed = if entering {
+                self.enter(&current.op, step, limit)?
+            } else {
+                self.retry(&current.op, step, limit)
+            };
+            let back = match self.cursors[step as usize].hit {
+                true => current.previous,
+                false => current.culprit,
+            };
+            at = if passed {
+                Some((step + 1, true))
+            } else {
+                back.map(|s| (s, false))
+            };
+            if passed {
+                self.cursors[step as usize].hit = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries a step for the first time with the present values.
+    fn enter(&mut self, op: &Op, step: u32, limit: u32) -> Result<bool, GroundError> {
+        let Work {
+            machine,
+            env,
+            cursors,
+            found,
+            body,
+            ..
+        } = self;
+        let cursor = &mut cursors[step as usize];
+        match op {
+            Op::Distinct(a, b) => {
+                return Ok(a.build(&mut machine.terms, env) != b.build(&mut machine.terms, env));
+            }
+            Op::Row { relation, row, wanted } => {
+                let row = build(row, &mut machine.terms, env);
+                let facts = machine.stored_rows(*relation).expect("stored when compiled");
+                return Ok(facts.rows().find(&row).is_some() == *wanted);
+            }
+            Op::CallNot { relation, values } => {
+                let values = build(values, &mut machine.terms, env);
+                let known = Known::of(0..values.len());
+                let table = machine.query(*relation, &values, known)?;
+                return Ok(machine.table(table).answers.is_empty());
+            }
+            Op::Atom { relation, row, use_ } => {
+                let row = build(row, &mut machine.terms, env);
+                let Some(atom) = found.atoms.find_derived(*relation, &row) else {
+                    return Ok(false);
+                };
+                body[use_.place] = atom;
+                return Ok(is_old_enough(&found.atoms, atom, *use_, limit));
+            }
+            Op::Rows {
+                relation,
+                index,
+                probes,
+                ..
+            } => {
+                let hash = probe_hash(probes, env);
+                let (facts, terms) = machine.stored_rows_mut(*relation).expect("stored when compiled");
+                (cursor.at, cursor.end) = facts.span(*index, hash, terms);
+            }
+            Op::Call {
+                relation,
+                known,
+                values,
+                ..
+            } => {
+                let values = build(values, &mut machine.terms, env);
+                cursor.table = Some(machine.query(*relation, &values, *known)?);
+            }
+            Op::Atoms {
+                relation,
+                index,
+                probes,
+                ..
+            } => {
+                let Some(list) = found.atoms.list(*relation, *index, probe_hash(probes, env)) else {
+                    return Ok(false);
+                };
+                cursor.end = list;
+            }
+        }
+        Ok(self.retry(op, step, limit))
+    }
+
+    /// Takes the next row of a step.
+    fn retry(&mut self, op: &Op, step: u32, limit: u32) -> bool {
+        let Work {
+            machine,
+            env,
+            cursors,
+            found,
+            body,
+            ..
+        } = self;
+        let cursor = &mut cursors[step as usize];
+        match op {
+            Op::Rows {
+                relation, index, pats, ..
+            } => {
+                let facts = machine.stored_rows(*relation).expect("stored when compiled");
+                while cursor.at < cursor.end {
+                    let row = facts.at(*index, cursor.at);
+                    cursor.at += 1;
+                    if match_all(pats, row, &machine.terms, env) {
+                        return true;
+                    }
+                }
+                false
+            }
+            Op::Call { open, .. } => {
+                let table = cursor.table.expect("set on entering");
+                let answers = &machine.table(table).answers;
+                while (cursor.at as usize) < answers.len() {
+                    let row = answers.row(cursor.at as usize);
+                    cursor.at += 1;
+                    if match_all(open, row, &machine.terms, env) {
+                        return true;
+                    }
+                }
+                false
+            }
+            Op::Atoms {
+                relation,
+                index,
+                pats,
+                use_,
+                ..
+            } => {
+                let atoms = &found.atoms;
+                let list = cursor.end;
+                while let Some(atom) = atoms.member(*relation, *index, list, cursor.at as usize) {
+                    cursor.at += 1;
+                    if !is_old_enough(atoms, atom, *use_, limit) {
+                        // Lists are by rank: all that follow are newer still.
+                        return false;
+                    }
+                    if match_all(pats, atoms.row(atom), &machine.terms, env) {
+                        body[use_.place] = atom;
+                        return true;
+                    }
+                }
+                false
+            }
+            _ => unreachable!("only generators are tried again"),
+        }
+    }
+
+    /// Notes the instance that the present values make.
+    fn instance(&mut self, join: &Join) -> Result<(), GroundError> {
+        let Work {
+            machine,
+            env,
+            found,
+            body,
+            ..
+        } = self;
+        let row = build(&join.head_row, &mut machine.terms, env);
+        if row.iter().any(|&t| machine.terms.depth(t) > machine.guards.depth) {
+            return Err(GroundError::TooDeep {
+                relation: self.theory.relation(join.head).label.clone(),
+                depth: machine.guards.depth,
+            });
+        }
+        let head = found.atoms.mention(join.head, &row);
+        let start = found.bodies.len();
+        found
+            .bodies
+            .extend(body[..join.n_atoms].iter().map(|&a| BodyLit::new(a, false)));
+        for (relation, row) in &join.negated {
+            let row = build(row, &mut machine.terms, env);
+            let atom = found.atoms.mention(*relation, &row);
+            found.bodies.push(BodyLit::new(atom, true));
+        }
+        found.bodies[start..].sort_unstable();
+        found.heads.push(head);
+        found.ends.push(found.bodies.len() as u32);
+        self.per_relation[join.head.0 as usize] += 1;
+        self.derive(join.head, head, &row);
+        self.check_budget()
+    }
+
+    fn derive(&mut self, relation: RelId, atom: Ground, row: &[TermId]) {
+        let atoms = &mut self.found.atoms;
+        if !atoms.derive(atom, &self.machine.terms) {
+            return;
+        }
+        if relation == rel::NEXT {
+            let fluent = atoms.mention(rel::TRUE, row);
+            atoms.derive(fluent, &self.machine.terms);
+        } else if relation == rel::LEGAL && self.roles.contains(&row[0]) {
+            let mv = atoms.mention(rel::DOES, row);
+            atoms.derive(mv, &self.machine.terms);
+        }
+    }
+
+    fn check_budget(&mut self) -> Result<(), GroundError> {
+        let n = self.found.len();
+        if n.is_multiple_of(1 << 16) {
+            (self.progress)(Progress {
+                instances: n,
+                atoms: self.found.atoms.len(),
+            });
+        }
+        if n <= self.limits.instances && self.found.bytes() <= self.limits.bytes {
+            return Ok(());
+        }
+        let (largest, &size) = self
+            .per_relation
+            .iter()
+            .enumerate()
+            .max_by_key(|&(_, n)| n)
+            .expect("there are relations");
+        Err(GroundError::TooLarge {
+            relation: self.theory.relations[largest].label.clone(),
+            size,
+            limit: match n > self.limits.instances {
+                true => format!("{} rule instances", self.limits.instances),
+                false => format!("{} bytes", self.limits.bytes),
+            },
+        })
+    }
+
+    fn tick(&mut self) -> Result<(), GroundError> {
+        self.n_steps += 1;
+        if self.n_steps.is_multiple_of(4096) && self.limits.stop.is_raised() {
+            return Err(GroundError::Stopped);
+        }
+        Ok(())
+    }
+}
+
+fn build(row: &[Build], terms: &mut Terms, env: &[TermId]) -> Row {
+    row.iter().map(|b| b.build(terms, env)).collect()
+}
+
+fn is_old_enough(atoms: &Atoms, atom: Ground, use_: Use, limit: u32) -> bool {
+    let rank = atoms.rank(atom).expect("only derived atoms are joined");
+    if use_.older { rank < limit } else { rank <= limit }
+}

@@ -1,0 +1,198 @@
+//! Rule splitting: variables that the head does not need are projected away early.
+//!
+//! A rule has an instance for every way to give its variables values. If a variable occurs in few literals,
+//! these literals alone decide whether it can have a value, and become the rule of an auxiliary relation over the
+//! variables they share with the rest:
+//!
+//! ```text
+//! won(p) ⇐ a(p,x), b(x,y), c(y)     becomes     won(p) ⇐ a(p,x), b′(x).   b′(x) ⇐ b(x,y), c(y).
+//! ```
+//!
+//! This is variable elimination as in join planning (Dechter 1999; for grounding, Bichler, Morak, Woltran 2016). Connected
+//! components of non-head variables and single literals with a variable of their own are its simplest cases.
+
+use crate::theory::{Layer, Literal, RelId, Rule, Theory, is_safe};
+use gdl::Term;
+
+/// Whether and how to split rules before grounding. What is smallest depends on the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Splitting {
+    /// Leave the rules as they are.
+    Off,
+    /// Split off groups of literals that share variables with each other and with the head, but not with the rest.
+    Components,
+    /// Project away one variable after another.
+    #[default]
+    Full,
+}
+
+/// Splits the rules of relations that depend on the state.
+pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
+    if splitting == Splitting::Off {
+        return;
+    }
+    let mut done = Vec::new();
+    for rule in std::mem::take(&mut theory.rules) {
+        if theory.relation(rule.head).layer == Layer::Static {
+            done.push(rule);
+        } else {
+            split_rule(theory, rule, splitting, &mut done);
+        }
+    }
+    theory.rules = done;
+    theory.analyse();
+}
+
+fn split_rule(theory: &mut Theory, mut rule: Rule, splitting: Splitting, done: &mut Vec<Rule>) {
+    while let Some(group) = best_group(theory, &rule, splitting) {
+        let aux = take_out(theory, &mut rule, group);
+        if splitting == Splitting::Components {
+            split_rule(theory, aux, splitting, done);
+        } else {
+            done.push(aux);
+        }
+    }
+    done.push(rule);
+}
+
+/// Literals to be taken out of a rule.
+struct Group {
+    /// Their numbers in the body.
+    literals: Vec<usize>,
+    /// Their variables that the rest of the rule needs, ascending.
+    shared: Vec<u32>,
+    /// Literals of the rest that also go into the auxiliary rule, to keep it small.
+    copied: Vec<usize>,
+    n_vars: usize,
+}
+
+/// The group that leaves the smallest auxiliary relation.
+fn best_group(theory: &Theory, rule: &Rule, splitting: Splitting) -> Option<Group> {
+    let in_head = head_vars(rule);
+    let all = count(&used_vars(rule));
+    (0..rule.n_vars as u32)
+        .filter(|&v| !in_head[v as usize])
+        .filter_map(|v| group_of(theory, rule, v, splitting))
+        .filter(|g| g.literals.len() < rule.body.len() && g.n_vars < all)
+        .min_by_key(|g| (g.shared.len(), g.n_vars))
+}
+
+/// The literals to take out so that a variable vanishes from the rule.
+fn group_of(theory: &Theory, rule: &Rule, var: u32, splitting: Splitting) -> Option<Group> {
+    let in_head = head_vars(rule);
+    let mut inside = vec![false; rule.n_vars];
+    inside[var as usize] = true;
+    let mut taken = vec![false; rule.body.len()];
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for (n, literal) in rule.body.iter().enumerate() {
+            if taken[n] || !vars(literal).iter().any(|&v| inside[v as usize]) {
+                continue;
+            }
+            taken[n] = true;
+            if splitting == Splitting::Components {
+                let inner = vars(literal).into_iter().filter(|&v| !in_head[v as usize]);
+                inner.for_each(|v| inside[v as usize] = true);
+                grows = true;
+            }
+        }
+    }
+    let literals: Vec<usize> = (0..rule.body.len()).filter(|&n| taken[n]).collect();
+    let fluid = |&n: &usize| is_fluid(theory, &rule.body[n]);
+    if !literals.iter().any(fluid) {
+        return None;
+    }
+    Some(complete_group(theory, rule, literals)).filter(|g| is_safe(&aux_rule(rule, g, RelId(0))))
+}
+
+fn complete_group(theory: &Theory, rule: &Rule, literals: Vec<usize>) -> Group {
+    let mut needed = head_vars(rule);
+    let mut own = vec![false; rule.n_vars];
+    for (n, literal) in rule.body.iter().enumerate() {
+        let set = if literals.contains(&n) { &mut own } else { &mut needed };
+        literal.for_each_var(&mut |v| set[v as usize] = true);
+    }
+    let shared: Vec<u32> = (0..rule.n_vars as u32)
+        .filter(|&v| own[v as usize] && needed[v as usize])
+        .collect();
+    let restricts = |n: &usize| {
+        let literal = &rule.body[*n];
+        let vars = vars(literal);
+        !literals.contains(n) && !vars.is_empty() && !is_fluid(theory, literal) && vars.iter().all(|&v| own[v as usize])
+    };
+    Group {
+        copied: (0..rule.body.len()).filter(restricts).collect(),
+        n_vars: count(&own),
+        shared,
+        literals,
+    }
+}
+
+/// Whether the literal depends on state or move.
+fn is_fluid(theory: &Theory, literal: &Literal) -> bool {
+    literal
+        .relation()
+        .is_some_and(|r| theory.relation(r).layer != Layer::Static)
+}
+
+fn aux_rule(rule: &Rule, group: &Group, head: RelId) -> Rule {
+    let mut numbers: Vec<usize> = group.literals.iter().chain(&group.copied).copied().collect();
+    numbers.sort_unstable();
+    Rule {
+        head,
+        args: group.shared.iter().map(|&v| Term::Var(v)).collect(),
+        body: numbers.iter().map(|&n| rule.body[n].clone()).collect(),
+        n_vars: rule.n_vars,
+    }
+}
+
+/// Replaces the group by an atom of a new relation, whose rule is returned.
+fn take_out(theory: &mut Theory, rule: &mut Rule, group: Group) -> Rule {
+    let number = theory.relations.len();
+    let label = theory.relation(rule.head).label.clone();
+    let base = label.split('/').next().unwrap_or_default().to_owned();
+    let arity = group.shared.len();
+    let head = theory.add_relation(format!("{base}#{number}/{arity}"), arity);
+    theory.relations[head.0 as usize].layer = group
+        .literals
+        .iter()
+        .filter_map(|&n| rule.body[n].relation())
+        .map(|r| theory.relation(r).layer)
+        .max()
+        .unwrap_or(Layer::Static);
+    let aux = aux_rule(rule, &group, head);
+    let mut n = 0;
+    rule.body.retain(|_| {
+        n += 1;
+        !group.literals.contains(&(n - 1))
+    });
+    rule.body.push(Literal::Pos(head, aux.args.clone()));
+    aux
+}
+
+fn vars(literal: &Literal) -> Vec<u32> {
+    let mut vars = Vec::new();
+    literal.for_each_var(&mut |v| vars.push(v));
+    vars
+}
+
+fn head_vars(rule: &Rule) -> Vec<bool> {
+    let mut set = vec![false; rule.n_vars];
+    rule.args
+        .iter()
+        .for_each(|t| t.for_each_var(&mut |v| set[v as usize] = true));
+    set
+}
+
+fn used_vars(rule: &Rule) -> Vec<bool> {
+    let mut set = head_vars(rule);
+    rule.body
+        .iter()
+        .for_each(|l| l.for_each_var(&mut |v| set[v as usize] = true));
+    set
+}
+
+fn count(set: &[bool]) -> usize {
+    set.iter().filter(|&&b| b).count()
+}

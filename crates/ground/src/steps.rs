@@ -1,0 +1,72 @@
+//! The conditions of a rule in the order in which they are tried, and where to go back to when one fails.
+//!
+//! Both engines run rules this way: forward through the conditions, each drawing rows; back when one has none left.
+//! Which earlier condition can mend a failure is known beforehand, and everything in between is skipped.
+
+use crate::theory::Literal;
+
+/// One condition.
+#[derive(Clone, Debug)]
+pub(crate) struct Step<Op> {
+    pub op: Op,
+    /// If nothing satisfies the condition: the last step that gave a value to one of its variables. Steps between
+    /// cannot help.
+    pub culprit: Option<u32>,
+    /// After some rows did: the last step before this that can give another row.
+    pub previous: Option<u32>,
+}
+
+/// Puts steps together.
+pub(crate) struct Steps<Op> {
+    steps: Vec<Step<Op>>,
+    /// The step that gives each variable its value.
+    binder: Vec<Option<u32>>,
+    bound: Vec<bool>,
+    previous: Option<u32>,
+}
+
+impl<Op> Steps<Op> {
+    /// For a rule with so many variables, some of which have values from the start.
+    pub fn new(n_vars: usize, has_value: impl Fn(u32) -> bool) -> Steps<Op> {
+        Steps {
+            steps: Vec::new(),
+            binder: vec![None; n_vars],
+            bound: (0..n_vars as u32).map(has_value).collect(),
+            previous: None,
+        }
+    }
+
+    /// Adds the step for a literal; `generates` if it may have several rows.
+    pub fn push(&mut self, op: Op, literal: &Literal, generates: bool) {
+        let at = self.steps.len() as u32;
+        self.steps.push(Step {
+            op,
+            culprit: self.last_binder(literal),
+            previous: self.previous,
+        });
+        literal.for_each_var(&mut |v| {
+            let v = v as usize;
+            if !std::mem::replace(&mut self.bound[v], true) {
+                self.binder[v] = Some(at);
+            }
+        });
+        if generates {
+            self.previous = Some(at);
+        }
+    }
+
+    fn last_binder(&self, literal: &Literal) -> Option<u32> {
+        let mut last = None;
+        literal.for_each_var(&mut |v| last = last.max(self.binder[v as usize]));
+        last
+    }
+
+    /// The last step that gives a value to one of these variables.
+    pub fn last_to_bind(&self, vars: &[u32]) -> Option<u32> {
+        vars.iter().filter_map(|&v| self.binder[v as usize]).max()
+    }
+
+    pub fn finish(self) -> Box<[Step<Op>]> {
+        self.steps.into()
+    }
+}
