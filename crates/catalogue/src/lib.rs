@@ -69,10 +69,28 @@ pub fn find(name: &str) -> Option<&'static Game> {
 
 /// The rules of a game given by name and parameters, such as `krieg-tictactoe:size=5,line=4`.
 pub fn rules(spec: &str) -> Result<String, Error> {
+    Ok(open(spec)?.1)
+}
+
+/// A game given by name and parameters, its prose filled in with them, and its rules.
+pub fn open(spec: &str) -> Result<(Game, String), Error> {
     let (name, settings) = spec.split_once(':').unwrap_or((spec, ""));
     let game = find(name).ok_or_else(|| Error::unknown_game(name))?;
     let values = game.values(settings)?;
-    game.render(&values)
+    let fill = |text: &str| {
+        environment()
+            .render_str(text, context(&values))
+            .map_err(|e| Error::new(format!("{name}: {e}")))
+    };
+    let filled = Game {
+        about: game.about.iter().map(|p| fill(p)).collect::<Result<_, _>>()?,
+        source: fill(&game.source)?,
+        sees: fill(&game.sees)?,
+        hidden: fill(&game.hidden)?,
+        optimum: fill(&game.optimum)?,
+        ..game.clone()
+    };
+    Ok((filled, fill(game.template)?))
 }
 
 /// Why a game could not be had. The message says what to write instead.
@@ -187,12 +205,6 @@ impl Game {
             }
         }
         Ok(())
-    }
-
-    fn render(&self, values: &BTreeMap<&'static str, i64>) -> Result<String, Error> {
-        environment()
-            .render_str(self.template, context(values))
-            .map_err(|e| Error::new(format!("{}: {e}", self.name)))
     }
 }
 

@@ -73,6 +73,11 @@ impl Code {
         }
     }
 
+    /// Whether it is about how rules are written, not about what they mean.
+    pub fn is_syntax(self) -> bool {
+        self <= Code::View
+    }
+
     /// The first line of the page, without the code: the finding in a few words.
     pub fn title(self) -> &'static str {
         let first = self.page().lines().next().unwrap_or_default();

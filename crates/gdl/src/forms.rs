@@ -12,13 +12,14 @@ use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A fact or rule as it was written, in negation normal form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub head: PlacedAtom,
     pub body: Vec<Goal>,
-    pub variables: Vec<Variable>,
+    pub variables: Rc<[Variable]>,
     pub span: Span,
 }
 
@@ -172,10 +173,10 @@ fn keep_wire_spelling(ast: &Ast, text: &str, symbols: &mut Symbols) {
     }
 }
 
-struct Reader<'a> {
+struct Reader<'a, 's> {
     text: &'a str,
     dialect: Dialect,
-    names: &'a mut Names,
+    names: &'a mut Names<'s>,
     sink: &'a mut Sink,
     variables: Vec<Variable>,
     numbers: HashMap<Symbol, u32>,
@@ -192,7 +193,7 @@ fn keyword_arity(relation: Symbol) -> Option<usize> {
     }
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn form(&mut self, node: &Node) -> Option<Form> {
         self.variables.clear();
         self.numbers.clear();
@@ -205,7 +206,7 @@ impl Reader<'_> {
         Some(Form {
             head,
             body,
-            variables: std::mem::take(&mut self.variables),
+            variables: std::mem::take(&mut self.variables).into(),
             span: node.span,
         })
     }

@@ -11,7 +11,7 @@ use crate::prefix::{self, MAX_DEPTH, MAX_TOKENS};
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, kw};
 
-pub(crate) fn parse(text: &str, upper_vars: bool, names: &mut Names, sink: &mut Sink) -> Ast {
+pub(crate) fn parse<'s>(text: &'s str, upper_vars: bool, names: &mut Names<'s>, sink: &mut Sink) -> Ast {
     let mut lexer = Lexer {
         text,
         upper_vars,
@@ -101,16 +101,16 @@ impl Token {
     }
 }
 
-struct Lexer<'a> {
-    text: &'a str,
+struct Lexer<'a, 's> {
+    text: &'s str,
     upper_vars: bool,
     at: usize,
-    names: &'a mut Names,
+    names: &'a mut Names<'s>,
     sink: &'a mut Sink,
     comments: Vec<Span>,
 }
 
-impl Lexer<'_> {
+impl Lexer<'_, '_> {
     fn run(&mut self) -> Vec<Token> {
         let bytes = self.text.as_bytes();
         let mut tokens = Vec::new();

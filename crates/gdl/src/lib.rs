@@ -86,10 +86,10 @@ impl Reading {
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
     let decoded = source::decode(bytes);
     let mut sink = Sink::new(options.mode);
-    if let Some(at) = decoded.not_utf8_at {
+    if let Some(span) = decoded.not_utf8_at {
         sink.add(
             Code::Encoding,
-            Span::new(at, at + 1),
+            span,
             "this byte is not UTF-8; the file is read as Latin-1",
             "save the file as UTF-8",
         );
@@ -115,7 +115,7 @@ fn report_cut(at: usize, sink: &mut Sink) {
 }
 
 fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
-    let mut names = Names::new(options.case_sensitive);
+    let mut names = Names::new(&text, options.case_sensitive);
     let notation = options.notation.unwrap_or_else(|| detect(&text));
     let ast = match notation {
         Notation::Prefix => prefix::parse(&text, &mut names, &mut sink),
@@ -132,7 +132,8 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
     } else {
         forms = check::check(forms, dialect, &names.symbols, &mut sink);
     }
-    let rules = normalise::normalise(forms, names.symbols, &mut sink);
+    let symbols = names.symbols;
+    let rules = normalise::normalise(forms, symbols, &mut sink);
     Reading {
         text,
         ast,

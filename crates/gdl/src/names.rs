@@ -4,26 +4,28 @@ use crate::codes::Code;
 use crate::diagnostic::Sink;
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The names of one description as they are read.
 #[derive(Debug)]
-pub(crate) struct Names {
+pub(crate) struct Names<'a> {
+    source: &'a str,
     pub symbols: Symbols,
     case_sensitive: bool,
-    /// Spelling and place of the first occurrence of each symbol that was not written in canonical case.
-    first: HashMap<Symbol, (String, Span)>,
+    /// Where each symbol was first written.
+    first: Vec<Option<Span>>,
     warned: HashSet<Symbol>,
     odd: HashSet<String>,
     folded: String,
 }
 
-impl Names {
-    pub fn new(case_sensitive: bool) -> Names {
+impl<'a> Names<'a> {
+    pub fn new(source: &'a str, case_sensitive: bool) -> Names<'a> {
         Names {
+            source,
             symbols: Symbols::default(),
             case_sensitive,
-            first: HashMap::new(),
+            first: Vec::new(),
             warned: HashSet::new(),
             odd: HashSet::new(),
             folded: String::new(),
@@ -50,27 +52,24 @@ impl Names {
         if self.case_sensitive {
             return self.symbols.intern(text);
         }
-        let known = self.symbols.get(folded);
         let symbol = self.symbols.intern(folded);
         // Variables are local to their rule: two spellings in two rules do not clash (checked where rules are made).
         if text.starts_with('?') {
             return symbol;
         }
-        if known.is_none() {
-            self.first.insert(symbol, (text.to_owned(), span));
-            self.symbols.set_wire_text(symbol, text);
-        } else {
-            self.compare_spelling(symbol, text, span, sink);
+        self.first.resize(self.symbols.len(), None);
+        match self.first[symbol.0 as usize] {
+            Some(first) => self.compare_spelling(symbol, text, span, first, sink),
+            None => {
+                self.first[symbol.0 as usize] = Some(span);
+                self.symbols.set_wire_text(symbol, text);
+            }
         }
         symbol
     }
 
-    fn compare_spelling(&mut self, symbol: Symbol, text: &str, span: Span, sink: &mut Sink) {
-        let Some((first, at)) = self.first.get(&symbol) else {
-            // Interned by us (`random`): there is no first spelling yet.
-            self.first.insert(symbol, (text.to_owned(), span));
-            return;
-        };
+    fn compare_spelling(&mut self, symbol: Symbol, text: &str, span: Span, at: Span, sink: &mut Sink) {
+        let first = &self.source[at.range()];
         if first != text && self.warned.insert(symbol) {
             sink.add(
                 Code::Case,
@@ -78,7 +77,7 @@ impl Names {
                 format!("`{}` is spelled `{}` elsewhere; both are read as the same name", short(text), short(first)),
                 "spell a name in one way; case does not tell names apart",
             )
-            .see(*at, "first spelled here");
+            .see(at, "first spelled here");
         }
     }
 

@@ -21,7 +21,6 @@ pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink)
         symbols: &mut symbols,
         sink,
         clauses: Vec::new(),
-        seen: HashSet::new(),
         split_literals: 0,
         n_aux: 0,
     };
@@ -40,7 +39,6 @@ struct Normaliser<'a> {
     symbols: &'a mut Symbols,
     sink: &'a mut Sink,
     clauses: Vec<Clause>,
-    seen: HashSet<(Atom, Vec<Literal>)>,
     split_literals: usize,
     n_aux: usize,
 }
@@ -57,11 +55,13 @@ impl Normaliser<'_> {
             self.name_disjunctions(&mut form);
         }
         let span = form.span;
+        let first = self.clauses.len();
         let mut kept = false;
         for conjunction in split(&form.body) {
             self.split_literals += conjunction.len();
             kept |= matches!(self.clause(&form, &conjunction), Outcome::Kept);
         }
+        self.drop_repetitions(first);
         // An empty `or` has been reported already.
         if !kept && ways(&form.body) > 0 {
             self.sink.add(
@@ -70,6 +70,16 @@ impl Normaliser<'_> {
                 "the conditions of this rule contradict each other: it never applies",
                 "remove it, or look for a `distinct` of two equal terms",
             );
+        }
+    }
+
+    /// Splitting may give the same clause twice; forms themselves are different from each other.
+    fn drop_repetitions(&mut self, first: usize) {
+        if self.clauses.len() > first + 1 {
+            let made = self.clauses.split_off(first);
+            let mut seen = HashSet::new();
+            let is_new = |c: &Clause| seen.insert((c.head.clone(), c.body.clone()));
+            self.clauses.extend(made.into_iter().filter(is_new));
         }
     }
 
@@ -143,7 +153,7 @@ impl Normaliser<'_> {
     }
 
     fn clause(&mut self, form: &Form, conjunction: &[&Goal]) -> Outcome {
-        let mut substitution = Substitution::new(form.variables.len());
+        let mut substitution = Substitution::default();
         for goal in conjunction {
             if let Goal::Same(a, b, _) = goal {
                 match substitution.unify(a, b) {
@@ -156,9 +166,7 @@ impl Normaliser<'_> {
         let built = self.build(form, conjunction, &substitution);
         match built {
             Ok(Some(clause)) => {
-                if self.seen.insert((clause.head.clone(), clause.body.clone())) {
-                    self.clauses.push(clause);
-                }
+                self.clauses.push(clause);
                 Outcome::Kept
             }
             Ok(None) => Outcome::Never,
@@ -199,7 +207,7 @@ impl Normaliser<'_> {
                     if a == b {
                         return Ok(None);
                     }
-                    if Substitution::new(form.variables.len()).unify(&a, &b)? {
+                    if Substitution::default().unify(&a, &b)? {
                         literals.push(Literal::Distinct(a, b));
                     }
                 }
@@ -208,7 +216,7 @@ impl Normaliser<'_> {
             }
         }
         let head = atom(&form.head)?;
-        Ok(Some(number_variables(form, head, order(literals, form.variables.len()))))
+        Ok(Some(number_variables(form, head, order(literals))))
     }
 }
 
@@ -261,7 +269,7 @@ fn collect_vars(goal: &Goal, vars: &mut Vec<u32>) {
 }
 
 /// Positive literals in source order, each test as soon as its variables are bound.
-fn order(literals: Vec<Literal>, n_variables: usize) -> Vec<Literal> {
+fn order(literals: Vec<Literal>) -> Vec<Literal> {
     let mut waiting: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut missing: Vec<usize> = Vec::new();
     let mut tests: Vec<Option<Literal>> = Vec::new();
@@ -284,11 +292,11 @@ fn order(literals: Vec<Literal>, n_variables: usize) -> Vec<Literal> {
         missing.push(vars.len());
         tests.push(Some(literal));
     }
-    let mut bound = vec![false; n_variables];
+    let mut bound = HashSet::new();
     for literal in positives {
         let mut ready = Vec::new();
         literal.for_each_var(&mut |v| {
-            if !std::mem::replace(&mut bound[v as usize], true) {
+            if bound.insert(v) {
                 for &test in waiting.get(&v).into_iter().flatten() {
                     missing[test] -= 1;
                     if missing[test] == 0 {

@@ -11,7 +11,7 @@ use crate::symbol::kw;
 pub(crate) const MAX_TOKENS: usize = 1_000_000;
 pub(crate) const MAX_DEPTH: usize = 1_000;
 
-pub(crate) fn parse(text: &str, names: &mut Names, sink: &mut Sink) -> Ast {
+pub(crate) fn parse<'s>(text: &'s str, names: &mut Names<'s>, sink: &mut Sink) -> Ast {
     let mut lexer = Lexer::new(text, names, sink);
     let tokens = lexer.run();
     let comments = lexer.comments;
@@ -30,16 +30,16 @@ enum Token {
     Leaf(Node),
 }
 
-struct Lexer<'a> {
-    text: &'a str,
+struct Lexer<'a, 's> {
+    text: &'s str,
     at: usize,
-    names: &'a mut Names,
+    names: &'a mut Names<'s>,
     sink: &'a mut Sink,
     comments: Vec<Span>,
 }
 
-impl<'a> Lexer<'a> {
-    fn new(text: &'a str, names: &'a mut Names, sink: &'a mut Sink) -> Self {
+impl<'a, 's> Lexer<'a, 's> {
+    fn new(text: &'s str, names: &'a mut Names<'s>, sink: &'a mut Sink) -> Self {
         Lexer {
             text,
             at: 0,
@@ -132,7 +132,8 @@ pub(crate) fn leaf(text: &str, span: Span, names: &mut Names, sink: &mut Sink) -
 fn warn_odd_characters(text: &str, span: Span, names: &mut Names, sink: &mut Sink) {
     let body = text.strip_prefix('?').unwrap_or(text);
     let usual = |b: u8| b.is_ascii_alphanumeric() || b"_-+<>/.".contains(&b);
-    if body.bytes().all(usual) || !names.first_odd(text) {
+    // Past the limit of findings there is no need to remember which names were odd.
+    if body.bytes().all(usual) || !sink.wants(Code::OddChar) || !names.first_odd(text) {
         return;
     }
     if text.contains('"') {

@@ -42,8 +42,8 @@ impl Span {
 pub struct Decoded {
     /// The text, without a byte order mark.
     pub text: String,
-    /// Where the first byte stood that is not UTF-8, if the bytes had to be read as Latin-1.
-    pub not_utf8_at: Option<usize>,
+    /// Where in the text the first byte stands that is not UTF-8, if the bytes had to be read as Latin-1.
+    pub not_utf8_at: Option<Span>,
     /// Whether text past [`MAX_BYTES`] was cut off.
     pub cut: bool,
 }
@@ -65,11 +65,18 @@ pub fn decode(bytes: &[u8]) -> Decoded {
             not_utf8_at: None,
             cut,
         },
-        Err(error) => Decoded {
-            text: bytes.iter().map(|&b| char::from(b)).collect(),
-            not_utf8_at: Some(error.valid_up_to()),
-            cut,
-        },
+        Err(error) => {
+            let latin_1 = |bytes: &[u8]| -> String { bytes.iter().map(|&b| char::from(b)).collect() };
+            let (before, rest) = bytes.split_at(error.valid_up_to());
+            let mut text = latin_1(before);
+            let at = text.len();
+            text.push_str(&latin_1(rest));
+            Decoded {
+                text,
+                not_utf8_at: Some(Span::new(at, at + char::from(rest[0]).len_utf8())),
+                cut,
+            }
+        }
     }
 }
 
@@ -184,7 +191,7 @@ mod tests {
     fn stray_bytes_are_latin_1() {
         let decoded = decode(b"; caf\xe9\n(role a)");
         assert_eq!(decoded.text, "; café\n(role a)");
-        assert_eq!(decoded.not_utf8_at, Some(5));
+        assert_eq!(decoded.not_utf8_at, Some(Span::new(5, 7)));
         assert_eq!(decode(b"\xef\xbb\xbf(role a)").text, "(role a)");
     }
 }

@@ -4,6 +4,7 @@
 //! the wire wrote is kept beside it: moves must be sent back in the spelling in which they were received.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A name of the rules: constant, functor or relation. Two names are equal exactly if their symbols are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,14 +47,19 @@ impl Symbol {
 /// All names of one description.
 #[derive(Clone, Debug)]
 pub struct Symbols {
-    texts: Vec<String>,
-    wire: Vec<Option<String>>,
-    index: HashMap<String, Symbol>,
+    texts: Vec<Arc<str>>,
+    /// Only of names whose spelling on the wire is not the canonical one.
+    wire: HashMap<Symbol, String>,
+    index: HashMap<Arc<str>, Symbol>,
 }
 
 impl Default for Symbols {
     fn default() -> Self {
-        let mut symbols = Symbols { texts: Vec::new(), wire: Vec::new(), index: HashMap::new() };
+        let mut symbols = Symbols {
+            texts: Vec::new(),
+            wire: HashMap::new(),
+            index: HashMap::new(),
+        };
         for text in kw::TEXTS {
             symbols.intern(text);
         }
@@ -68,9 +74,9 @@ impl Symbols {
             return symbol;
         }
         let symbol = Symbol(u32::try_from(self.texts.len()).expect("fewer than 2^32 names"));
-        self.texts.push(text.to_owned());
-        self.wire.push(None);
-        self.index.insert(text.to_owned(), symbol);
+        let text: Arc<str> = Arc::from(text);
+        self.texts.push(Arc::clone(&text));
+        self.index.insert(text, symbol);
         symbol
     }
 
@@ -86,12 +92,15 @@ impl Symbols {
 
     /// The spelling to use on the wire: as first written in a `legal` head, else as first written.
     pub fn wire_text(&self, symbol: Symbol) -> &str {
-        self.wire[symbol.0 as usize].as_deref().unwrap_or_else(|| self.text(symbol))
+        self.wire.get(&symbol).map_or_else(|| self.text(symbol), String::as_str)
     }
 
     pub(crate) fn set_wire_text(&mut self, symbol: Symbol, text: &str) {
-        let differs = self.text(symbol) != text;
-        self.wire[symbol.0 as usize] = differs.then(|| text.to_owned());
+        if self.text(symbol) == text {
+            self.wire.remove(&symbol);
+        } else {
+            self.wire.insert(symbol, text.to_owned());
+        }
     }
 
     /// How many names there are.

@@ -1,6 +1,7 @@
 //! Unification, with a bound on its work: equalities can describe terms that are exponentially larger than the text.
 
 use crate::rules::Term;
+use std::collections::HashMap;
 
 /// The terms grew past any use.
 #[derive(Debug)]
@@ -9,21 +10,13 @@ pub(crate) struct TooLarge;
 const MAX_STEPS: usize = 100_000;
 
 /// What each variable stands for; chains are followed when applied.
+#[derive(Default)]
 pub(crate) struct Substitution {
-    bindings: Vec<Option<Term>>,
+    bindings: HashMap<u32, Term>,
     steps: usize,
-    bound: bool,
 }
 
 impl Substitution {
-    pub fn new(n_variables: usize) -> Substitution {
-        Substitution {
-            bindings: vec![None; n_variables],
-            steps: 0,
-            bound: false,
-        }
-    }
-
     /// Makes the two terms equal if that is possible.
     pub fn unify(&mut self, a: &Term, b: &Term) -> Result<bool, TooLarge> {
         let mut todo = vec![(a.clone(), b.clone())];
@@ -35,8 +28,7 @@ impl Substitution {
                     if self.occurs(v, &term)? {
                         return Ok(false);
                     }
-                    self.bindings[v as usize] = Some(term);
-                    self.bound = true;
+                    self.bindings.insert(v, term);
                 }
                 (Term::Fun(f, a), Term::Fun(g, b)) => {
                     if f != g || a.len() != b.len() {
@@ -51,7 +43,7 @@ impl Substitution {
 
     /// The term with every variable replaced by what it stands for.
     pub fn apply(&self, term: &Term) -> Result<Term, TooLarge> {
-        if !self.bound {
+        if self.bindings.is_empty() {
             return Ok(term.clone());
         }
         let mut size = 0;
@@ -64,7 +56,7 @@ impl Substitution {
             return Err(TooLarge);
         }
         match term {
-            Term::Var(v) => match &self.bindings[*v as usize] {
+            Term::Var(v) => match self.bindings.get(v) {
                 Some(bound) => self.apply_within(bound, size),
                 None => Ok(term.clone()),
             },
@@ -77,7 +69,7 @@ impl Substitution {
 
     fn walk(&self, mut term: Term) -> Term {
         while let Term::Var(v) = term {
-            match &self.bindings[v as usize] {
+            match self.bindings.get(&v) {
                 Some(bound) => term = bound.clone(),
                 None => break,
             }

@@ -1,0 +1,7 @@
+//! One file a command: its options, and what it does with them.
+
+pub mod check;
+pub mod fmt;
+pub mod games;
+pub mod show;
+pub mod trace;

@@ -1,0 +1,11 @@
+//! The front door of Surmise: games by name, and the command line.
+//!
+//! No algorithm lives here. Each command is a file in `commands/` that asks the crates below and prints the answer.
+
+mod cli;
+mod commands;
+mod load;
+mod output;
+
+pub use cli::run;
+pub use load::{Loaded, load};

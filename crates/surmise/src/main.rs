@@ -1,0 +1,7 @@
+//! The `surmise` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    surmise::run()
+}
