@@ -43,7 +43,13 @@ fn main() {
             program.fluents.len(),
         );
         let start = Instant::now();
-        let outcome = follow(&mut Direct::new(Arc::new(program)), &entry.lines(), lines);
+        let outcome = follow(
+            &mut Direct::new(Arc::new(program)),
+            &entry.lines(),
+            lines,
+            &[],
+            &entry.name,
+        );
         let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());
         outcome.truncate(300);
         println!(" {:.3} s {outcome}", start.elapsed().as_secs_f64());

@@ -26,7 +26,7 @@ fn main() {
         let started = start.elapsed();
         let trace = entry.lines();
         let start = Instant::now();
-        let outcome = follow(&mut sim, &trace, lines);
+        let outcome = follow(&mut sim, &trace, lines, &[], &entry.name);
         let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());
         outcome.truncate(300);
         println!(
