@@ -1,6 +1,7 @@
 //! A compiled game: the network, and what is made from it when it is first asked for.
 
 use crate::build::{build, naive_ops};
+use crate::lanes::bit;
 use crate::lanes::code::{LaneOptions, Runnable};
 use crate::lanes::layout::Layout;
 use crate::lanes::plan::ChoicePlan;
@@ -11,10 +12,11 @@ use crate::passes::constants::{Known, fold_constants};
 use crate::passes::dead::remove_dead;
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::{count_gates, count_ops, count_ops_for};
+use crate::scalar::Shared;
 use game::{RoleId, State};
 use ground::Program;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What to do while compiling.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,6 +90,7 @@ struct Inner {
     options: CompileOptions,
     stats: Stats,
     codes: Mutex<FxHashMap<Segment, Arc<Runnable>>>,
+    scalar: OnceLock<Arc<Shared>>,
 }
 
 /// Compiles a ground program.
@@ -124,6 +127,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         options: *options,
         stats,
         codes: Mutex::default(),
+        scalar: OnceLock::new(),
     }))
 }
 
@@ -159,8 +163,18 @@ impl Compiled {
         &self.0.names
     }
 
-    pub(crate) fn known(&self) -> &Known {
-        &self.0.known
+    /// What scalar simulators share, made when it is first asked for.
+    pub(crate) fn scalar_shared(&self) -> Arc<Shared> {
+        self.0.scalar.get_or_init(|| Arc::new(Shared::new(self))).clone()
+    }
+
+    /// Whether a state agrees with what compiling took for granted about reachable states.
+    pub fn can_represent(&self, state: &State) -> bool {
+        let Known { constant, same_as } = &self.0.known;
+        (0..self.n_fluents()).all(|f| {
+            let value = bit(state, f);
+            constant[f].is_none_or(|c| c == value) && value == bit(state, same_as[f] as usize)
+        })
     }
 
     /// How many fluents a state has.
@@ -190,6 +204,10 @@ impl Compiled {
             state.0[f / 64] |= 1 << (f % 64);
         }
         state
+    }
+
+    pub(crate) fn plan(&self) -> &ChoicePlan {
+        &self.0.plan
     }
 
     pub(crate) fn layout(&self) -> &Layout {

@@ -2,15 +2,18 @@
 //!
 //! [`compile`] turns a [`ground::Program`] into a [`Compiled`] game: gates over state bits and move bits, made small
 //! by the passes in [`passes`]. From it come
+//! - [`Scalar`]: one state at a time, for trees, referees and solvers;
 //! - [`lanes::Lanes`]: 256 games side by side, for playouts and for sampling.
 
 mod build;
 mod circuit;
 mod compiled;
+mod cpu;
 pub mod lanes;
 mod lower;
 pub mod network;
 pub mod passes;
+pub mod scalar;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -20,3 +23,5 @@ pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
 pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
+pub use scalar::{Played, Scalar};
+pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, RootTotals, playouts};

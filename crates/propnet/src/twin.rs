@@ -41,6 +41,7 @@ impl Twin {
             readable.extend(new);
         }
         make.move_outputs(rng, &readable);
+        make.clock(rng);
         make.finish()
     }
 
@@ -179,6 +180,32 @@ impl Maker {
         let percepts = self.program.percepts.clone();
         self.program.sees =
             percepts.iter().map(|row| row.iter().map(|_| self.output(rng, readable)).collect()).collect();
+    }
+
+    /// A chain of fluents, each true one step after the one before; the last ends the game.
+    fn clock(&mut self, rng: &mut Rng) {
+        let length = 3 + rng.below(12);
+        let atoms: Vec<AtomId> = (0..length).map(|_| self.atom(0)).collect();
+        for (at, &atom) in atoms.iter().enumerate() {
+            let p = &mut self.program;
+            if at == 0 {
+                p.initial.push(p.fluents.len() as u32);
+            }
+            p.fluents.push(format!("time{at:02}"));
+            p.true_atoms.push(atom);
+            p.next.push(if at == 0 { Output::Never } else { Output::Atom(atoms[at - 1]) });
+        }
+        let stratum = self.n_strata;
+        self.n_strata += 1;
+        let head = self.atom(stratum);
+        let mut ends = vec![atoms[length - 1]];
+        if let Output::Atom(other) = self.program.terminal {
+            ends.push(other);
+        }
+        for end in ends {
+            self.program.rules.push(GroundRule { head, body: [Lit::pos(end)].into() });
+        }
+        self.program.terminal = Output::Atom(head);
     }
 
     fn finish(self) -> Twin {

@@ -12,6 +12,7 @@ use super::cell::Mask;
 use super::layout::{ONE, ZERO};
 use super::schedule::{Block, Order, operands, schedule};
 use crate::circuit::{Circuit, Component, Op, Wire};
+use crate::cpu;
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
 use memmap2::{Mmap, MmapMut};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,15 +27,10 @@ pub struct Native {
     pub n_cells: u32,
 }
 
-/// Whether this machine can run what this module emits.
-pub fn is_available() -> bool {
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
-}
-
 impl Native {
     /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
     pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
-        if !is_available() {
+        if !cpu::is_wide() {
             return None;
         }
         let (bytes, n_cells) = Emitter::emit(circuit, scratch).ok()?;

@@ -26,12 +26,16 @@ pub struct Layout {
     pub terminal: u32,
     /// Some role has no legal move though the game is not over.
     pub stuck: u32,
+    /// Lanes whose playout has just ended.
+    pub ended: u32,
     /// Lanes that an operation is about.
     pub mask: u32,
     /// Random vectors, [`RANDOM_BITS`] per role.
     pub random: u32,
     /// Cycle atoms while they settle.
     pub cycles: u32,
+    /// Cycle atoms of the successor state while they settle.
+    pub cycles_after: u32,
     /// How many cells there are before scratch space.
     pub len: u32,
 }
@@ -55,11 +59,13 @@ impl Layout {
         Layout {
             terminal: take(1),
             stuck: take(1),
+            ended: take(1),
             mask: take(1),
             random: take(n_moves.len() * RANDOM_BITS as usize),
             goals: out.goals.iter().map(|row| take(row.len())).collect(),
             state: take(net.n_fluents()),
             cycles: take(net.cycles().len()),
+            cycles_after: take(net.cycles().len()),
             root: take(net.n_fluents()),
             next: take(net.n_fluents()),
             does: n_moves.iter().map(|&n| take(n)).collect(),

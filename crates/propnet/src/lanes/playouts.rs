@@ -1,1 +1,468 @@
 //! Whole random games, as many as asked for, on any number of threads.
+//!
+//! Work is cut into units that depend only on what is asked for; each unit has its own seed, and totals are sums, so
+//! that any number of threads gives the same bytes. Within a unit every lane plays on until the unit's quota of games
+//! has begun, and every game that has begun is finished: short games are not favoured.
+//!
+//! Where goals are cheap they are part of every step. Where they are dear (reversi), finished lanes freeze until the
+//! steps they have missed are worth as much as computing the goals: for lanes that finish at a steady rate this is the
+//! best moment there is.
+
+use super::cell::{LANES, Mask};
+use super::code::Runnable;
+use super::layout::RANDOM_BITS;
+use super::rng::LaneRng;
+use super::segments::{Ended, Segment, StepKind};
+use super::{Lanes, bit, new_frame};
+use crate::{Compiled, cpu};
+use game::{Meter, RoleId, Seed, State, StopFlag};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How playouts are run.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayoutOptions {
+    /// Threads to use; the result does not depend on it.
+    pub threads: usize,
+    /// Compute every role's percepts on every step, as a player's simulation would.
+    pub percepts: bool,
+    /// When goals are computed.
+    pub goals: GoalTiming,
+}
+
+/// When the goals of finished games are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalTiming {
+    /// Whichever should be faster.
+    Auto,
+    /// In every step.
+    EveryStep,
+    /// When enough lanes wait for it.
+    WhenWorthIt,
+}
+
+impl Default for PlayoutOptions {
+    fn default() -> Self {
+        PlayoutOptions { threads: 1, percepts: false, goals: GoalTiming::Auto }
+    }
+}
+
+/// What the playouts from one root came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RootTotals {
+    /// Games finished, stuck ones included.
+    pub playouts: u64,
+    /// Games that ended because some role had no legal move; they earn nothing.
+    pub stuck: u64,
+    /// Points per role, summed over games.
+    pub points: Vec<u64>,
+}
+
+/// What all playouts came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlayoutTotals {
+    /// Per root, in the order given.
+    pub roots: Vec<RootTotals>,
+    /// States visited: joint moves made.
+    pub meter: Meter,
+}
+
+/// Plays `per_root` random games from each root.
+pub fn playouts(
+    game: &Compiled,
+    roots: &[State],
+    per_root: u64,
+    seed: Seed,
+    options: &PlayoutOptions,
+    stop: &StopFlag,
+) -> PlayoutTotals {
+    let n_roles = game.roles().len();
+    let empty = RootTotals { points: vec![0; n_roles], ..RootTotals::default() };
+    let mut totals = PlayoutTotals { roots: vec![empty; roots.len()], meter: Meter::default() };
+    let open = settle_finished_roots(game, roots, per_root, &mut totals);
+    let job = Job::new(game, roots, open, per_root, seed, options, stop);
+    let threads = options.threads.clamp(1, job.n_units.clamp(1, 1024) as usize);
+    if threads == 1 {
+        job.work(&mut totals);
+        return totals;
+    }
+    let parts: Vec<PlayoutTotals> = std::thread::scope(|scope| {
+        let start = |_| {
+            let mut mine = PlayoutTotals { meter: Meter::default(), ..totals.clone() };
+            mine.roots.iter_mut().for_each(|r| *r = RootTotals { points: vec![0; n_roles], ..Default::default() });
+            let job = &job;
+            scope.spawn(move || {
+                job.work(&mut mine);
+                mine
+            })
+        };
+        let workers: Vec<_> = (0..threads).map(start).collect();
+        workers.into_iter().filter_map(|w| w.join().ok()).collect()
+    });
+    parts.iter().for_each(|part| totals.add(part));
+    totals
+}
+
+impl PlayoutTotals {
+    fn add(&mut self, other: &PlayoutTotals) {
+        self.meter.add(other.meter);
+        for (mine, theirs) in self.roots.iter_mut().zip(&other.roots) {
+            mine.playouts += theirs.playouts;
+            mine.stuck += theirs.stuck;
+            mine.points.iter_mut().zip(&theirs.points).for_each(|(a, b)| *a += b);
+        }
+    }
+}
+
+/// Roots that are over before anybody moves need no playing; gives the others.
+fn settle_finished_roots(
+    game: &Compiled,
+    roots: &[State],
+    per_root: u64,
+    totals: &mut PlayoutTotals,
+) -> Vec<usize> {
+    let mut lanes = Lanes::new(game, Seed(0));
+    let mut open = Vec::new();
+    for (chunk_at, chunk) in roots.chunks(LANES).enumerate() {
+        chunk.iter().enumerate().for_each(|(lane, state)| lanes.load(lane, state));
+        let over = lanes.eval();
+        let here = Mask::first(chunk.len());
+        if !(over & here).is_empty() {
+            lanes.eval_goals();
+        }
+        for lane in 0..chunk.len() {
+            let root = chunk_at * LANES + lane;
+            if !over.get(lane) {
+                open.push(root);
+                continue;
+            }
+            let total = &mut totals.roots[root];
+            total.playouts += per_root;
+            for (role, points) in total.points.iter_mut().enumerate() {
+                *points += per_root * u64::from(lanes.goal(RoleId(role as u16), lane).points());
+            }
+        }
+    }
+    open
+}
+
+/// What is asked for, cut into units.
+struct Job<'a> {
+    game: &'a Compiled,
+    roots: &'a [State],
+    open: Vec<usize>,
+    per_root: u64,
+    unit: u64,
+    n_units: u64,
+    next_unit: AtomicU64,
+    seed: Seed,
+    stop: &'a StopFlag,
+    mode: Mode,
+    step: Arc<Runnable>,
+    finish: Option<(Arc<Runnable>, Arc<Runnable>)>,
+    /// Cell, role and points of every goal that counts.
+    goals: Vec<(usize, usize, u64)>,
+    n_random: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Goals in every step.
+    Fused,
+    /// Goals when the lanes that wait have missed this many operations' worth of steps.
+    Deferred { step_ops: u64, goal_ops: u64 },
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        game: &'a Compiled,
+        roots: &'a [State],
+        open: Vec<usize>,
+        per_root: u64,
+        seed: Seed,
+        options: &PlayoutOptions,
+        stop: &'a StopFlag,
+    ) -> Job<'a> {
+        let total = per_root.saturating_mul(open.len() as u64);
+        // Large enough that the last games of a unit, which keep few lanes busy, do not matter.
+        let unit = (total / 16).clamp(1, 16_384).next_multiple_of(256);
+        let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
+        let ended = if from_initial { Ended::ToInitial } else { Ended::ToRoot };
+        let (mode, kind) = choose_mode(game, options, ended);
+        let finish = (mode != Mode::Fused).then(|| (game.code(Segment::Points), game.code(Segment::Restart)));
+        let mut goals = Vec::new();
+        for role in 0..game.roles().len() {
+            let start = game.layout().goals[role] as usize;
+            for (at, value) in game.goal_values(RoleId(role as u16)).enumerate().filter(|(_, v)| *v > 0) {
+                goals.push((start + at, role, value.min(100) as u64));
+            }
+        }
+        Job {
+            game,
+            roots,
+            open,
+            per_root,
+            unit,
+            n_units: total.div_ceil(unit),
+            next_unit: AtomicU64::new(0),
+            seed,
+            stop,
+            mode,
+            step: game.code(Segment::Step(kind)),
+            finish,
+            goals,
+            n_random: game.plan().groups.len() * RANDOM_BITS as usize,
+        }
+    }
+
+    fn work(&self, totals: &mut PlayoutTotals) {
+        let mut frame = new_frame(self.game);
+        let mut cells = self.step.n_cells().max(frame.len());
+        if let Some((points, restart)) = &self.finish {
+            cells = cells.max(points.n_cells()).max(restart.n_cells());
+        }
+        frame.resize(cells, Mask::ZERO);
+        while !self.stop.is_raised() {
+            let number = self.next_unit.fetch_add(1, Ordering::Relaxed);
+            if number >= self.n_units {
+                return;
+            }
+            let mut unit = Unit::new(self, &mut frame, number, totals);
+            cpu::wide(
+                #[inline(always)]
+                || unit.run(),
+            );
+        }
+    }
+
+    /// The roots and numbers of games of a unit.
+    fn tasks(&self, number: u64) -> Vec<(usize, u64)> {
+        let total = self.per_root.saturating_mul(self.open.len() as u64);
+        let (mut at, end) = (number * self.unit, ((number + 1).saturating_mul(self.unit)).min(total));
+        let mut tasks = Vec::new();
+        while at < end {
+            let root = at / self.per_root;
+            let upto = ((root + 1).saturating_mul(self.per_root)).min(end);
+            tasks.push((self.open[root as usize], upto - at));
+            at = upto;
+        }
+        tasks
+    }
+}
+
+fn choose_mode(game: &Compiled, options: &PlayoutOptions, ended: Ended) -> (Mode, StepKind) {
+    let fused = StepKind { ended, points: true, percepts: options.percepts };
+    let frozen = StepKind { ended: Ended::Frozen, points: false, percepts: options.percepts };
+    let deferred = || Mode::Deferred {
+        step_ops: game.code(Segment::Step(frozen)).ops as u64,
+        goal_ops: (game.code(Segment::Points).ops + game.code(Segment::Restart).ops) as u64,
+    };
+    match options.goals {
+        GoalTiming::EveryStep => (Mode::Fused, fused),
+        GoalTiming::WhenWorthIt => (deferred(), frozen),
+        GoalTiming::Auto => {
+            // Freezing costs two operations per state bit and a share of idle lanes.
+            let rest = game.code(Segment::Step(StepKind { points: false, ..fused })).ops;
+            if game.stats().goal_ops > rest / 3 + 2 * game.n_fluents() {
+                (deferred(), frozen)
+            } else {
+                (Mode::Fused, fused)
+            }
+        }
+    }
+}
+
+/// A unit at work on a frame.
+struct Unit<'a, 'j> {
+    job: &'a Job<'j>,
+    frame: &'a mut [Mask],
+    totals: &'a mut PlayoutTotals,
+    rng: LaneRng,
+    /// Lanes whose games count.
+    active: Mask,
+    n_active: u64,
+    /// Games still to begin, per task.
+    left: Vec<u64>,
+    total_left: u64,
+    tasks: Vec<(usize, u64)>,
+    /// The task of each lane; empty if there is only one.
+    lane_task: Vec<u32>,
+}
+
+impl<'a, 'j> Unit<'a, 'j> {
+    fn new(job: &'a Job<'j>, frame: &'a mut [Mask], number: u64, totals: &'a mut PlayoutTotals) -> Self {
+        let tasks = job.tasks(number);
+        let mut unit = Unit {
+            job,
+            frame,
+            totals,
+            rng: LaneRng::new(job.seed.nth(number)),
+            active: Mask::ZERO,
+            n_active: 0,
+            left: tasks.iter().map(|&(_, n)| n).collect(),
+            total_left: tasks.iter().map(|&(_, n)| n).sum(),
+            tasks,
+            lane_task: Vec::new(),
+        };
+        unit.deal_lanes();
+        unit
+    }
+
+    /// Gives every lane a root, in proportion to the games asked for.
+    fn deal_lanes(&mut self) {
+        let n_lanes = self.total_left.min(LANES as u64) as usize;
+        self.active = Mask::first(n_lanes);
+        self.n_active = n_lanes as u64;
+        if let [(root, _)] = self.tasks[..] {
+            self.fill_root(root);
+            self.left[0] -= n_lanes as u64;
+            self.total_left -= n_lanes as u64;
+        } else {
+            self.lane_task = vec![0; LANES];
+            let total = self.total_left;
+            for lane in 0..n_lanes {
+                // The game in the middle of this lane's share decides whose lane it is.
+                let middle = (lane as u64 * 2 + 1) * total / (n_lanes as u64 * 2);
+                let mut before = 0;
+                let share = self.tasks.iter().position(|&(_, n)| {
+                    before += n;
+                    middle < before
+                });
+                let wanted = share.filter(|&t| self.left[t] > 0);
+                let task = wanted.or_else(|| self.left.iter().position(|&n| n > 0));
+                self.begin(lane, task.unwrap_or(0));
+            }
+        }
+        let layout = self.job.game.layout();
+        self.frame[layout.ended as usize] = Mask::ONE;
+        if self.job.mode != Mode::Fused {
+            let (state, root, n) = (layout.state as usize, layout.root as usize, self.job.game.n_fluents());
+            self.frame.copy_within(root..root + n, state);
+        }
+    }
+
+    fn fill_root(&mut self, root: usize) {
+        let start = self.job.game.layout().root as usize;
+        for f in 0..self.job.game.n_fluents() {
+            self.frame[start + f] = if bit(&self.job.roots[root], f) { Mask::ONE } else { Mask::ZERO };
+        }
+    }
+
+    /// Makes a task's root the root of a lane, for one game to begin there.
+    fn begin(&mut self, lane: usize, task: usize) {
+        let start = self.job.game.layout().root as usize;
+        let root = &self.job.roots[self.tasks[task].0];
+        for f in 0..self.job.game.n_fluents() {
+            self.frame[start + f].set(lane, bit(root, f));
+        }
+        self.lane_task[lane] = task as u32;
+        self.left[task] -= 1;
+        self.total_left -= 1;
+    }
+
+    /// Plays the unit to its end.
+    #[inline(always)]
+    fn run(&mut self) {
+        let layout = self.job.game.layout();
+        let random = layout.random as usize;
+        let (ended_cell, stuck_cell) = (layout.ended as usize, layout.stuck as usize);
+        let mut missed = 0;
+        let mut steps: u32 = 0;
+        while self.n_active > 0 {
+            self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
+            self.job.step.run(self.frame);
+            steps = steps.wrapping_add(1);
+            if steps % 256 == 0 && self.job.stop.is_raised() {
+                // No new games; those that have begun are finished.
+                self.left.fill(0);
+                self.total_left = 0;
+            }
+            let ended = self.frame[ended_cell] & self.active;
+            let stuck = self.frame[stuck_cell] & self.active;
+            match self.job.mode {
+                Mode::Fused => {
+                    // A stuck lane made no move; all others did.
+                    self.totals.meter.states += self.n_active - u64::from(stuck.count());
+                    if !ended.is_empty() {
+                        self.account(ended, stuck);
+                    }
+                }
+                Mode::Deferred { step_ops, goal_ops } => {
+                    let waiting = u64::from(ended.count());
+                    self.totals.meter.states += self.n_active - waiting;
+                    missed += waiting * step_ops;
+                    if missed >= goal_ops * LANES as u64 || waiting == self.n_active {
+                        missed = 0;
+                        self.finish(ended, stuck);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Computes the goals that lanes are waiting for, and lets those lanes go on.
+    fn finish(&mut self, ended: Mask, stuck: Mask) {
+        let Some((points, restart)) = &self.job.finish else { return };
+        points.run(self.frame);
+        self.account(ended, stuck);
+        self.frame[self.job.game.layout().mask as usize] = ended;
+        restart.run(self.frame);
+    }
+
+    #[inline(always)]
+    fn account(&mut self, ended: Mask, stuck: Mask) {
+        if self.lane_task.is_empty() {
+            self.account_one_root(ended, stuck);
+        } else {
+            self.account_many_roots(ended, stuck);
+        }
+    }
+
+    #[inline(always)]
+    fn account_one_root(&mut self, ended: Mask, stuck: Mask) {
+        let total = &mut self.totals.roots[self.tasks[0].0];
+        let n_ended = u64::from(ended.count());
+        total.playouts += n_ended;
+        total.stuck += u64::from(stuck.count());
+        let earned = ended & !stuck;
+        for &(cell, role, points) in &self.job.goals {
+            total.points[role] += points * u64::from((self.frame[cell] & earned).count());
+        }
+        if n_ended <= self.total_left {
+            self.total_left -= n_ended;
+            return;
+        }
+        // Fewer games to begin than lanes to begin them: the rest is done.
+        let begin = self.total_left as usize;
+        let done = ended.lanes().skip(begin).fold(Mask::ZERO, |done, lane| done | Mask::single(lane));
+        self.active &= !done;
+        self.n_active -= n_ended - self.total_left;
+        self.total_left = 0;
+    }
+
+    fn account_many_roots(&mut self, ended: Mask, stuck: Mask) {
+        for &(cell, role, points) in &self.job.goals {
+            for lane in (self.frame[cell] & ended & !stuck).lanes() {
+                let root = self.tasks[self.lane_task[lane] as usize].0;
+                self.totals.roots[root].points[role] += points;
+            }
+        }
+        for lane in ended.lanes() {
+            let task = self.lane_task[lane] as usize;
+            let total = &mut self.totals.roots[self.tasks[task].0];
+            total.playouts += 1;
+            total.stuck += u64::from(stuck.get(lane));
+            if self.left[task] > 0 {
+                self.left[task] -= 1;
+                self.total_left -= 1;
+            } else if let Some(other) =
+                (self.total_left > 0).then(|| self.left.iter().position(|&n| n > 0)).flatten()
+            {
+                self.begin(lane, other);
+            } else {
+                self.active.set(lane, false);
+                self.n_active -= 1;
+            }
+        }
+    }
+}

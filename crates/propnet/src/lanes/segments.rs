@@ -5,7 +5,7 @@ use super::layout::{Layout, RANDOM_BITS};
 use super::plan::ChoicePlan;
 use crate::circuit::{Circuit, Wire};
 use crate::lower::Lowering;
-use crate::network::{Network, Signal};
+use crate::network::Network;
 
 /// A circuit of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub enum Segment {
     Next,
     /// State, moves → percepts of this role.
     Sees(u16),
-    /// A whole step of a playout in place: state, random vectors → state, terminal, stuck.
+    /// A whole step of a playout in place: state, random vectors → state, ended, stuck.
     Step(StepKind),
     /// State, root, mask → the state, or the root in the lanes of the mask.
     Restart,
@@ -88,7 +88,10 @@ impl Source<'_> {
                 self.load_moves(&mut circuit, &mut lower);
                 self.sees(&mut circuit, &mut lower, role as usize);
             }
-            Segment::Step(kind) => self.step(&mut circuit, &mut lower, kind),
+            Segment::Step(kind) if kind.ended == Ended::Frozen => {
+                self.step_frozen(&mut circuit, &mut lower, kind);
+            }
+            Segment::Step(kind) => self.step_fused(&mut circuit, kind),
             Segment::Restart => {
                 let mask = circuit.load(self.layout.mask);
                 for f in 0..self.net.n_fluents() as u32 {
@@ -189,32 +192,65 @@ impl Source<'_> {
         }
     }
 
-    fn step(&self, circuit: &mut Circuit, lower: &mut Lowering, kind: StepKind) {
+    /// A step that starts where `ended` says so and finds out at its end which games are over.
+    ///
+    /// Lanes that ended in the last step begin again here, at no cost but one operation per state bit, and play
+    /// on at once; whether a game is over, and what it is worth, is asked of the successor.
+    fn step_fused(&self, circuit: &mut Circuit, kind: StepKind) {
+        let out = &self.net.outputs;
+        let begin = circuit.load(self.layout.ended);
+        let mut now = Lowering::new(self.net, circuit, self.layout.cycles);
+        for f in 0..self.net.n_fluents() {
+            let state = circuit.load(self.layout.state + f as u32);
+            let wire = match (kind.ended, self.initial[f]) {
+                (Ended::ToInitial, false) => circuit.and_not(begin, state),
+                (Ended::ToInitial, true) => circuit.or(begin, state),
+                _ => {
+                    let root = circuit.load(self.layout.root + f as u32);
+                    circuit.select(begin, root, state)
+                }
+            };
+            now.set(self.net.fluent(f), wire);
+        }
+        let any = self.move_all(circuit, &mut now);
+        now.ensure(circuit, &out.next);
+        let mut after = Lowering::new(self.net, circuit, self.layout.cycles_after);
+        for (f, &next) in out.next.iter().enumerate() {
+            let wire = now.plain(circuit, next);
+            circuit.store(self.layout.state + f as u32, wire);
+            after.set(self.net.fluent(f), wire);
+        }
+        let terminal = after.plain(circuit, out.terminal);
+        let stuck = circuit.not(any);
+        let over = circuit.or(terminal, stuck);
+        circuit.store(self.layout.ended, over);
+        circuit.store(self.layout.stuck, stuck);
+        if kind.points {
+            self.points(circuit, &mut after);
+        }
+        if kind.percepts {
+            (0..out.sees.len()).for_each(|role| self.sees(circuit, &mut now, role));
+        }
+    }
+
+    /// A step that leaves lanes alone whose game is over, so that goals can wait.
+    fn step_frozen(&self, circuit: &mut Circuit, lower: &mut Lowering, kind: StepKind) {
         let out = &self.net.outputs;
         let terminal = lower.plain(circuit, out.terminal);
-        if kind.points {
-            self.points(circuit, lower);
-        }
-        let mut any_all: Option<Wire> = None;
-        for (slot, group) in self.plan.groups.iter().enumerate() {
-            let random = self.random(circuit, slot);
-            let made = group.choose(circuit, lower, self.net, &random);
-            for (role, mv, wire) in made.moves {
-                lower.set(self.net.does(role, mv), wire);
-            }
-            any_all = Some(any_all.map_or(made.any, |a| circuit.and(a, made.any)));
-        }
-        let any_all = any_all.unwrap_or_else(|| circuit.one());
-        // Over, or nothing to play: end = terminal | !any.
-        let goes_on = circuit.and_not(terminal, any_all);
+        let any = self.move_all(circuit, lower);
+        let goes_on = circuit.and_not(terminal, any);
         let ended = circuit.not(goes_on);
         let stuck = circuit.and_not(terminal, ended);
-        circuit.store(self.layout.terminal, terminal);
+        circuit.store(self.layout.ended, ended);
         circuit.store(self.layout.stuck, stuck);
         lower.ensure(circuit, &out.next);
         for (f, &next) in out.next.iter().enumerate() {
             let cell = self.layout.state + f as u32;
-            let new = self.after(circuit, lower, kind.ended, (goes_on, ended), f, next);
+            let old = circuit.load(cell);
+            let (wire, inverted) = lower.signal(circuit, next);
+            let new = if inverted { circuit.and_not(wire, goes_on) } else { circuit.and(wire, goes_on) };
+            let kept = circuit.and(ended, old);
+            let new = circuit.or(new, kept);
             circuit.store(cell, new);
         }
         if kind.percepts {
@@ -222,34 +258,17 @@ impl Source<'_> {
         }
     }
 
-    /// The state bit after a step: the successor's in lanes that go on.
-    fn after(
-        &self,
-        circuit: &mut Circuit,
-        lower: &mut Lowering,
-        kind: Ended,
-        (goes_on, ended): (Wire, Wire),
-        f: usize,
-        next: Signal,
-    ) -> Wire {
-        let (wire, inverted) = lower.signal(circuit, next);
-        let other = match kind {
-            Ended::ToInitial => {
-                return match (self.initial[f], inverted) {
-                    (false, false) => circuit.and(goes_on, wire),
-                    (false, true) => circuit.and_not(wire, goes_on),
-                    (true, false) => circuit.or(wire, ended),
-                    (true, true) => {
-                        let zero = circuit.and(wire, goes_on);
-                        circuit.not(zero)
-                    }
-                };
+    /// Chooses a move for every role; gives the lanes in which every role had one.
+    fn move_all(&self, circuit: &mut Circuit, lower: &mut Lowering) -> Wire {
+        let mut all = circuit.one();
+        for (slot, group) in self.plan.groups.iter().enumerate() {
+            let random = self.random(circuit, slot);
+            let made = group.choose(circuit, lower, self.net, &random);
+            for (role, mv, wire) in made.moves {
+                lower.set(self.net.does(role, mv), wire);
             }
-            Ended::ToRoot => circuit.load(self.layout.root + f as u32),
-            Ended::Frozen => circuit.load(self.layout.state + f as u32),
-        };
-        let new = if inverted { circuit.and_not(wire, goes_on) } else { circuit.and(wire, goes_on) };
-        let old = circuit.and(ended, other);
-        circuit.or(new, old)
+            all = circuit.and(all, made.any);
+        }
+        all
     }
 }

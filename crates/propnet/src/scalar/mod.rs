@@ -1,0 +1,501 @@
+//! The scalar simulator: one state at a time, a few words each, for trees, referees and solvers.
+//!
+//! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
+//! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
+
+mod engine;
+mod net;
+mod patch;
+mod plain;
+
+use crate::lanes::bit;
+use crate::network::{Node, NodeId, Signal};
+use crate::{Compiled, cpu};
+use engine::Engine;
+use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
+use net::ScalarNet;
+use patch::Patch;
+use plain::Plain;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What scalar simulators of one game share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Absent if the network has cycles; then everything is evaluated plainly.
+    net: Option<ScalarNet>,
+    goals: Plain,
+    /// Legal and terminal, for games with cycles.
+    state: Plain,
+    /// Next and sees, for games with cycles.
+    moves: Plain,
+}
+
+impl Shared {
+    pub(crate) fn new(game: &Compiled) -> Shared {
+        let net = game.network();
+        let out = &net.outputs;
+        let goals: Vec<Signal> = out.goals.iter().flatten().map(|&(_, s)| s).collect();
+        let mut state: Vec<Signal> = out.legal.iter().flatten().copied().collect();
+        state.push(out.terminal);
+        let mut moves = out.next.clone();
+        moves.extend(out.sees.iter().flatten());
+        Shared {
+            net: net.cycles().is_empty().then(|| ScalarNet::new(net)),
+            goals: Plain::new(net, &goals),
+            state: Plain::new(net, &state),
+            moves: Plain::new(net, &moves),
+        }
+    }
+}
+
+/// What a playout came to, apart from goals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// Joint moves made.
+    pub moves: u32,
+    /// Whether it ended because some role had no legal move.
+    pub stuck: bool,
+}
+
+/// A simulator of one game for one thread.
+pub struct Scalar {
+    game: Compiled,
+    shared: Arc<Shared>,
+    engine: Engine,
+    patches: FxHashMap<u64, (Box<[u32]>, Patch)>,
+    sees: FxHashMap<u64, (Box<[u32]>, Patch)>,
+    patch_words: usize,
+    next: Vec<u64>,
+    joint: Vec<u32>,
+    /// Values of the whole network, for goals and plain evaluation.
+    values: Vec<u8>,
+    meter: Meter,
+}
+
+/// Patches are forgotten when they take more words than this.
+const MOST_PATCH_WORDS: usize = 8 << 20;
+
+impl Scalar {
+    /// A simulator in the initial state.
+    pub fn new(game: &Compiled) -> Scalar {
+        let shared = game.scalar_shared();
+        let n_words = game.n_fluents().div_ceil(64);
+        let empty = ScalarNet { reader_starts: vec![0], ..ScalarNet::default() };
+        let mut scalar = Scalar {
+            engine: Engine::new(shared.net.as_ref().unwrap_or(&empty), n_words),
+            shared,
+            patches: FxHashMap::default(),
+            sees: FxHashMap::default(),
+            patch_words: 0,
+            next: vec![0; n_words],
+            joint: vec![0; game.roles().len()],
+            values: vec![0; game.network().len()],
+            meter: Meter::default(),
+            game: game.clone(),
+        };
+        let initial = game.initial_state();
+        scalar.go_to(&initial);
+        scalar
+    }
+
+    /// Plays random legal moves from a state to the end; [`Scalar::points`] then tells what it was worth.
+    pub fn playout(&mut self, from: &State, rng: &mut Rng) -> Played {
+        self.go_to(from);
+        cpu::wide(
+            #[inline(always)]
+            || self.play_on(rng, false),
+        )
+    }
+
+    /// The same, computing every role's percepts on every step, as a player's simulation would.
+    pub fn playout_seeing(&mut self, from: &State, rng: &mut Rng) -> Played {
+        self.go_to(from);
+        cpu::wide(
+            #[inline(always)]
+            || self.play_on(rng, true),
+        )
+    }
+
+    /// Points of a role where the last playout ended.
+    pub fn points(&mut self, role: RoleId) -> u8 {
+        self.eval_goals();
+        self.goal_here(role).points()
+    }
+
+    #[inline(always)]
+    fn play_on(&mut self, rng: &mut Rng, seeing: bool) -> Played {
+        let mut moves = 0;
+        loop {
+            if self.terminal_here() {
+                return Played { moves, stuck: false };
+            }
+            for role in 0..self.joint.len() {
+                let Some(mv) = self.pick(role, rng) else { return Played { moves, stuck: true } };
+                self.joint[role] = mv;
+            }
+            if seeing {
+                self.see_all();
+            }
+            self.step();
+            moves += 1;
+        }
+    }
+
+    fn terminal_here(&self) -> bool {
+        match &self.shared.net {
+            Some(net) => self.engine.outputs[net.terminal_word] & 1 == 1,
+            None => plain::read(&self.values, self.game.network().outputs.terminal),
+        }
+    }
+
+    /// A random legal move.
+    #[inline(always)]
+    fn pick(&self, role: usize, rng: &mut Rng) -> Option<u32> {
+        let Some(net) = &self.shared.net else { return self.pick_plain(role, rng) };
+        let (first, n) = net.legal_words[role];
+        let words = &self.engine.outputs[first..first + n];
+        let count: u32 = words.iter().map(|w| w.count_ones()).sum();
+        if count <= 1 {
+            let at = words.iter().position(|&w| w != 0)?;
+            return Some(at as u32 * 64 + words[at].trailing_zeros());
+        }
+        let mut rank = rng.below(count as usize) as u32;
+        for (at, &word) in words.iter().enumerate() {
+            let here = word.count_ones();
+            if rank < here {
+                return Some(at as u32 * 64 + nth_set(word, rank));
+            }
+            rank -= here;
+        }
+        None
+    }
+
+    fn pick_plain(&self, role: usize, rng: &mut Rng) -> Option<u32> {
+        let row = &self.game.network().outputs.legal[role];
+        let legal: Vec<u32> =
+            (0..row.len() as u32).filter(|&m| plain::read(&self.values, row[m as usize])).collect();
+        (!legal.is_empty()).then(|| *rng.pick(&legal))
+    }
+
+    /// Makes the moves in `joint`.
+    #[inline(always)]
+    fn step(&mut self) {
+        self.find_next();
+        self.meter.states += 1;
+        match &self.shared.net {
+            Some(net) => self.engine.move_to(net, &self.next),
+            None => {
+                let next = std::mem::take(&mut self.next);
+                self.go_to_plain(&next);
+                self.next = next;
+            }
+        }
+    }
+
+    /// The successor of the present state under `joint`, into `next`.
+    #[inline(always)]
+    fn find_next(&mut self) {
+        let shared = self.shared.clone();
+        let Some(net) = &shared.net else { return self.find_next_plain() };
+        let n = self.next.len();
+        self.next.copy_from_slice(&self.engine.outputs[net.next_word..net.next_word + n]);
+        let key = joint_key(&self.joint);
+        let known = self.patches.get(&key).is_some_and(|(joint, _)| **joint == *self.joint);
+        if !known {
+            self.make_patch(net, key);
+        }
+        let patch = &self.patches[&key].1;
+        patch.run(&mut self.engine.values, net.n_nodes);
+        for &(f, value) in &patch.constant {
+            set_bit(&mut self.next, f, value);
+        }
+        for &(f, reference) in &patch.signals {
+            set_bit(&mut self.next, f, patch::read(&self.engine.values, reference));
+        }
+    }
+
+    #[cold]
+    fn make_patch(&mut self, net: &ScalarNet, key: u64) {
+        let mut affected: Vec<u32> = Vec::new();
+        for (role, &mv) in self.joint.iter().enumerate() {
+            affected.extend(&net.affected[role][mv as usize]);
+        }
+        affected.sort_unstable();
+        affected.dedup();
+        let game = self.game.network();
+        let wanted: Vec<(u32, Signal)> =
+            affected.into_iter().map(|f| (f, game.outputs.next[f as usize])).collect();
+        let patch = Patch::new(game, net, &self.joint, &wanted);
+        self.make_room(patch.size());
+        self.patches.insert(key, (self.joint.clone().into(), patch));
+    }
+
+    fn make_room(&mut self, size: usize) {
+        self.patch_words += size;
+        if self.patch_words > MOST_PATCH_WORDS {
+            self.patches.clear();
+            self.sees.clear();
+            self.patch_words = size;
+        }
+    }
+
+    /// What all roles perceive of `joint` in the present state, evaluated and left in `values`.
+    fn see_all(&mut self) {
+        for role in 0..self.joint.len() {
+            self.see(role, |_, _| {});
+        }
+    }
+
+    /// Calls `f` with every percept of a role under `joint` and whether it is seen.
+    fn see(&mut self, role: usize, mut f: impl FnMut(u32, bool)) {
+        let game = self.game.clone();
+        let row = &game.network().outputs.sees[role];
+        if row.is_empty() {
+            return;
+        }
+        let shared = self.shared.clone();
+        let Some(net) = &shared.net else {
+            self.eval_moves_plain();
+            row.iter().enumerate().for_each(|(at, &s)| f(at as u32, plain::read(&self.values, s)));
+            return;
+        };
+        let key = joint_key(&self.joint).wrapping_mul(31).wrapping_add(role as u64 + 1);
+        let mut full: Vec<u32> = self.joint.clone();
+        full.push(role as u32);
+        if self.sees.get(&key).is_none_or(|(joint, _)| **joint != *full) {
+            let wanted: Vec<(u32, Signal)> = row.iter().enumerate().map(|(at, &s)| (at as u32, s)).collect();
+            let patch = Patch::new(game.network(), net, &self.joint, &wanted);
+            self.make_room(patch.size());
+            self.sees.insert(key, (full.into(), patch));
+        }
+        let patch = &self.sees[&key].1;
+        patch.run(&mut self.engine.values, net.n_nodes);
+        for &(at, value) in &patch.constant {
+            f(at, value);
+        }
+        for &(at, reference) in &patch.signals {
+            f(at, patch::read(&self.engine.values, reference));
+        }
+    }
+
+    /// Makes a state the present one.
+    fn go_to(&mut self, state: &State) {
+        match &self.shared.net {
+            Some(net) => self.engine.move_to(net, &state.0),
+            None => self.go_to_plain(&state.0),
+        }
+    }
+
+    fn go_to_plain(&mut self, state: &[u64]) {
+        self.engine.state.copy_from_slice(state);
+        self.set_leaves(None);
+        self.shared.clone().state.run(self.game.network(), &mut self.values);
+    }
+
+    fn find_next_plain(&mut self) {
+        self.eval_moves_plain();
+        self.next.fill(0);
+        for (f, &s) in self.game.network().outputs.next.iter().enumerate() {
+            set_bit(&mut self.next, f as u32, plain::read(&self.values, s));
+        }
+    }
+
+    fn eval_moves_plain(&mut self) {
+        self.set_leaves(Some(()));
+        self.shared.clone().moves.run(self.game.network(), &mut self.values);
+    }
+
+    /// Gives the leaves of the whole network their values: the present state, and perhaps `joint`.
+    fn set_leaves(&mut self, moves: Option<()>) {
+        let net = self.game.network();
+        for at in 0..net.len() {
+            match net.node(NodeId(at as u32)) {
+                Node::Fluent(f) => {
+                    let f = f as usize;
+                    self.values[at] = (self.engine.state[f / 64] >> (f % 64) & 1) as u8;
+                }
+                Node::Does { role, mv } => {
+                    self.values[at] = u8::from(moves.is_some() && self.joint[role as usize] == mv);
+                }
+                Node::And => break,
+                _ => {}
+            }
+        }
+    }
+
+    fn eval_goals(&mut self) {
+        self.set_leaves(None);
+        self.shared.clone().goals.run(self.game.network(), &mut self.values);
+    }
+
+    fn goal_here(&self, role: RoleId) -> Goal {
+        let mut goal = Goal::None;
+        for &(value, signal) in &self.game.network().outputs.goals[role.0 as usize] {
+            if plain::read(&self.values, signal) {
+                goal = match goal {
+                    Goal::None => Goal::Value(value),
+                    _ => Goal::Many(value),
+                };
+            }
+        }
+        goal
+    }
+
+    fn check_state(&self, state: &State) -> Result<(), Fault> {
+        if state.0.len() == self.next.len() {
+            return Ok(());
+        }
+        Err(Fault::Unknown("a state of another game".into()))
+    }
+
+    fn set_joint(&mut self, joint: &[MoveId]) -> Result<(), Fault> {
+        let fits = joint.len() == self.joint.len()
+            && joint.iter().enumerate().all(|(r, m)| (m.0 as usize) < self.game.n_moves(RoleId(r as u16)));
+        if !fits {
+            return Err(Fault::Unknown("a joint move of another game".into()));
+        }
+        self.joint.iter_mut().zip(joint).for_each(|(to, from)| *to = from.0);
+        Ok(())
+    }
+}
+
+impl Simulator for Scalar {
+    fn roles(&self) -> &[String] {
+        self.game.roles()
+    }
+
+    fn initial(&mut self) -> Result<State, Fault> {
+        Ok(self.game.initial_state())
+    }
+
+    fn terminal(&mut self, state: &State) -> Result<bool, Fault> {
+        self.check_state(state)?;
+        self.go_to(state);
+        Ok(self.terminal_here())
+    }
+
+    fn legal(&mut self, state: &State, role: RoleId, out: &mut Vec<MoveId>) -> Result<(), Fault> {
+        self.check_state(state)?;
+        out.clear();
+        if role.0 as usize >= self.joint.len() {
+            return Err(Fault::Unknown("a role of another game".into()));
+        }
+        self.go_to(state);
+        let Some(net) = &self.shared.net else {
+            let row = self.game.network().outputs.legal[role.0 as usize].iter().enumerate();
+            out.extend(row.filter(|(_, s)| plain::read(&self.values, **s)).map(|(m, _)| MoveId(m as u32)));
+            return Ok(());
+        };
+        let (first, n) = net.legal_words[role.0 as usize];
+        for (at, &word) in self.engine.outputs[first..first + n].iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                out.push(MoveId(at as u32 * 64 + word.trailing_zeros()));
+                word &= word - 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, state: &State, joint: &[MoveId]) -> Result<State, Fault> {
+        self.check_state(state)?;
+        self.set_joint(joint)?;
+        self.go_to(state);
+        self.find_next();
+        self.meter.states += 1;
+        Ok(State(self.next.as_slice().into()))
+    }
+
+    fn percepts(
+        &mut self,
+        state: &State,
+        joint: &[MoveId],
+        role: RoleId,
+        out: &mut Vec<PerceptId>,
+    ) -> Result<(), Fault> {
+        self.check_state(state)?;
+        self.set_joint(joint)?;
+        out.clear();
+        if role.0 as usize >= self.joint.len() {
+            return Err(Fault::Unknown("a role of another game".into()));
+        }
+        self.go_to(state);
+        self.see(role.0 as usize, |at, seen| {
+            if seen {
+                out.push(PerceptId(at));
+            }
+        });
+        out.sort_unstable();
+        Ok(())
+    }
+
+    fn goal(&mut self, state: &State, role: RoleId) -> Result<Goal, Fault> {
+        self.check_state(state)?;
+        if role.0 as usize >= self.joint.len() {
+            return Err(Fault::Unknown("a role of another game".into()));
+        }
+        self.go_to(state);
+        self.eval_goals();
+        Ok(self.goal_here(role))
+    }
+
+    fn fluents(&self, state: &State) -> Vec<String> {
+        let names = &self.game.names().fluents;
+        (0..names.len()).filter(|&f| bit(state, f)).map(|f| names[f].clone()).collect()
+    }
+
+    fn state_of(&mut self, fluents: &[String]) -> Option<State> {
+        let mut state = State(smallvec::smallvec![0; self.next.len()]);
+        for fluent in fluents {
+            let f = self.game.names().fluents.binary_search(fluent).ok()?;
+            state.0[f / 64] |= 1 << (f % 64);
+        }
+        self.game.can_represent(&state).then_some(state)
+    }
+
+    fn move_text(&self, role: RoleId, mv: MoveId) -> &str {
+        &self.game.names().moves[role.0 as usize][mv.0 as usize]
+    }
+
+    fn find_move(&mut self, role: RoleId, text: &str) -> Option<MoveId> {
+        let row = self.game.names().moves.get(role.0 as usize)?;
+        row.binary_search_by(|m| m.as_str().cmp(text)).ok().map(|m| MoveId(m as u32))
+    }
+
+    fn percept_text(&self, role: RoleId, percept: PerceptId) -> &str {
+        &self.game.names().percepts[role.0 as usize][percept.0 as usize]
+    }
+
+    fn find_percept(&mut self, role: RoleId, text: &str) -> Option<PerceptId> {
+        let row = self.game.names().percepts.get(role.0 as usize)?;
+        row.binary_search_by(|p| p.as_str().cmp(text)).ok().map(|p| PerceptId(p as u32))
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    fn fork(&self) -> Box<dyn Simulator> {
+        Box::new(Scalar::new(&self.game))
+    }
+}
+
+fn joint_key(joint: &[u32]) -> u64 {
+    joint.iter().fold(0, |key: u64, &mv| key.wrapping_mul(0x1_0001_0001).wrapping_add(u64::from(mv)))
+}
+
+#[inline(always)]
+fn set_bit(words: &mut [u64], f: u32, value: bool) {
+    let (word, at) = (&mut words[f as usize / 64], f % 64);
+    *word = *word & !(1 << at) | u64::from(value) << at;
+}
+
+/// The position of the set bit of this rank.
+#[inline(always)]
+fn nth_set(mut word: u64, rank: u32) -> u32 {
+    for _ in 0..rank {
+        word &= word - 1;
+    }
+    word.trailing_zeros()
+}
