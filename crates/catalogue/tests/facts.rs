@@ -148,6 +148,8 @@ impl Play {
                 assert!(self.sim.terminal(&self.state).unwrap(), "goals count in terminal states");
                 expect(self.sim.goal(&self.state, role).unwrap().exact(), args[1].parse().ok())
             }
+            "plays" => self.count_plays(None, args[0].parse().unwrap()),
+            "perft" => self.count_plays(args[0].parse().ok(), args[1].parse().unwrap()),
             "length" => self.length(&args[0]),
             "value" => self.value(&args[0], args[1].parse().unwrap()),
             _ => panic!("unknown fact `{verb}`"),
@@ -245,6 +247,36 @@ impl Play {
         unreachable!("games end")
     }
 
+    /// Sequences of joint moves: complete plays, or those of a given length.
+    fn count_plays(&mut self, depth: Option<usize>, wanted: u64) -> Verdict {
+        let mut layer: HashMap<State, u64> = HashMap::from([(self.sim.initial().unwrap(), 1)]);
+        let (mut plays, mut visited) = (0, 0);
+        for _ in 0..depth.unwrap_or(usize::MAX) {
+            let mut next: HashMap<State, u64> = HashMap::new();
+            for (state, count) in layer {
+                if self.sim.terminal(&state).unwrap() {
+                    plays += count;
+                    continue;
+                }
+                for joint in joint_moves(&mut self.sim, &state, None) {
+                    *next.entry(self.sim.next(&state, &joint).unwrap()).or_insert(0) += count;
+                    visited += 1;
+                    if visited > MAX_VISITED {
+                        return Verdict::Skipped("too many states to enumerate".to_owned());
+                    }
+                }
+            }
+            layer = next;
+            if layer.is_empty() {
+                break;
+            }
+        }
+        match depth {
+            Some(_) => expect(layer.values().sum(), wanted),
+            None => expect(plays, wanted),
+        }
+    }
+
     /// The best expected payoff of the only player, by dynamic programming over its views.
     fn value(&mut self, role: &str, wanted: f64) -> Verdict {
         let players = self.sim.roles().iter().filter(|r| *r != "random").count();
@@ -252,9 +284,14 @@ impl Play {
             return Verdict::Skipped("an equilibrium: for the solver".to_owned());
         }
         let role = self.role(role);
-        let mut visited = 0;
-        let start = vec![(self.sim.initial().unwrap(), 1.0)];
-        match best(&mut self.sim, role, start, &mut visited) {
+        let mut planner = Planner {
+            sim: &mut self.sim,
+            role,
+            known: HashMap::new(),
+            visited: 0,
+        };
+        let start = vec![(planner.sim.initial().unwrap(), 1.0)];
+        match planner.best(start) {
             None => Verdict::Skipped("too many views to enumerate".to_owned()),
             Some(value) if (value - wanted).abs() < 0.01 => Verdict::Holds,
             Some(value) => Verdict::Wrong(format!("found {value:.4}")),
@@ -262,42 +299,69 @@ impl Play {
     }
 }
 
-/// Expected payoff of the best play from a belief: states with their probabilities, not normalised.
-fn best(sim: &mut Reference, role: RoleId, belief: Vec<(State, f64)>, visited: &mut usize) -> Option<f64> {
-    let mut ended = 0.0;
-    let mut open: Vec<(State, f64)> = Vec::new();
-    for (state, p) in belief {
-        match sim.terminal(&state).unwrap() {
-            true => ended += p * f64::from(sim.goal(&state, role).unwrap().points()),
-            false => open.push((state, p)),
-        }
-    }
-    let Some((first, _)) = open.first() else {
-        return Some(ended);
-    };
-    let mut value = f64::MIN;
-    for own in legal(sim, first, role) {
-        let mut views: HashMap<Vec<PerceptId>, HashMap<State, f64>> = HashMap::new();
-        for (state, p) in &open {
-            let joints = joint_moves(sim, state, Some((role, own)));
-            for joint in &joints {
-                let mut sees = Vec::new();
-                sim.percepts(state, joint, role, &mut sees).unwrap();
-                let next = sim.next(state, joint).unwrap();
-                *views.entry(sees).or_default().entry(next).or_insert(0.0) += p / joints.len() as f64;
-                *visited += 1;
+/// Best play of one role against nature.
+struct Planner<'a> {
+    sim: &'a mut Reference,
+    role: RoleId,
+    /// Values of beliefs: different views often leave the same belief.
+    known: HashMap<Vec<(State, u64)>, f64>,
+    visited: usize,
+}
+
+impl Planner<'_> {
+    /// Expected payoff of the best play from a belief: states with their probabilities, not normalised.
+    fn best(&mut self, belief: Vec<(State, f64)>) -> Option<f64> {
+        let mut ended = 0.0;
+        let mut open: Vec<(State, f64)> = Vec::new();
+        for (state, p) in belief {
+            match self.sim.terminal(&state).unwrap() {
+                true => ended += p * f64::from(self.sim.goal(&state, self.role).unwrap().points()),
+                false => open.push((state, p)),
             }
         }
-        if *visited > 4 * MAX_VISITED {
-            return None;
+        let mass: f64 = open.iter().map(|(_, p)| p).sum();
+        if open.is_empty() {
+            return Some(ended);
         }
-        let mut total = 0.0;
-        for belief in views.into_values() {
-            total += best(sim, role, belief.into_iter().collect(), visited)?;
-        }
-        value = value.max(total);
+        let mut key: Vec<(State, u64)> = open.iter().map(|(s, p)| (s.clone(), (p / mass * 1e9).round() as u64)).collect();
+        key.sort();
+        let value = match self.known.get(&key) {
+            Some(&value) => value,
+            None => {
+                open.iter_mut().for_each(|(_, p)| *p /= mass);
+                let value = self.best_move(&open)?;
+                self.known.insert(key, value);
+                value
+            }
+        };
+        Some(ended + mass * value)
     }
-    Some(ended + value)
+
+    fn best_move(&mut self, open: &[(State, f64)]) -> Option<f64> {
+        let mut value = f64::MIN;
+        for own in legal(self.sim, &open[0].0, self.role) {
+            let mut views: HashMap<Vec<PerceptId>, HashMap<State, f64>> = HashMap::new();
+            for (state, p) in open {
+                let joints = joint_moves(self.sim, state, Some((self.role, own)));
+                for joint in &joints {
+                    let mut sees = Vec::new();
+                    self.sim.percepts(state, joint, self.role, &mut sees).unwrap();
+                    let next = self.sim.next(state, joint).unwrap();
+                    *views.entry(sees).or_default().entry(next).or_insert(0.0) += p / joints.len() as f64;
+                    self.visited += 1;
+                }
+            }
+            if self.visited > 4 * MAX_VISITED {
+                return None;
+            }
+            let mut total = 0.0;
+            for belief in views.into_values() {
+                total += self.best(belief.into_iter().collect())?;
+            }
+            value = value.max(total);
+        }
+        Some(value)
+    }
 }
 
 fn legal(sim: &mut Reference, state: &State, role: RoleId) -> Vec<MoveId> {

@@ -183,12 +183,15 @@ impl Judge {
 }
 
 /// The variable in the role's place of a head, if nothing binds it: the one thing it can mean is "every role".
+/// Where it is also part of the move or value, the rule is more likely a slip, and stays an error.
 fn repairable(form: &Form, unbound: &HashMap<u32, Span>) -> Option<u32> {
     let takes_role = matches!(form.head.atom.relation, kw::LEGAL | kw::GOAL | kw::SEES | kw::INPUT);
-    match form.head.atom.args.first() {
-        Some(Term::Var(v)) if takes_role && unbound.contains_key(v) => Some(*v),
-        _ => None,
-    }
+    let (Some(Term::Var(role)), true) = (form.head.atom.args.first(), takes_role) else {
+        return None;
+    };
+    let mut elsewhere = false;
+    form.head.atom.args[1..].iter().for_each(|t| t.for_each_var(&mut |v| elsewhere |= v == *role));
+    (unbound.contains_key(role) && !elsewhere).then_some(*role)
 }
 
 fn role_atom(variable: u32, span: Span) -> PlacedAtom {
