@@ -18,15 +18,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what a game is: roles, sizes, who sees what, an example turn, the rules
     Show(show::Args),
-    /// List the catalogue of games
     Games(games::Args),
-    /// Find mistakes in rules: syntax, safety, stratification, …
     Check(check::Args),
-    /// Print rules in the canonical layout, in either notation
     Fmt(fmt::Args),
-    /// Play random games and print what the engine derives, step by step, as JSON lines
     Trace(trace::Args),
     /// Print a completion script for a shell
     Completions {

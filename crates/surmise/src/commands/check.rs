@@ -13,6 +13,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Find mistakes in rules: syntax, safety, stratification, …
+///
 /// Checks rules against every restriction of the language and reports all findings at once, by position.
 ///
 /// `lenient` (the default) accepts what has one sensible reading; `--strict` makes every violation of the

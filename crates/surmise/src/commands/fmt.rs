@@ -8,6 +8,8 @@ use gdl::{Mode, Notation, Severity};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Print rules in the canonical layout, in either notation
+///
 /// Prints rules in the canonical layout, so that two versions of a game can be compared line by line.
 ///
 /// Comments and spelling are kept; formatting what was formatted changes nothing. The notation stays as it is unless

@@ -5,6 +5,8 @@ use anyhow::Result;
 use serde_json::json;
 use std::process::ExitCode;
 
+/// List the catalogue of games
+///
 /// Lists the games that come with Surmise, with their parameters.
 ///
 /// A game is called by its name and parameters: `surmise show krieg-tictactoe:size=4,line=4`.

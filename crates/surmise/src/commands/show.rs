@@ -11,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Says what a game is: roles, sizes, keywords used, what is hidden from whom, an example turn with every role's view,
-/// and the rules.
+/// Say what a game is: roles, sizes, who sees what, an example turn, the rules
+///
+/// Prints roles, sizes, keywords used, GDL-I or GDL-II, what is hidden from whom, an example turn with every role's view,
+/// and the rules themselves.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 use std::io::BufRead;
 use std::process::ExitCode;
 
+/// Play random games and print what the engine derives, step by step
+///
 /// Plays random games and prints what the engine derives, one JSON object a line for each step: playout, step, state,
 /// legal moves, terminal, goals (null where the rules give none or several), and, unless it is the last line of a
 /// playout, the joint move and (for games with `sees` rules) what each role perceived.
@@ -169,11 +171,29 @@ impl Tracer<'_> {
             None => None,
             Some(moves) => {
                 let moves = self.moves_of(moves)?;
+                if let Some(problem) = self.illegal(&state, &moves)? {
+                    output::print(&format!("{}\n", Value::Object(printed)));
+                    bail!(problem);
+                }
                 Some(self.advance(&mut printed, &state, &moves)?)
             }
         };
         output::print(&format!("{}\n", Value::Object(printed)));
         Ok(next)
+    }
+
+    /// The first move that this engine does not hold to be legal.
+    fn illegal(&mut self, state: &State, moves: &[String]) -> Result<Option<String>> {
+        let mut legal = Vec::new();
+        for (number, text) in moves.iter().enumerate() {
+            let role = RoleId(number as u16);
+            self.sim.legal(state, role, &mut legal)?;
+            if !legal.iter().any(|&m| self.sim.move_text(role, m) == text) {
+                let name = &self.sim.roles()[number];
+                return Ok(Some(format!("`{text}` is not legal for {name} here")));
+            }
+        }
+        Ok(None)
     }
 
     fn moves_of(&self, moves: &Value) -> Result<Vec<String>> {

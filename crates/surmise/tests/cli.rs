@@ -1,0 +1,207 @@
+//! The program as a person or a script meets it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn surmise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_surmise")).args(args).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A file of this test's own.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("surmise-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+const GAME: &str = "
+(role robot) (init (step 1)) (succ 1 2) (succ 2 3)
+(<= (legal robot go) (true (step ?n)))
+(<= (next (step ?m)) (true (step ?n)) (succ ?n ?m))
+(<= terminal (true (step 3)))
+(<= (goal robot 100) (true (step ?n)))
+";
+
+#[track_caller]
+fn check(args: &[&str], code: i32, expected: &[&str]) -> String {
+    let output = surmise(args);
+    let all = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{all}");
+    for text in expected {
+        assert!(all.contains(text), "no `{text}` in:\n{all}");
+    }
+    assert!(!all.contains("panicked"), "{all}");
+    all
+}
+
+#[test]
+fn greets_without_arguments() {
+    check(&[], 0, &["surmise games", "surmise show monty-hall", "surmise check"]);
+}
+
+#[test]
+fn help_teaches() {
+    check(&["--help"], 0, &["check", "fmt", "show", "games", "trace", "completions", "krieg-tictactoe:size=5,line=4"]);
+    check(&["check", "--help"], 0, &["--strict", "--json", "--simulate", "--explain", "Exit status"]);
+    check(&["fmt", "--help"], 0, &["--write", "--check", "--infix", "--prefix"]);
+    check(&["nonsense"], 2, &["unrecognized subcommand"]);
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        check(&["completions", shell], 0, &["surmise"]);
+    }
+}
+
+#[test]
+fn check_has_its_exit_codes() {
+    let clean = file("clean.kif", GAME);
+    let warned = file("warned.kif", &format!("{GAME}(lonely 1)"));
+    let wrong = file("wrong.kif", &format!("{GAME}(<= (legal robot ?x) (not (succ ?x 1)))"));
+    let path = |p: &PathBuf| p.to_str().unwrap().to_owned();
+    check(&["check", &path(&clean)], 0, &["nothing to complain about"]);
+    check(&["check", &path(&warned)], 0, &["warning[W-UNUSED]", "1 warning"]);
+    check(&["check", "--deny-warnings", &path(&warned)], 1, &["W-UNUSED"]);
+    let text = check(&["check", &path(&wrong)], 2, &[":7:27: error[E-UNSAFE]: variable ?x of this rule"]);
+    assert!(text.contains("^^^^^^^^^^^\n"), "{text}");
+    check(&["check", "/no/such/file.kif"], 3, &["cannot open `/no/such/file.kif`"]);
+    check(&["check", &path(&clean), "/no/such/file.kif"], 3, &["cannot open"]);
+    check(&["check", "/tmp"], 3, &["is a folder"]);
+    for p in [clean, warned, wrong] {
+        std::fs::remove_file(p).unwrap();
+    }
+}
+
+#[test]
+fn check_speaks_json() {
+    let wrong = file("json.kif", &format!("{GAME}(<= (legal robot ?x) (not (succ ?x 1)))"));
+    let text = check(&["check", "--json", wrong.to_str().unwrap()], 2, &[]);
+    let line: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
+    assert_eq!(line["code"], "E-UNSAFE");
+    assert_eq!(line["severity"], "error");
+    assert_eq!(line["file"], wrong.to_str().unwrap());
+    assert_eq!((&line["line"], &line["column"]), (&7.into(), &27.into()));
+    assert_eq!(line["end"]["column"], 38);
+    assert!(line["message"].as_str().unwrap().contains("?x"));
+    assert!(!line["help"].as_str().unwrap().is_empty());
+    std::fs::remove_file(wrong).unwrap();
+}
+
+#[test]
+fn codes_are_explained() {
+    check(&["check", "--explain", "e-unsafe"], 0, &["# E-UNSAFE", "## Example", "## Write instead"]);
+    check(&["check", "--explain", "all"], 0, &["E-UNSAFE", "W-CASE", "N-UNKNOWN-LEGAL"]);
+    check(&["check", "--explain", "E-NONSENSE"], 1, &["--explain all"]);
+}
+
+#[test]
+fn simulation_finds_what_only_play_shows() {
+    let stuck = file("stuck.kif", &GAME.replace("(<= (legal robot go) (true (step ?n)))", "(<= (legal robot go) (true (step 1)))"));
+    check(&["check", stuck.to_str().unwrap()], 0, &["nothing to complain about"]);
+    check(&["check", "--simulate", stuck.to_str().unwrap()], 2, &["E-NO-MOVE", "robot has no legal move in round 2"]);
+    check(&["check", "--simulate", "--strict", "monty-hall"], 0, &["played 100 random games, 300 rounds"]);
+    std::fs::remove_file(stuck).unwrap();
+}
+
+#[test]
+fn fmt_prints_judges_and_writes() {
+    let ugly = file("ugly.kif", "(role a)(role b) ;c\n(<= (p ?x)(q ?x)\n  (r ?x))");
+    let path = ugly.to_str().unwrap();
+    let canonical = "(role a)\n(role b)  ;c\n(<= (p ?x)\n    (q ?x)\n    (r ?x))\n";
+    assert_eq!(stdout(&surmise(&["fmt", path])), canonical);
+    check(&["fmt", "--check", path], 1, &["is not formatted"]);
+    check(&["fmt", "--write", path], 0, &[]);
+    assert_eq!(std::fs::read_to_string(&ugly).unwrap(), canonical);
+    check(&["fmt", "--check", path], 0, &[]);
+    assert_eq!(stdout(&surmise(&["fmt", "--infix", path])), "role(a).\nrole(b).  %c\np(?x) <=\n    q(?x),\n    r(?x).\n");
+    std::fs::remove_file(&ugly).unwrap();
+    let broken = file("broken.kif", "(role a");
+    check(&["fmt", "--write", broken.to_str().unwrap()], 2, &["is left alone", "E-PAREN"]);
+    assert_eq!(std::fs::read_to_string(&broken).unwrap(), "(role a");
+    std::fs::remove_file(&broken).unwrap();
+    let odd = file("odd.kif", "(role a,b)");
+    check(&["fmt", "--infix", odd.to_str().unwrap()], 2, &[":1:7: the name `a,b` cannot be written in infix"]);
+    std::fs::remove_file(&odd).unwrap();
+}
+
+#[test]
+fn fmt_reads_standard_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_surmise"))
+        .args(["fmt", "-", "--prefix"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"role(a). p(?x) <= q(?x) | ~ r(?x), s(?x).").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(stdout(&output), "(role a)\n(<= (p ?x)\n    (or (q ?x) (not (r ?x)))\n    (s ?x))\n");
+}
+
+#[test]
+fn show_says_what_a_game_is() {
+    check(
+        &["show", "monty-hall:doors=4"],
+        0,
+        &["candidate, random (nature)", "GDL-II", "one of 4 doors", "Hidden", "Round 2", "sees (closed", "(door 4)"],
+    );
+    check(&["show", "tictactoe"], 0, &["GDL-I"]);
+    let rules = stdout(&surmise(&["show", "--rules", "kuhn-poker"]));
+    let reading = gdl::read(&rules, &gdl::Options::default());
+    assert!(reading.diagnostics.is_empty());
+    check(&["show", "--rules", "--infix", "kuhn-poker"], 0, &["role(random)."]);
+    check(&["show", "--json", "kuhn-poker"], 0, &["\"language\":\"GDL-II\""]);
+    check(&["show", "monty-hall:doors=400"], 1, &["`doors` must be a number in 3..50"]);
+    check(&["show", "no-such-game"], 1, &["no game is called `no-such-game`"]);
+}
+
+#[test]
+fn broken_rules_are_refused_with_their_diagnostics() {
+    let wrong = file("refused.kif", &format!("{GAME}(<= (legal robot ?x) (not (succ ?x 1)))"));
+    for command in ["show", "trace"] {
+        check(&[command, wrong.to_str().unwrap()], 1, &["cannot be played", "E-UNSAFE"]);
+    }
+    std::fs::remove_file(wrong).unwrap();
+}
+
+#[test]
+fn games_lists_the_catalogue() {
+    let all = check(&["games"], 0, &["monty-hall", "doors=3 (3..50)"]);
+    assert!(catalogue::games().iter().all(|g| all.contains(g.name)));
+    check(&["games", "poker"], 0, &["kuhn-poker", "leduc-poker"]);
+    check(&["games", "--json", "kuhn"], 0, &["\"name\":\"kuhn-poker\""]);
+    check(&["games", "zzz"], 1, &["no game matches"]);
+}
+
+#[test]
+fn a_trace_can_be_followed() {
+    let trace = stdout(&surmise(&["trace", "kuhn-poker", "--seed", "7", "--playouts", "3"]));
+    assert_eq!(trace, stdout(&surmise(&["trace", "kuhn-poker", "--seed", "7", "--playouts", "3"])));
+    let path = file("trace.jsonl", &trace);
+    assert_eq!(stdout(&surmise(&["trace", "kuhn-poker", "--follow", path.to_str().unwrap()])), trace);
+    let other = file("other.jsonl", &trace.replacen("\"random\":\"(deal ", "\"random\":\"(steal ", 1));
+    check(&["trace", "kuhn-poker", "--follow", other.to_str().unwrap()], 1, &["jsonl:1", "is not legal for random"]);
+    let garbage = file("garbage.jsonl", "hello\n");
+    check(&["trace", "kuhn-poker", "--follow", garbage.to_str().unwrap()], 1, &["not a line of a trace"]);
+    for p in [path, other, garbage] {
+        std::fs::remove_file(p).unwrap();
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_accident() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_surmise"))
+        .args(["trace", "blind-breakthrough", "--playouts", "50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(stderr(&output), "");
+}
