@@ -214,6 +214,19 @@ impl Compiled {
         &self.0.layout
     }
 
+    /// Sizes of the code made so far, for people.
+    pub fn code_stats(&self) -> String {
+        let codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts: Vec<String> = codes
+            .iter()
+            .map(|(segment, code)| {
+                format!("{segment:?}: {} ops, {} cells, {} bytes", code.ops, code.n_cells(), code.code_bytes())
+            })
+            .collect();
+        parts.sort_unstable();
+        parts.join("; ")
+    }
+
     /// Runnable code of a segment, made when it is first asked for.
     pub fn code(&self, segment: Segment) -> Arc<Runnable> {
         let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -291,7 +291,8 @@ impl<'c> Emitter<'c> {
                 std::mem::swap(&mut a, &mut b);
             }
         }
-        let left = self.in_register(a, None)?;
+        // Neither operand may push the other out, not even one that nobody reads after this.
+        let left = self.in_register(a, self.register[b.0 as usize])?;
         let known = self.register[b.0 as usize];
         let right = match known {
             Some(r) => Some(r),
