@@ -103,7 +103,9 @@ fn group_of(theory: &Theory, rule: &Rule, var: u32, splitting: Splitting) -> Opt
     if !literals.iter().any(fluid) {
         return None;
     }
-    Some(complete_group(theory, rule, literals)).filter(|g| is_safe(&aux_rule(rule, g, RelId(0))))
+    let mut group = complete_group(theory, rule, literals);
+    add_binders(rule, &mut group);
+    is_safe(&aux_rule(rule, &group, RelId(0))).then_some(group)
 }
 
 fn complete_group(theory: &Theory, rule: &Rule, literals: Vec<usize>) -> Group {
@@ -113,9 +115,7 @@ fn complete_group(theory: &Theory, rule: &Rule, literals: Vec<usize>) -> Group {
         let set = if literals.contains(&n) { &mut own } else { &mut needed };
         literal.for_each_var(&mut |v| set[v as usize] = true);
     }
-    let shared: Vec<u32> = (0..rule.n_vars as u32)
-        .filter(|&v| own[v as usize] && needed[v as usize])
-        .collect();
+    let both = |&v: &u32| own[v as usize] && needed[v as usize];
     let restricts = |n: &usize| {
         let literal = &rule.body[*n];
         let vars = vars(literal);
@@ -124,8 +124,29 @@ fn complete_group(theory: &Theory, rule: &Rule, literals: Vec<usize>) -> Group {
     Group {
         copied: (0..rule.body.len()).filter(restricts).collect(),
         n_vars: count(&own),
-        shared,
+        shared: (0..rule.n_vars as u32).filter(both).collect(),
         literals,
+    }
+}
+
+/// Copies literals of the rest that bind what would be unbound in the auxiliary rule, if it needs no further variables.
+fn add_binders(rule: &Rule, group: &mut Group) {
+    let mut own = vec![false; rule.n_vars];
+    let mut bound = vec![false; rule.n_vars];
+    for literal in &aux_rule(rule, group, RelId(0)).body {
+        literal.for_each_var(&mut |v| own[v as usize] = true);
+        if matches!(literal, Literal::Pos(..)) {
+            literal.for_each_var(&mut |v| bound[v as usize] = true);
+        }
+    }
+    for (n, literal) in rule.body.iter().enumerate() {
+        let vars = vars(literal);
+        let outside = !group.literals.contains(&n) && !group.copied.contains(&n);
+        let fits = matches!(literal, Literal::Pos(..)) && vars.iter().all(|&v| own[v as usize]);
+        if outside && fits && vars.iter().any(|&v| !bound[v as usize]) {
+            group.copied.push(n);
+            vars.iter().for_each(|&v| bound[v as usize] = true);
+        }
     }
 }
 
