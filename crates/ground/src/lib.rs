@@ -11,6 +11,7 @@ mod reference;
 mod scc;
 mod steps;
 mod terms;
+pub mod testing;
 mod theory;
 
 pub use audit::{Audit, AuditOptions, audit};

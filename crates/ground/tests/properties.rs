@@ -1,0 +1,107 @@
+//! The reference simulator and ground programs agree on random games, over whole plays.
+
+mod support;
+
+use game::{Fault, MoveId, Rng, Seed, Simulator, State};
+use ground::testing::random_game;
+use ground::{Direct, Limits, Reference, Splitting, ground};
+use proptest::prelude::*;
+use std::sync::Arc;
+use support::{face, joint, percept_texts};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree(genes in prop::collection::vec(any::<u8>(), 250..900), seed in any::<u64>()) {
+        let text = random_game(&genes);
+        let reading = gdl::read(&text, &gdl::Options::default());
+        prop_assert!(reading.is_playable(), "{}", reading.render("random"));
+        let mut reference = Reference::new(&reading.rules).expect("starts");
+        for splitting in [Splitting::Off, Splitting::Components, Splitting::Full] {
+            let limits = Limits { splitting, ..Limits::default() };
+            let program = ground(&reading.rules, &limits, &mut |_| ());
+            let program = program.map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+            check_program(&program);
+            let mut direct = Direct::new(Arc::new(program));
+            for play in 0..3 {
+                let rng = Seed(seed).nth(play).rng();
+                compare_play(&mut reference, &mut direct, rng)
+                    .map_err(|e| TestCaseError::fail(format!("{splitting:?}: {e}\n{text}")))?;
+            }
+        }
+    }
+}
+
+fn cases() -> u32 {
+    if std::env::var_os("SURMISE_FULL").is_some() {
+        5000
+    } else {
+        300
+    }
+}
+
+/// Plays one game on both, with the same random moves, and compares everything that can be seen.
+fn compare_play(left: &mut dyn Simulator, right: &mut dyn Simulator, mut rng: Rng) -> Result<(), String> {
+    let fault = |e: Fault| e.to_string();
+    if left.roles() != right.roles() {
+        return Err("roles differ".to_owned());
+    }
+    let mut states = (left.initial().map_err(fault)?, right.initial().map_err(fault)?);
+    for step in 0..12 {
+        let face_left = face(left, &states.0).map_err(fault)?;
+        let face_right = face(right, &states.1).map_err(fault)?;
+        if face_left != face_right {
+            return Err(format!("step {step}: {face_left:?} is not {face_right:?}"));
+        }
+        if face_left.terminal || face_left.legal.iter().any(Vec::is_empty) {
+            break;
+        }
+        let moves: Vec<&str> = face_left.legal.iter().map(|l| rng.pick(l).as_str()).collect();
+        let (joint_left, joint_right) = (joint(left, &moves), joint(right, &moves));
+        compare_percepts((left, &states.0, &joint_left), (right, &states.1, &joint_right))?;
+        states.0 = left.next(&states.0, &joint_left).map_err(fault)?;
+        states.1 = right.next(&states.1, &joint_right).map_err(fault)?;
+    }
+    Ok(())
+}
+
+type At<'a> = (&'a mut dyn Simulator, &'a State, &'a [MoveId]);
+
+fn compare_percepts(left: At, right: At) -> Result<(), String> {
+    for role in 0..left.0.roles().len() {
+        let ours = percept_texts(left.0, left.1, left.2, role).map_err(|e| e.to_string())?;
+        let theirs = percept_texts(right.0, right.1, right.2, role).map_err(|e| e.to_string())?;
+        if ours != theirs {
+            return Err(format!("role {role} sees {ours:?}, or {theirs:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What the contract of [`ground::Program`] promises.
+fn check_program(program: &ground::Program) {
+    let inputs: Vec<u32> = program
+        .true_atoms
+        .iter()
+        .chain(program.does_atoms.iter().flatten())
+        .map(|a| a.0)
+        .collect();
+    assert!(program.fluents.is_sorted() && program.moves.iter().all(|m| m.is_sorted()));
+    assert!(program.rules.is_sorted_by_key(|r| r.head));
+    for rule in &program.rules {
+        assert!(!inputs.contains(&rule.head.0), "an input has a rule");
+        assert!(
+            !rule.body.is_empty(),
+            "{} is constant",
+            program.names[rule.head.0 as usize]
+        );
+        assert!(rule.body.is_sorted_by(|a, b| a < b));
+    }
+    let mut given = vec![false; program.n_atoms as usize];
+    inputs
+        .iter()
+        .chain(program.rules.iter().map(|r| &r.head.0))
+        .for_each(|&a| given[a as usize] = true);
+    assert!(given.iter().all(|&g| g), "an atom that nothing gives");
+}
