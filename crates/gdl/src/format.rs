@@ -215,20 +215,21 @@ impl<'a> Printer<'a> {
     }
 
     fn leaf(&mut self, node: &Node) {
-        let text = self.leaf_text(node);
-        self.out.push_str(&text);
+        let (sign, text) = self.leaf_text(node);
+        self.out.push_str(sign);
+        self.out.push_str(text);
     }
 
-    /// A leaf as it is to be written: keywords folded, everything else as it was.
-    fn leaf_text(&self, node: &Node) -> String {
+    /// A leaf as it is to be written, with what comes before it: keywords folded, everything else as it was.
+    fn leaf_text(&self, node: &Node) -> (&'static str, &'a str) {
         let written = &self.text[node.span.range()];
         match node.kind {
             NodeKind::Name(symbol) if symbol.is_keyword_relation() || symbol.is_connective() => {
-                self.symbols.text(symbol).to_owned()
+                ("", self.symbols.text(symbol))
             }
             // Upper-case variables of infix notation have no question mark of their own.
-            NodeKind::Var(_) if !written.starts_with('?') => format!("?{written}"),
-            _ => written.to_owned(),
+            NodeKind::Var(_) if !written.starts_with('?') => ("?", written),
+            _ => ("", written),
         }
     }
 
@@ -240,8 +241,8 @@ impl<'a> Printer<'a> {
     fn remaining(&self, node: &Node, width: usize) -> Option<usize> {
         let node = unwrap_single(node);
         let NodeKind::List(items) = &node.kind else {
-            let written = &self.text[node.span.range()];
-            return width.checked_sub(written.len().max(2));
+            let (sign, text) = self.leaf_text(node);
+            return width.checked_sub(sign.len() + text.len());
         };
         let mut width = width.checked_sub(2)?;
         for item in items {
@@ -266,7 +267,12 @@ impl<'a> Printer<'a> {
     }
 
     fn conditions(&mut self, form: &Node, body: &[Node]) {
-        let one_line = body.len() == 1 && !self.has_comment(form.span) && self.fits(form, WIDTH);
+        // A comment behind the last condition will stand behind the clause.
+        let inside = Span {
+            start: form.span.start,
+            end: body.last().map_or(form.span.end, |l| l.span.end),
+        };
+        let one_line = body.len() == 1 && !self.has_comment(inside) && self.fits(form, WIDTH);
         for (i, literal) in body.iter().enumerate() {
             if i > 0 {
                 self.out.push(',');
@@ -347,14 +353,14 @@ impl<'a> Printer<'a> {
     }
 
     fn infix_leaf(&mut self, node: &Node) {
-        let text = self.leaf_text(node);
-        if !writable_infix(&text, node) {
+        let (_, text) = self.leaf_text(node);
+        if !writable_infix(text, node) {
             self.error.get_or_insert(Unwritable {
-                name: text.clone(),
+                name: text.to_owned(),
                 span: node.span,
             });
         }
-        self.out.push_str(&text);
+        self.leaf(node);
     }
 }
 
@@ -398,5 +404,4 @@ fn writable_infix(text: &str, node: &Node) -> bool {
         && !text.contains("<=")
         && !text.contains(":-")
         && !text.ends_with('.')
-        && !text.starts_with(';')
 }

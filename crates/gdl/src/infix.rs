@@ -126,6 +126,9 @@ impl Lexer<'_, '_> {
             } else if let Some((op, len)) = operator(bytes, start) {
                 self.at += len;
                 tokens.push(Token::Op(op, Span::new(start, self.at)));
+            } else if byte == b';' {
+                self.at += 1;
+                self.semicolon(start);
             } else if let Some(c) = prefix::stray(self.text, start) {
                 prefix::report_stray(c, start, self.names, self.sink);
                 self.at += c.len_utf8();
@@ -140,11 +143,22 @@ impl Lexer<'_, '_> {
         tokens
     }
 
+    fn semicolon(&mut self, at: usize) {
+        if self.names.first_odd(";") {
+            self.sink.add(
+                Code::Char,
+                Span::new(at, at + 1),
+                "`;` has no meaning in infix notation",
+                "start comments with `%`",
+            );
+        }
+    }
+
     fn leaf(&mut self) -> Node {
         let start = self.at;
         let bytes = self.text.as_bytes();
         while let Some(&b) = bytes.get(self.at) {
-            let blank = b.is_ascii_whitespace() || b == 0x0b || b == b'%';
+            let blank = b.is_ascii_whitespace() || matches!(b, 0x0b | b'%' | b';');
             if blank || operator(bytes, self.at).is_some() || prefix::stray(self.text, self.at).is_some() {
                 break;
             }
@@ -152,14 +166,6 @@ impl Lexer<'_, '_> {
         }
         let text = &self.text[start..self.at];
         let span = Span::new(start, self.at);
-        if text.starts_with(';') && self.names.first_odd(";") {
-            self.sink.add(
-                Code::OddChar,
-                span,
-                "`;` does not start a comment in infix notation",
-                "start comments with `%`",
-            );
-        }
         if self.upper_vars && text.starts_with(|c: char| c.is_ascii_uppercase()) {
             let symbol = self.names.intern(&format!("?{text}"), span, self.sink);
             return Node {
