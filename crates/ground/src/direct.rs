@@ -150,11 +150,12 @@ impl Simulator for Direct {
     fn goal(&mut self, state: &State, role: RoleId) -> Result<Goal, Fault> {
         let holds = self.evaluate(state, &[]);
         let goals = &self.program.goals[role.0 as usize];
-        let mut given = goals.iter().filter(|(_, o)| is_on(*o, &holds)).map(|(v, _)| *v);
-        Ok(match (given.next(), given.last()) {
-            (None, _) => Goal::None,
-            (Some(value), None) => Goal::Value(value),
-            (Some(_), Some(largest)) => Goal::Many(largest),
+        let on = |(value, output): &(i32, Output)| is_on(*output, &holds).then_some(*value);
+        let given: Vec<i32> = goals.iter().filter_map(on).collect();
+        Ok(match given[..] {
+            [] => Goal::None,
+            [value] => Goal::Value(value),
+            [.., largest] => Goal::Many(largest),
         })
     }
 

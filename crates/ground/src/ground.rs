@@ -19,6 +19,7 @@ use crate::terms::TermId;
 use crate::theory::{Theory, rel};
 use game::{Fault, StopFlag};
 use gdl::Rules;
+use rustc_hash::FxHashSet;
 pub use split::Splitting;
 use std::fmt;
 use std::sync::Arc;
@@ -69,12 +70,12 @@ pub enum GroundError {
         /// The limit.
         limit: String,
     },
-    /// Terms keep growing.
-    TooDeep {
-        /// The relation that grew them.
+    /// A relation grows without an end in sight: its terms get too deep, or it is static and too large to evaluate.
+    Unbounded {
+        /// The relation.
         relation: String,
         /// The limit.
-        depth: u32,
+        limit: String,
     },
     /// Atoms that depend on their own negation: the first again at the end.
     NegativeCycle {
@@ -94,8 +95,8 @@ impl fmt::Display for GroundError {
                 f,
                 "grounding exceeded {limit}; the largest relation is {relation} with {size}"
             ),
-            GroundError::TooDeep { relation, depth } => {
-                write!(f, "grounding {relation} makes terms deeper than {depth} levels")
+            GroundError::Unbounded { relation, limit } => {
+                write!(f, "grounding {relation} exceeded {limit}")
             }
             GroundError::NegativeCycle { cycle } => {
                 write!(f, "E-NEG-CYCLE: an atom depends on its own negation: ")?;
@@ -110,15 +111,12 @@ impl fmt::Display for GroundError {
 impl std::error::Error for GroundError {}
 
 impl From<Fault> for GroundError {
+    /// Faults of the machine that evaluates static relations.
     fn from(fault: Fault) -> GroundError {
         match fault {
             Fault::Stopped => GroundError::Stopped,
             Fault::Unknown(what) => GroundError::Invalid(what),
-            Fault::Blowup { relation, limit } => GroundError::TooLarge {
-                relation,
-                size: 0,
-                limit,
-            },
+            Fault::Blowup { relation, limit } => GroundError::Unbounded { relation, limit },
         }
     }
 }
@@ -145,11 +143,8 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     machine.stop = limits.stop.clone();
     machine.store_static_relations(&needed, STATIC_STEPS);
     let roles = roles_in_order(&mut machine, &rules.symbols)?;
-    let initial: Vec<TermId> = machine
-        .rows(rel::INIT, &[None])?
-        .into_iter()
-        .map(|row| row[0])
-        .collect();
+    let initial = machine.rows(rel::INIT, &[None])?;
+    let initial: FxHashSet<TermId> = initial.into_iter().map(|row| row[0]).collect();
 
     let instances = instantiate::instantiate(&theory, &needed, &mut machine, &initial, &roles, limits, progress)?;
     progress(Progress {
@@ -157,6 +152,9 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
         atoms: instances.atoms.len(),
     });
     let decided = decide(&instances, &initial, &roles);
+    if limits.stop.is_raised() {
+        return Err(GroundError::Stopped);
+    }
     assemble::assemble(&assemble::Parts {
         theory: &theory,
         terms: &machine.terms,
@@ -168,7 +166,7 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     })
 }
 
-fn decide(instances: &instantiate::Instances, initial: &[TermId], roles: &[TermId]) -> simplify::Decided {
+fn decide(instances: &instantiate::Instances, initial: &FxHashSet<TermId>, roles: &[TermId]) -> simplify::Decided {
     let atoms = &instances.atoms;
     let all = || (0..atoms.len() as u32).map(atoms::Ground);
     let inputs: Vec<bool> = all()

@@ -50,9 +50,10 @@ pub struct GroundRule {
 }
 
 /// Something the game asks for: known at grounding time, or an atom to evaluate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Output {
     /// Holds in no reachable state.
+    #[default]
     Never,
     /// Holds always.
     Always,
@@ -98,10 +99,4 @@ pub struct Program {
     pub rules: Vec<GroundRule>,
     /// Canonical text of each atom, for printing a program; auxiliary atoms carry made-up names.
     pub names: Vec<String>,
-}
-
-impl Default for Output {
-    fn default() -> Self {
-        Output::Never
-    }
 }

@@ -346,6 +346,14 @@ impl Theory {
         needed
     }
 
+    /// The deepest term in facts and rules.
+    pub fn term_depth(&self) -> u32 {
+        let facts = self.relations.iter().flat_map(|r| r.facts.iter().flatten());
+        let bodies = self.rules.iter().flat_map(|r| &r.body).flat_map(Literal::terms);
+        let heads = self.rules.iter().flat_map(|r| &r.args);
+        facts.chain(bodies).chain(heads).map(depth).max().unwrap_or(0)
+    }
+
     /// Where roles come from, in joint-move order: the facts, then each rule.
     pub fn role_sources(&self) -> Vec<RelId> {
         let facts_of_mixed = |r: &RelId| !self.role_rules.contains(r);
@@ -383,6 +391,13 @@ impl Theory {
 
 /// Which arguments of a call are known fits a word.
 const MAX_ARITY: usize = 64;
+
+fn depth(term: &Term) -> u32 {
+    match term {
+        Term::Var(_) => 1,
+        Term::Fun(_, args) => 1 + args.iter().map(depth).max().unwrap_or(0),
+    }
+}
 
 fn copy_rule(to: RelId, from: RelId, arity: usize) -> Rule {
     let args: Vec<Term> = (0..arity as u32).map(Term::Var).collect();

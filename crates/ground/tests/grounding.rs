@@ -150,7 +150,7 @@ fn growing_terms_are_refused() {
     );
     let error = ground(&reading.rules, &Limits::default(), &mut |_| ()).unwrap_err();
     assert!(
-        matches!(&error, GroundError::TooDeep { relation, .. } if relation == "next/1"),
+        matches!(&error, GroundError::Unbounded { relation, .. } if relation == "next/1"),
         "{error}"
     );
 }

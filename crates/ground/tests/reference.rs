@@ -133,7 +133,8 @@ fn golden_facts() {
 #[test]
 fn golden_percepts() {
     let Some(folder) = folder() else { return };
-    let expected: &[(&str, &[&str], &[&[&str]])] = &[
+    type Golden<'a> = (&'a str, &'a [&'a str], &'a [&'a [&'a str]]);
+    let expected: &[Golden] = &[
         (
             "montyhall",
             &["(choose 1)", "(hide_car 1)"],

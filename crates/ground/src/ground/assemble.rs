@@ -10,6 +10,7 @@ use crate::scc::Graph;
 use crate::terms::{TermId, Terms};
 use crate::theory::{RelId, Theory, rel};
 use gdl::Symbols;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// What assembling reads.
@@ -20,7 +21,7 @@ pub(crate) struct Parts<'p> {
     pub instances: &'p Instances,
     pub decided: &'p Decided,
     pub roles: &'p [TermId],
-    pub initial: &'p [TermId],
+    pub initial: &'p FxHashSet<TermId>,
 }
 
 /// Builds the program.

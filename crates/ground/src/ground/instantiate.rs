@@ -11,6 +11,7 @@ use crate::pattern::{Build, match_all, probe_hash};
 use crate::reference::{Known, Machine, TableId};
 use crate::terms::{TermId, Terms};
 use crate::theory::{Layer, RelId, Theory, rel};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 type Row = SmallVec<[TermId; 6]>;
@@ -65,7 +66,7 @@ pub(crate) fn instantiate(
     theory: &Theory,
     needed: &[bool],
     machine: &mut Machine,
-    initial: &[TermId],
+    initial: &FxHashSet<TermId>,
     roles: &[TermId],
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
@@ -89,7 +90,10 @@ pub(crate) fn instantiate(
         cursors: Vec::new(),
         body: Vec::new(),
     };
-    for &fluent in initial {
+    // Sorted, so that atoms are numbered alike each time.
+    let mut initial: Vec<TermId> = initial.iter().copied().collect();
+    initial.sort_unstable();
+    for fluent in initial {
         let atom = work.found.atoms.mention(rel::TRUE, &[fluent]);
         work.found.atoms.derive(atom, &work.machine.terms);
     }
@@ -374,9 +378,9 @@ impl Work<'_> {
         } = self;
         let row = build(&join.head_row, &mut machine.terms, env);
         if row.iter().any(|&t| machine.terms.depth(t) > machine.guards.depth) {
-            return Err(GroundError::TooDeep {
+            return Err(GroundError::Unbounded {
                 relation: self.theory.relation(join.head).label.clone(),
-                depth: machine.guards.depth,
+                limit: format!("term depth {}", machine.guards.depth),
             });
         }
         let head = found.atoms.mention(join.head, &row);

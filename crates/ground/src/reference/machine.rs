@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub struct Guards {
     /// Answers and calls held at one time.
     pub atoms: usize,
-    /// Levels of nesting of a term.
+    /// Levels of nesting of a term; raised to twice what the rules themselves contain.
     pub depth: u32,
     /// Steps of one question.
     pub steps: u64,
@@ -167,6 +167,8 @@ impl Machine {
             steps: 0,
             run: Run::default(),
         };
+        // Terms that are written down are no sign of growth.
+        machine.guards.depth = machine.guards.depth.max(2 * machine.theory.term_depth());
         machine.store_facts();
         machine
     }
@@ -180,8 +182,6 @@ impl Machine {
                     .map(|t| Build::new(t, &mut self.terms).build(&mut self.terms, &[]))
                     .collect();
                 facts.insert(&row);
-                let depth = row.iter().map(|&t| self.terms.depth(t)).max();
-                self.guards.depth = self.guards.depth.max(depth.unwrap_or(0));
             }
         }
     }
@@ -223,6 +223,10 @@ impl Machine {
         }
         self.forget(Layer::State);
         self.set_joint(&[]);
+        // Static answers are kept to save work, but not until they leave no room for the state.
+        if self.n_atoms[Layer::Static as usize] > self.guards.atoms / 2 {
+            self.forget(Layer::Static);
+        }
     }
 
     /// Makes these the moves that are made, given as (role, move).
@@ -299,7 +303,8 @@ impl Machine {
     /// After a fault: keep what is finished, forget the rest.
     fn abandon(&mut self) {
         self.run = Run::default();
-        self.layers[Layer::Static as usize].drop_incomplete();
+        let kept = self.layers[Layer::Static as usize].drop_incomplete();
+        self.n_atoms[Layer::Static as usize] = kept;
         self.forget(Layer::State);
         self.forget(Layer::Move);
     }

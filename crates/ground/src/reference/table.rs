@@ -54,8 +54,8 @@ impl Tables {
         self.index.clear();
     }
 
-    /// Forgets what was left unfinished.
-    pub fn drop_incomplete(&mut self) {
+    /// Forgets what was left unfinished; how many calls and answers are left.
+    pub fn drop_incomplete(&mut self) -> usize {
         let tables = std::mem::take(&mut self.tables);
         self.index.clear();
         for table in tables.into_iter().filter(|t| t.complete) {
@@ -63,6 +63,7 @@ impl Tables {
             self.index.insert(key, self.tables.len() as u32);
             self.tables.push(table);
         }
+        self.tables.iter().map(|t| 1 + t.answers.len()).sum()
     }
 
     pub fn find(&self, proc: ProcId, known: &Args) -> Option<u32> {
