@@ -12,7 +12,7 @@ use crate::passes::constants::{Known, fold_constants};
 use crate::passes::dead::remove_dead;
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::{count_gates, count_ops, count_ops_for};
-use crate::scalar::Shared;
+use crate::scalar::{ScalarMode, Shared};
 use game::{RoleId, State};
 use ground::Program;
 use rustc_hash::FxHashMap;
@@ -23,6 +23,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct CompileOptions {
     /// How lanes are run.
     pub lanes: LaneOptions,
+    /// How the scalar simulator works.
+    pub scalar: ScalarMode,
     /// Work that extraction of common parts may do.
     pub pairs: PairBudget,
 }
@@ -161,6 +163,10 @@ impl Compiled {
 
     pub(crate) fn names(&self) -> &Names {
         &self.0.names
+    }
+
+    pub(crate) fn scalar_mode(&self) -> ScalarMode {
+        self.0.options.scalar
     }
 
     /// What scalar simulators share, made when it is first asked for.

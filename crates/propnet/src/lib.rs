@@ -9,11 +9,14 @@ mod build;
 mod circuit;
 mod compiled;
 mod cpu;
+#[cfg(target_arch = "x86_64")]
+mod jit;
 pub mod lanes;
 mod lower;
 pub mod network;
 pub mod passes;
 pub mod scalar;
+mod schedule;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -21,7 +24,8 @@ mod twin;
 
 pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
 pub use lanes::Lanes;
+pub use lanes::one::OneLane;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
-pub use scalar::{Played, Scalar};
+pub use scalar::{Played, Scalar, ScalarMode};
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, RootTotals, playouts};

@@ -2,7 +2,7 @@
 
 use crate::lanes::Lanes;
 use crate::twin::Twin;
-use crate::{CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, compile, playouts};
+use crate::{CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 use game::{Goal, MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag};
 
 fn pack(state: &[bool]) -> State {
@@ -88,9 +88,11 @@ fn scalar_agrees_with_the_twin() {
     let mut rng = Seed(12).rng();
     for case in 0..300 {
         let twin = Twin::random(&mut rng);
-        let game = compile(&twin.program, &options(false));
-        let mut scalar = Scalar::new(&game);
-        follow_scalar(&twin, &mut scalar, &mut rng, case);
+        for scalar in [ScalarMode::Incremental, ScalarMode::Compiled] {
+            let game = compile(&twin.program, &CompileOptions { scalar, ..options(false) });
+            let mut scalar = Scalar::new(&game);
+            follow_scalar(&twin, &mut scalar, &mut rng, case);
+        }
     }
 }
 

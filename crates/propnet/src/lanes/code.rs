@@ -3,7 +3,7 @@
 use super::cell::Mask;
 use super::interp::Interpreted;
 #[cfg(target_arch = "x86_64")]
-use super::jit::Native;
+use crate::jit::Native;
 use crate::circuit::Circuit;
 
 /// How circuits are run.

@@ -5,7 +5,7 @@
 
 use super::cell::Cell;
 use super::layout::{ONE, ZERO};
-use super::schedule::{Block, Order, operands, schedule};
+use crate::schedule::{Block, Order, operands, schedule};
 use crate::circuit::{Circuit, Op, Wire};
 use rustc_hash::FxHashSet;
 

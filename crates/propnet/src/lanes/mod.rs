@@ -7,13 +7,11 @@ pub mod cell;
 pub mod choice;
 pub mod code;
 pub mod interp;
-#[cfg(target_arch = "x86_64")]
-pub mod jit;
 pub mod layout;
+pub mod one;
 pub mod plan;
 pub mod playouts;
 pub mod rng;
-pub mod schedule;
 pub mod segments;
 
 use crate::Compiled;

@@ -2,7 +2,9 @@
 //!
 //! Changes are carried level by level, so that no gate is looked at twice for one change of the state.
 
+use super::compiled::{ByteNet, FIRST_FLUENT};
 use super::net::{OUTPUT, ScalarNet};
+use crate::lanes::layout::ONE;
 
 /// The values that belong to one state.
 #[derive(Clone, Debug)]
@@ -23,6 +25,9 @@ pub(super) struct Engine {
 impl Engine {
     /// The values of the empty state.
     pub fn new(net: &ScalarNet, n_words: usize) -> Engine {
+        if let Some(code) = &net.compiled {
+            return Engine::compiled(code, net, n_words);
+        }
         let mut engine = Engine {
             state: vec![0; n_words],
             values: vec![0; net.n_nodes],
@@ -43,9 +48,26 @@ impl Engine {
         engine
     }
 
+    fn compiled(code: &ByteNet, net: &ScalarNet, n_words: usize) -> Engine {
+        let mut engine = Engine {
+            state: vec![0; n_words],
+            values: vec![0; code.frame_len()],
+            missing: Vec::new(),
+            outputs: net.outputs_at_zero.clone(),
+            queues: Vec::new(),
+            queued: Vec::new(),
+        };
+        engine.values[ONE as usize] = 0xff;
+        code.run(&mut engine.values, &mut engine.outputs, &engine.state);
+        engine
+    }
+
     /// Changes the state; nothing is recomputed but what depends on the difference.
     #[inline]
     pub fn move_to(&mut self, net: &ScalarNet, state: &[u64]) {
+        if let Some(code) = &net.compiled {
+            return self.move_compiled(code, state);
+        }
         let mut changed = false;
         for word in 0..self.state.len() {
             let mut difference = self.state[word] ^ state[word];
@@ -59,6 +81,24 @@ impl Engine {
         }
         if changed {
             self.settle(net);
+        }
+    }
+
+    #[inline(always)]
+    fn move_compiled(&mut self, code: &ByteNet, state: &[u64]) {
+        let mut changed = false;
+        for word in 0..self.state.len() {
+            let mut difference = self.state[word] ^ state[word];
+            changed |= difference != 0;
+            while difference != 0 {
+                let f = word * 64 + difference.trailing_zeros() as usize;
+                difference &= difference - 1;
+                self.values[FIRST_FLUENT + f] ^= 1;
+            }
+            self.state[word] = state[word];
+        }
+        if changed {
+            code.run(&mut self.values, &mut self.outputs, &self.state);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
 //! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
 
+mod compiled;
 mod engine;
 mod net;
 mod patch;
@@ -34,6 +35,10 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(game: &Compiled) -> Shared {
         let net = game.network();
+        let mode = match game.scalar_mode() {
+            ScalarMode::Auto => ScalarMode::Compiled,
+            mode => mode,
+        };
         let out = &net.outputs;
         let goals: Vec<Signal> = out.goals.iter().flatten().map(|&(_, s)| s).collect();
         let mut state: Vec<Signal> = out.legal.iter().flatten().copied().collect();
@@ -41,12 +46,24 @@ impl Shared {
         let mut moves = out.next.clone();
         moves.extend(out.sees.iter().flatten());
         Shared {
-            net: net.cycles().is_empty().then(|| ScalarNet::new(net)),
+            net: net.cycles().is_empty().then(|| ScalarNet::new(net, mode == ScalarMode::Compiled)),
             goals: Plain::new(net, &goals),
             state: Plain::new(net, &state),
             moves: Plain::new(net, &moves),
         }
     }
+}
+
+/// How the scalar simulator keeps values up to date.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScalarMode {
+    /// Whichever should be faster.
+    #[default]
+    Auto,
+    /// Gates count their false operands, and changes walk through the network.
+    Incremental,
+    /// Machine code evaluates all gates; falls back to incremental where there is none.
+    Compiled,
 }
 
 /// What a playout came to, apart from goals.

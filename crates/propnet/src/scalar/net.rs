@@ -4,6 +4,7 @@
 //! state-only gate that transitions read, and the *base* of each next bit: its value if nobody moved. A joint move
 //! then needs a patch only: the next bits that read one of its move bits; see `patch`.
 
+use super::compiled::ByteNet;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
 
@@ -36,18 +37,25 @@ pub(super) struct ScalarNet {
     pub image: Vec<Option<Ref>>,
     /// Per role and move: the next bits that read this move.
     pub affected: Vec<Vec<Vec<u32>>>,
+    /// Machine code for all of this, if that is the way to go.
+    pub compiled: Option<ByteNet>,
 }
 
 /// Readers from here on are output bits.
 pub(super) const OUTPUT: u32 = 1 << 31;
 
 impl ScalarNet {
-    /// Prepares an acyclic network.
-    pub fn new(net: &Network) -> ScalarNet {
+    /// Prepares an acyclic network, for machine code if asked for and possible.
+    pub fn new(net: &Network, compiled: bool) -> ScalarNet {
         let state_only = state_only(net);
         let (state_net, image) = state_network(net, &state_only);
         let mut flat = flatten(&state_net, net, &image);
         flat.affected = affected(net);
+        if compiled && let Some((code, image)) = ByteNet::new(&state_net, &image) {
+            flat.n_nodes = code.frame_len();
+            flat.image = image;
+            flat.compiled = Some(code);
+        }
         flat
     }
 }

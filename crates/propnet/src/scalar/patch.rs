@@ -54,7 +54,7 @@ impl Patch {
 /// The value of a reference.
 #[inline]
 pub(super) fn read(values: &[u8], reference: Ref) -> bool {
-    values[(reference >> 1) as usize] != (reference & 1) as u8
+    (values[(reference >> 1) as usize] ^ reference as u8) & 1 == 1
 }
 
 struct Maker<'a> {

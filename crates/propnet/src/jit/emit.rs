@@ -1,56 +1,53 @@
-//! Machine code for circuits on x86-64 with AVX2: one 256-bit register per value.
+//! From a circuit to instructions: order, registers, memory.
 //!
-//! A circuit becomes one straight function over the cells of a frame. Operations come depth first; registers are
-//! given away by Belady's rule (who is needed last, leaves first), a value that leaves its register is stored only if
-//! it is needed again and is not in memory already, and a result that a later store would overwrite is never stored.
-//! Cells may be read and written by the same circuit: a store waits until the old content has been read.
-//!
-//! The code is written to memory that is not executable, then the memory is made executable and no longer writable.
-#![allow(unsafe_code)]
+//! Operations come depth first; registers are given away by Belady's rule (who is needed last, leaves first), a value
+//! that leaves its register is stored only if it is needed again and is not in memory already, and a result that a
+//! later store would overwrite is never stored. Cells may be read and written by the same circuit: a store waits
+//! until the old content has been read.
 
-use super::cell::Mask;
-use super::layout::{ONE, ZERO};
-use super::schedule::{Block, Order, operands, schedule};
 use crate::circuit::{Circuit, Component, Op, Wire};
-use crate::cpu;
-use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
-use memmap2::{Mmap, MmapMut};
+use crate::lanes::layout::{ONE, ZERO};
+use crate::schedule::{Block, Order, operands, schedule};
+use iced_x86::{Code, Encoder, IcedError, Instruction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Machine code for one circuit.
-#[derive(Debug)]
-pub struct Native {
-    code: Mmap,
-    /// Bytes of code.
-    pub n_bytes: usize,
-    /// Cells of a frame, scratch included.
-    pub n_cells: u32,
+/// Which operation to emit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    And,
+    AndNot,
+    Or,
+    Xor,
 }
 
-impl Native {
-    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
-    pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
-        if !cpu::is_wide() {
-            return None;
-        }
-        let (bytes, n_cells) = Emitter::emit(circuit, scratch).ok()?;
-        let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
-        memory.copy_from_slice(&bytes);
-        Some(Native { code: memory.make_exec().ok()?, n_bytes: bytes.len(), n_cells })
-    }
+/// Where an operand is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    Register(u8),
+    Cell(u32),
+}
 
-    /// Runs the circuit once over a frame.
-    #[inline]
-    pub fn run(&self, frame: &mut [Mask]) {
-        assert!(frame.len() >= self.n_cells as usize, "the frame is too small for this code");
-        // SAFETY: the memory holds a complete function that `Emitter` made for this calling convention; it ends in
-        // `ret`, keeps no callee-saved register, needs AVX2, which `new` has checked, and touches only cells
-        // below `n_cells` of the frame that is passed, which the line above has checked. Cells are 32-aligned.
-        unsafe {
-            let entry: unsafe extern "sysv64" fn(*mut Mask) = std::mem::transmute(self.code.as_ptr());
-            entry(frame.as_mut_ptr());
-        }
-    }
+/// Instructions on a kind of register.
+pub(super) trait Target {
+    /// How many registers there are; fewer than 32.
+    const REGISTERS: u8;
+    /// What comes before and after everything else.
+    fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError>;
+    /// Cell to register.
+    fn load(&self, register: u8, cell: u32) -> Result<Instruction, IcedError>;
+    /// Register to cell.
+    fn store(&self, cell: u32, register: u8) -> Result<Instruction, IcedError>;
+    /// Whether an operation can read this cell itself as its second operand.
+    fn reads_memory(&self, kind: Kind, cell: u32) -> bool;
+    /// `to = a op b`.
+    fn operation(&self, kind: Kind, to: u8, a: u8, b: Place) -> Result<[Option<Instruction>; 2], IcedError>;
+    /// Sets the zero flag if a register is all zero.
+    fn test(&self, a: u8) -> Result<Instruction, IcedError>;
+}
+
+/// Machine code for a circuit, and how many cells it uses; scratch cells start at `scratch`.
+pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T) -> Result<(Vec<u8>, u32), IcedError> {
+    Emitter::emit(circuit, scratch, target)
 }
 
 /// What the code does next, operations and stores in one order.
@@ -62,15 +59,17 @@ enum Item {
     LoopEnd(usize),
 }
 
-const REGISTERS: usize = 16;
+/// More than any target has.
+const MOST_REGISTERS: usize = 32;
 const NONE: u32 = u32::MAX;
 
-struct Emitter<'c> {
+struct Emitter<'c, T> {
+    target: T,
     circuit: &'c Circuit,
     encoder: Encoder,
     ip: u64,
     /// Which value each register holds.
-    held: [Option<Wire>; REGISTERS],
+    held: [Option<Wire>; MOST_REGISTERS],
     register: Vec<Option<u8>>,
     /// Where each value is in memory, if it is.
     home: Vec<u32>,
@@ -85,14 +84,16 @@ struct Emitter<'c> {
     loop_head: u64,
 }
 
-impl<'c> Emitter<'c> {
-    fn emit(circuit: &'c Circuit, scratch: u32) -> Result<(Vec<u8>, u32), IcedError> {
+impl<'c, T: Target> Emitter<'c, T> {
+    fn emit(circuit: &'c Circuit, scratch: u32, target: T) -> Result<(Vec<u8>, u32), IcedError> {
         let n = circuit.ops().len();
+        let (prologue, epilogue) = target.frame()?;
         let mut emitter = Emitter {
+            target,
             circuit,
             encoder: Encoder::new(64),
             ip: 0,
-            held: [None; REGISTERS],
+            held: [None; MOST_REGISTERS],
             register: vec![None; n],
             home: vec![NONE; n],
             uses: vec![Vec::new(); n],
@@ -112,6 +113,9 @@ impl<'c> Emitter<'c> {
                 _ => NONE,
             };
         }
+        for instruction in prologue {
+            emitter.put(instruction)?;
+        }
         emitter.save_overwritten_copies()?;
         let items = emitter.order();
         emitter.find_uses(&items);
@@ -124,8 +128,9 @@ impl<'c> Emitter<'c> {
                 Item::LoopEnd(component) => emitter.end_loop(component)?,
             }
         }
-        emitter.put(Instruction::with(Code::VEX_Vzeroupper))?;
-        emitter.put(Instruction::with(Code::Retnq))?;
+        for instruction in epilogue {
+            emitter.put(instruction)?;
+        }
         Ok((emitter.encoder.take_buffer(), emitter.n_cells))
     }
 
@@ -272,15 +277,14 @@ impl<'c> Emitter<'c> {
     }
 
     fn operation(&mut self, wire: Wire) -> Result<(), IcedError> {
-        let (code, first, second, commutes) = match self.circuit.op(wire) {
-            Op::And(a, b) => (Code::VEX_Vpand_ymm_ymm_ymmm256, a, b, true),
-            Op::AndNot(a, b) => (Code::VEX_Vpandn_ymm_ymm_ymmm256, a, b, false),
-            Op::Or(a, b) => (Code::VEX_Vpor_ymm_ymm_ymmm256, a, b, true),
-            Op::Xor(a, b) => (Code::VEX_Vpxor_ymm_ymm_ymmm256, a, b, true),
+        let (kind, mut a, mut b) = match self.circuit.op(wire) {
+            Op::And(a, b) => (Kind::And, a, b),
+            Op::AndNot(a, b) => (Kind::AndNot, a, b),
+            Op::Or(a, b) => (Kind::Or, a, b),
+            Op::Xor(a, b) => (Kind::Xor, a, b),
             _ => return Ok(()),
         };
-        let (mut a, mut b) = (first, second);
-        if commutes {
+        if kind != Kind::AndNot {
             // One operand must be in a register: the one that is, or else the one that is needed again sooner.
             let swap = match (self.register[a.0 as usize], self.register[b.0 as usize]) {
                 (None, Some(_)) => true,
@@ -293,30 +297,33 @@ impl<'c> Emitter<'c> {
         }
         // Neither operand may push the other out, not even one that nobody reads after this.
         let left = self.in_register(a, self.register[b.0 as usize])?;
-        let known = self.register[b.0 as usize];
-        let right = match known {
-            Some(r) => Some(r),
-            None if self.worth_loading(b) => Some(self.in_register(b, Some(left))?),
-            None => None,
+        let right = match self.register[b.0 as usize] {
+            Some(r) => Place::Register(r),
+            None => {
+                let cell = self.home[b.0 as usize];
+                if !self.target.reads_memory(kind, cell) || self.worth_loading(b) {
+                    Place::Register(self.in_register(b, Some(left))?)
+                } else {
+                    Place::Cell(cell)
+                }
+            }
         };
-        let memory = (right.is_none()).then(|| self.home[b.0 as usize]);
         self.free_register_if_dead(a);
         self.free_register_if_dead(b);
-        let to = self.take_register([Some(left), right])?;
-        let instruction = match (right, memory) {
-            (Some(r), _) => Instruction::with3(code, ymm(to), ymm(left), ymm(r))?,
-            (None, Some(cell)) => Instruction::with3(code, ymm(to), ymm(left), at_cell(cell))?,
-            (None, None) => return Ok(()),
+        let keep = match right {
+            Place::Register(r) => [Some(left), Some(r)],
+            Place::Cell(_) => [Some(left), None],
         };
-        self.put(instruction)?;
+        let to = if self.held[left as usize].is_none() { left } else { self.take_register(keep)? };
+        for instruction in self.target.operation(kind, to, left, right)?.into_iter().flatten() {
+            self.put(instruction)?;
+        }
         // Only now: a value on its way out must not land where this instruction still reads.
         self.free_slot_if_dead(a);
         self.free_slot_if_dead(b);
-        self.held[to as usize] = Some(wire);
-        self.register[wire.0 as usize] = Some(to);
-        if self.next_use(wire) == NONE {
-            self.held[to as usize] = None;
-            self.register[wire.0 as usize] = None;
+        if self.next_use(wire) != NONE {
+            self.held[to as usize] = Some(wire);
+            self.register[wire.0 as usize] = Some(to);
         }
         Ok(())
     }
@@ -353,13 +360,12 @@ impl<'c> Emitter<'c> {
         for (definition, &cell) in definitions.iter().zip(cells) {
             let from = self.home[definition.0 as usize];
             self.load_to(1, from)?;
-            let xor = Code::VEX_Vpxor_ymm_ymm_ymmm256;
-            self.put(Instruction::with3(xor, ymm(2), ymm(1), at_cell(cell))?)?;
-            self.put(Instruction::with3(Code::VEX_Vpor_ymm_ymm_ymmm256, ymm(0), ymm(0), ymm(2))?)?;
+            self.raw(Kind::Xor, 2, 1, Place::Cell(cell))?;
+            self.raw(Kind::Or, 0, 0, Place::Register(2))?;
             // In place: taking a new value early only helps, since definitions are monotone.
             self.save_to(cell, 1)?;
         }
-        self.put(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, ymm(0), ymm(0))?)?;
+        self.put(self.target.test(0)?)?;
         self.put(Instruction::with_branch(Code::Jne_rel32_64, self.loop_head)?)?;
         for &definition in definitions {
             self.release_if_dead(definition);
@@ -367,9 +373,16 @@ impl<'c> Emitter<'c> {
         Ok(())
     }
 
+    fn raw(&mut self, kind: Kind, to: u8, a: u8, b: Place) -> Result<(), IcedError> {
+        for instruction in self.target.operation(kind, to, a, b)?.into_iter().flatten() {
+            self.put(instruction)?;
+        }
+        Ok(())
+    }
+
     /// Empties all registers; what is needed later goes to memory.
     fn flush(&mut self) -> Result<(), IcedError> {
-        for r in 0..REGISTERS as u8 {
+        for r in 0..T::REGISTERS {
             self.evict(r)?;
         }
         Ok(())
@@ -380,7 +393,7 @@ impl<'c> Emitter<'c> {
         if next == NONE {
             return false;
         }
-        (0..REGISTERS).any(|r| match self.held[r] {
+        (0..T::REGISTERS).any(|r| match self.held[r as usize] {
             None => true,
             Some(other) => self.next_use(other) > next,
         })
@@ -400,7 +413,7 @@ impl<'c> Emitter<'c> {
     /// A register to write to: a free one, or that of the value that is needed last.
     fn take_register(&mut self, keep: [Option<u8>; 2]) -> Result<u8, IcedError> {
         let mut best = (0, 0);
-        for r in 0..REGISTERS as u8 {
+        for r in 0..T::REGISTERS {
             match self.held[r as usize] {
                 // An operand that dies here has given its register up: the result may go there.
                 None => return Ok(r),
@@ -457,23 +470,15 @@ impl<'c> Emitter<'c> {
     }
 
     fn load_to(&mut self, r: u8, cell: u32) -> Result<(), IcedError> {
-        self.put(Instruction::with2(Code::VEX_Vmovdqa_ymm_ymmm256, ymm(r), at_cell(cell))?)
+        self.put(self.target.load(r, cell)?)
     }
 
     fn save_to(&mut self, cell: u32, r: u8) -> Result<(), IcedError> {
-        self.put(Instruction::with2(Code::VEX_Vmovdqa_ymmm256_ymm, at_cell(cell), ymm(r))?)
+        self.put(self.target.store(cell, r)?)
     }
 
     fn put(&mut self, instruction: Instruction) -> Result<(), IcedError> {
         self.ip += self.encoder.encode(&instruction, self.ip)? as u64;
         Ok(())
     }
-}
-
-fn ymm(r: u8) -> Register {
-    Register::YMM0 + u32::from(r)
-}
-
-fn at_cell(cell: u32) -> MemoryOperand {
-    MemoryOperand::with_base_displ(Register::RDI, i64::from(cell) * size_of::<Mask>() as i64)
 }

@@ -1,0 +1,85 @@
+//! Machine code for circuits on x86-64: over vectors of 256 lanes, or over single bytes.
+//!
+//! The code is written to memory that is not executable; then the memory is made executable and no longer writable.
+#![allow(unsafe_code)]
+
+mod avx2;
+mod bytes;
+mod emit;
+
+use crate::circuit::Circuit;
+use crate::cpu;
+use crate::lanes::cell::Mask;
+use memmap2::{Mmap, MmapMut};
+
+/// Machine code over a frame of vectors.
+#[derive(Debug)]
+pub struct Native {
+    code: Mmap,
+    /// Bytes of code.
+    pub n_bytes: usize,
+    /// Cells of a frame, scratch included.
+    pub n_cells: u32,
+}
+
+/// Machine code over a frame of bytes, of which the lowest bit counts.
+#[derive(Debug)]
+pub struct NativeBytes {
+    code: Mmap,
+    /// Bytes of a frame, scratch included.
+    pub frame_len: usize,
+}
+
+impl Native {
+    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
+    pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
+        if !cpu::is_wide() {
+            return None;
+        }
+        let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2).ok()?;
+        Some(Native { code: executable(&bytes)?, n_bytes: bytes.len(), n_cells })
+    }
+
+    /// Runs the circuit once over a frame.
+    #[inline]
+    pub fn run(&self, frame: &mut [Mask]) {
+        assert!(frame.len() >= self.n_cells as usize, "the frame is too small for this code");
+        // SAFETY: the memory holds a complete function that `emit` made for this calling convention; it ends in
+        // `ret`, keeps callee-saved registers, needs AVX2, which `new` has checked, and touches only cells
+        // below `n_cells` of the frame that is passed, which the line above has checked. Cells are 32-aligned.
+        unsafe {
+            let entry: unsafe extern "sysv64" fn(*mut Mask) = std::mem::transmute(self.code.as_ptr());
+            entry(frame.as_mut_ptr());
+        }
+    }
+}
+
+impl NativeBytes {
+    /// Compiles a circuit without components; scratch starts at byte `scratch`.
+    pub fn new(circuit: &Circuit, scratch: u32) -> Option<NativeBytes> {
+        if !cpu::is_wide() || !circuit.components.is_empty() {
+            return None;
+        }
+        let scratch = scratch.next_multiple_of(64);
+        let (bytes, n_cells) = emit::emit(circuit, scratch, bytes::Bytes { scratch }).ok()?;
+        let frame_len = scratch as usize + (n_cells - scratch) as usize * 4;
+        Some(NativeBytes { code: executable(&bytes)?, frame_len })
+    }
+
+    /// Runs the circuit once over a frame.
+    #[inline]
+    pub fn run(&self, frame: &mut [u8]) {
+        assert!(frame.len() >= self.frame_len, "the frame is too small for this code");
+        // SAFETY: as above; the code touches only the first `frame_len` bytes and needs BMI1, which `new` has checked.
+        unsafe {
+            let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(self.code.as_ptr());
+            entry(frame.as_mut_ptr());
+        }
+    }
+}
+
+fn executable(bytes: &[u8]) -> Option<Mmap> {
+    let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
+    memory.copy_from_slice(bytes);
+    memory.make_exec().ok()
+}
