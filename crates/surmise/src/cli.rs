@@ -1,6 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{check, fmt, games, show, trace};
+use crate::commands::{bench, check, fmt, games, show, trace};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -23,6 +23,7 @@ enum Command {
     Check(check::Args),
     Fmt(fmt::Args),
     Trace(trace::Args),
+    Bench(bench::Args),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -53,6 +54,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => completions(shell),
     };
     outcome.unwrap_or_else(|error| {

@@ -4,6 +4,7 @@
 
 mod cli;
 mod commands;
+pub mod engine;
 mod load;
 mod output;
 

@@ -4,7 +4,7 @@ use crate::load::load;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Rng, RoleId, Seed, Simulator, State};
-use ground::Reference;
+use crate::engine::{Engine, EngineKind, EngineOptions};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 use std::process::ExitCode;
@@ -33,15 +33,27 @@ pub struct Args {
     /// Play the moves of this trace (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["playouts", "seed"])]
     follow: Option<String>,
+    /// Which engine to ask; all print the same bytes
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineKind,
+    /// Interpret the network of the lanes engine instead of running machine code
+    #[arg(long)]
+    no_native: bool,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let loaded = load(&args.game)?;
     let reading = loaded.playable()?;
     let shows_sees = reading.rules.clauses.iter().any(|c| c.head.relation == gdl::kw::SEES);
-    let mut sim = Reference::new(&reading.rules)?;
+    let options = EngineOptions {
+        kind: args.engine,
+        native: !args.no_native,
+        ..EngineOptions::default()
+    };
+    let engine = Engine::new(&reading.rules, &options)?;
+    let mut sim = engine.simulator();
     let mut tracer = Tracer {
-        sim: &mut sim,
+        sim: sim.as_mut(),
         shows_sees,
         steps: args.steps,
     };
