@@ -59,7 +59,12 @@ const TEMPLATES: &[(&str, &str)] = embedded![
 /// Every game, in alphabetical order.
 pub fn games() -> &'static [Game] {
     static GAMES: OnceLock<Vec<Game>> = OnceLock::new();
-    GAMES.get_or_init(|| TEMPLATES.iter().map(|(name, text)| Game::from_template(name, text)).collect())
+    GAMES.get_or_init(|| {
+        TEMPLATES
+            .iter()
+            .map(|(name, text)| Game::from_template(name, text))
+            .collect()
+    })
 }
 
 /// The game of this name, without parameters.
@@ -113,8 +118,11 @@ impl Error {
     }
 
     fn unknown_game(name: &str) -> Error {
-        let close: Vec<&str> =
-            games().iter().map(|g| g.name).filter(|g| !name.is_empty() && (g.contains(name) || similar(g, name))).collect();
+        let close: Vec<&str> = games()
+            .iter()
+            .map(|g| g.name)
+            .filter(|g| !name.is_empty() && (g.contains(name) || similar(g, name)))
+            .collect();
         let hint = match close.as_slice() {
             [] => "`surmise games` lists them".to_owned(),
             names => format!("did you mean {}?", names.join(" or ")),
@@ -164,7 +172,11 @@ impl Game {
             )));
         };
         let Some(parameter) = self.parameters.iter().find(|p| p.name == name.trim()) else {
-            return Err(Error::new(format!("{} has no parameter `{name}`; {}", self.name, self.parameter_summary())));
+            return Err(Error::new(format!(
+                "{} has no parameter `{name}`; {}",
+                self.name,
+                self.parameter_summary()
+            )));
         };
         let Parameter { name, min, max, .. } = *parameter;
         match value.trim().parse::<i64>() {
@@ -181,8 +193,11 @@ impl Game {
         if self.parameters.is_empty() {
             return "it takes none".to_owned();
         }
-        let list: Vec<String> =
-            self.parameters.iter().map(|p| format!("{} {}..{}, default {}", p.name, p.min, p.max, p.default)).collect();
+        let list: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|p| format!("{} {}..{}, default {}", p.name, p.min, p.max, p.default))
+            .collect();
         format!("it takes {}", list.join("; "))
     }
 
@@ -214,7 +229,11 @@ fn context(values: &BTreeMap<&'static str, i64>) -> Value {
 
 fn environment() -> Environment<'static> {
     let mut env = Environment::new();
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build();
     env.set_syntax(syntax.expect("these options go together"));
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env
@@ -237,7 +256,10 @@ mod tests {
         check_error("", "`surmise games` lists them");
         check_error("monty-hall:doors=2", "`doors` must be a number in 3..50");
         check_error("monty-hall:doors=many", "not `many`");
-        check_error("monty-hall:door=3", "has no parameter `door`; it takes doors 3..50, default 3");
+        check_error(
+            "monty-hall:door=3",
+            "has no parameter `door`; it takes doors 3..50, default 3",
+        );
         check_error("monty-hall:5", "write `monty-hall:name=value`");
         check_error("monty-hall:doors=3,doors=4", "given twice");
         check_error("krieg-tictactoe:size=4,line=5", "needs line <= size");

@@ -23,7 +23,12 @@ fn every_fact_holds() {
     for skipped in &book.skipped {
         eprintln!("not checked: {skipped}");
     }
-    assert!(book.wrong.is_empty(), "{} facts do not hold:\n{}", book.wrong.len(), book.wrong.join("\n"));
+    assert!(
+        book.wrong.is_empty(),
+        "{} facts do not hold:\n{}",
+        book.wrong.len(),
+        book.wrong.join("\n")
+    );
     assert!(book.checked > 700, "only {} facts were checked", book.checked);
     for game in catalogue::games() {
         let facts = book.by_game.get(game.name).copied().unwrap_or(0);
@@ -131,8 +136,11 @@ impl Play {
             }
             "moves" => {
                 let role = self.role(&args[0]);
-                let found: HashSet<String> =
-                    self.legal(role).into_iter().map(|m| self.sim.move_text(role, m).to_owned()).collect();
+                let found: HashSet<String> = self
+                    .legal(role)
+                    .into_iter()
+                    .map(|m| self.sim.move_text(role, m).to_owned())
+                    .collect();
                 expect(found, args[1..].iter().cloned().collect())
             }
             "play" => self.play(args),
@@ -145,7 +153,10 @@ impl Play {
             "terminal" => expect(self.sim.terminal(&self.state).unwrap(), true),
             "goal" => {
                 let role = self.role(&args[0]);
-                assert!(self.sim.terminal(&self.state).unwrap(), "goals count in terminal states");
+                assert!(
+                    self.sim.terminal(&self.state).unwrap(),
+                    "goals count in terminal states"
+                );
                 expect(self.sim.goal(&self.state, role).unwrap().exact(), args[1].parse().ok())
             }
             "plays" => self.count_plays(None, args[0].parse().unwrap()),
@@ -170,7 +181,9 @@ impl Play {
         for (number, name) in self.sim.roles().to_vec().iter().enumerate() {
             let role = RoleId(number as u16);
             let options = self.legal(role);
-            let given = args.iter().find_map(|a| a.strip_prefix(name.as_str())?.strip_prefix(':'));
+            let given = args
+                .iter()
+                .find_map(|a| a.strip_prefix(name.as_str())?.strip_prefix(':'));
             let chosen = match given {
                 Some(text) => options.iter().copied().find(|&m| self.sim.move_text(role, m) == text),
                 None if options.len() == 1 => Some(options[0]),
@@ -191,7 +204,10 @@ impl Play {
         let role = self.role(role);
         let (_, percepts) = self.history.last().expect("a round was played");
         let seen = &percepts[role.0 as usize];
-        let found: HashSet<String> = seen.iter().map(|&p| self.sim.percept_text(role, p).to_owned()).collect();
+        let found: HashSet<String> = seen
+            .iter()
+            .map(|&p| self.sim.percept_text(role, p).to_owned())
+            .collect();
         expect(found, wanted.iter().cloned().collect())
     }
 
@@ -217,7 +233,11 @@ impl Play {
             layer = next;
         }
         let sim = &mut self.sim;
-        layer.iter().filter(|(state, _)| sim.terminal(state).unwrap() == is_over).map(|(_, count)| count).sum()
+        layer
+            .iter()
+            .filter(|(state, _)| sim.terminal(state).unwrap() == is_over)
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Shortest and longest play, over all reachable states.
@@ -323,7 +343,10 @@ impl Planner<'_> {
         if open.is_empty() {
             return Some(ended);
         }
-        let mut key: Vec<(State, u64)> = open.iter().map(|(s, p)| (s.clone(), (p / mass * 1e9).round() as u64)).collect();
+        let mut key: Vec<(State, u64)> = open
+            .iter()
+            .map(|(s, p)| (s.clone(), (p / mass * 1e9).round() as u64))
+            .collect();
         key.sort();
         let value = match self.known.get(&key) {
             Some(&value) => value,
@@ -391,7 +414,10 @@ fn joint_moves(sim: &mut Reference, state: &State, fixed: Option<(RoleId, MoveId
         {
             options.retain(|&m| m == mv);
         }
-        joints = joints.iter().flat_map(|j| options.iter().map(|&m| [j.as_slice(), &[m]].concat())).collect();
+        joints = joints
+            .iter()
+            .flat_map(|j| options.iter().map(|&m| [j.as_slice(), &[m]].concat()))
+            .collect();
     }
     joints
 }

@@ -11,7 +11,11 @@ fn settings(game: &catalogue::Game) -> Vec<String> {
         }
     }
     let ends = |pick: fn(&catalogue::Parameter) -> i64| {
-        let list: Vec<String> = game.parameters.iter().map(|p| format!("{}={}", p.name, pick(p))).collect();
+        let list: Vec<String> = game
+            .parameters
+            .iter()
+            .map(|p| format!("{}={}", p.name, pick(p)))
+            .collect();
         list.join(",")
     };
     all.push(ends(|p| p.min));
@@ -39,17 +43,29 @@ fn all_games_are_strictly_clean() {
             checked += 1;
         }
     }
-    assert!(checked > 2 * catalogue::games().len(), "only {checked} settings were allowed");
+    assert!(
+        checked > 2 * catalogue::games().len(),
+        "only {checked} settings were allowed"
+    );
 }
 
 #[test]
 fn headers_say_everything() {
     for game in catalogue::games() {
-        let fields = [("source", &game.source), ("sees", &game.sees), ("hidden", &game.hidden), ("optimum", &game.optimum)];
+        let fields = [
+            ("source", &game.source),
+            ("sees", &game.sees),
+            ("hidden", &game.hidden),
+            ("optimum", &game.optimum),
+        ];
         for (name, text) in fields {
             assert!(!text.is_empty(), "{} does not say its {name}", game.name);
         }
-        assert!(!game.about.is_empty() && !game.title.is_empty() && !game.tags.is_empty(), "{}", game.name);
+        assert!(
+            !game.about.is_empty() && !game.title.is_empty() && !game.tags.is_empty(),
+            "{}",
+            game.name
+        );
         for p in &game.parameters {
             assert!((p.min..=p.max).contains(&p.default), "{}: {}", game.name, p.name);
         }

@@ -31,12 +31,18 @@ pub struct Budget {
 impl Budget {
     /// So many iterations, without a stop flag that anybody holds.
     pub fn iterations(iterations: u64) -> Budget {
-        Budget { iterations, stop: StopFlag::default() }
+        Budget {
+            iterations,
+            stop: StopFlag::default(),
+        }
     }
 
     /// As long as nobody raises the flag.
     pub fn until(stop: StopFlag) -> Budget {
-        Budget { iterations: u64::MAX, stop }
+        Budget {
+            iterations: u64::MAX,
+            stop,
+        }
     }
 
     /// Whether iteration number `done` (from 0) may still begin.

@@ -14,9 +14,9 @@ impl Seed {
     /// The seed of a named part of the work.
     pub fn child(self, label: &str) -> Seed {
         // FNV-1a over the label, then the finaliser of SplitMix64: fixed for ever, so that records stay replayable.
-        let hash = label
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+            (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+        });
         Seed(mix(self.0 ^ hash))
     }
 

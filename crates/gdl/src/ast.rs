@@ -87,9 +87,7 @@ impl Node {
     pub fn same(&self, other: &Node) -> bool {
         match (&self.kind, &other.kind) {
             (NodeKind::Var(a), NodeKind::Var(b)) | (NodeKind::Name(a), NodeKind::Name(b)) => a == b,
-            (NodeKind::List(a), NodeKind::List(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
-            }
+            (NodeKind::List(a), NodeKind::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
             (NodeKind::List(list), NodeKind::Name(_)) => list.len() == 1 && list[0].same(other),
             (NodeKind::Name(_), NodeKind::List(list)) => list.len() == 1 && list[0].same(self),
             _ => false,

@@ -127,7 +127,8 @@ impl Sink {
                 let _ = write!(last.message, " (and {} more like this)", count - MAX_PER_CODE);
             }
         }
-        self.found.sort_by(|a, b| (a.span, a.code.text()).cmp(&(b.span, b.code.text())));
+        self.found
+            .sort_by(|a, b| (a.span, a.code.text()).cmp(&(b.span, b.code.text())));
         self.found
     }
 }
@@ -186,7 +187,13 @@ pub fn render(diagnostics: &[Diagnostic], file: &str, text: &str) -> String {
     for located in locate(diagnostics, text, &lines) {
         let d = located.diagnostic;
         let Position { line, column } = located.start;
-        let _ = writeln!(out, "{file}:{line}:{column}: {}[{}]: {}", d.severity.word(), d.code.text(), d.message);
+        let _ = writeln!(
+            out,
+            "{file}:{line}:{column}: {}[{}]: {}",
+            d.severity.word(),
+            d.code.text(),
+            d.message
+        );
         write_excerpt(&mut out, d.span, located.start, text, &lines);
         for ((span, note), at) in d.related.iter().zip(&located.related) {
             let _ = writeln!(out, "  {file}:{}:{}: {note}", at.line, at.column);
@@ -207,14 +214,20 @@ fn write_excerpt(out: &mut String, span: Span, at: Position, text: &str, lines: 
     let range = lines.line_range(line_no, text);
     let caret = (span.start as usize).clamp(range.start, range.end);
     let (before, cut) = last_chars(&text[range.start..caret], EXCERPT * 2 / 3);
-    let after: String = text[caret..range.end].chars().take(EXCERPT - before.chars().count()).collect();
+    let after: String = text[caret..range.end]
+        .chars()
+        .take(EXCERPT - before.chars().count())
+        .collect();
     let shown = |s: &str| s.replace(|c: char| c.is_control(), " ");
     let lead = if cut { "…" } else { "" };
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
     let _ = writeln!(out, "  {number} | {lead}{}{}", shown(before), shown(&after));
     let marked = (span.end as usize).clamp(caret, range.end) - caret;
-    let marked = text[caret..caret + marked].chars().count().clamp(1, after.chars().count().max(1));
+    let marked = text[caret..caret + marked]
+        .chars()
+        .count()
+        .clamp(1, after.chars().count().max(1));
     let pad = " ".repeat(lead.chars().count() + before.chars().count());
     let _ = writeln!(out, "  {gutter} | {pad}{}", "^".repeat(marked));
 }

@@ -101,7 +101,10 @@ impl<'a> Printer<'a> {
             return last;
         }
         let between = &self.text[last as usize..comment.start as usize];
-        if !between.trim_matches([' ', '\t', ')', '.', ',', '&', '\x0b', '\x0c']).is_empty() {
+        if !between
+            .trim_matches([' ', '\t', ')', '.', ',', '&', '\x0b', '\x0c'])
+            .is_empty()
+        {
             return last;
         }
         self.comments = rest;
@@ -399,9 +402,5 @@ fn is_connective_leaf(node: &Node) -> bool {
 fn writable_infix(text: &str, node: &Node) -> bool {
     let separators = |c: char| ",&|~()%".contains(c);
     let reserved = matches!(node.kind, NodeKind::Name(name) if name.is_connective() && name != kw::DISTINCT);
-    !reserved
-        && !text.contains(separators)
-        && !text.contains("<=")
-        && !text.contains(":-")
-        && !text.ends_with('.')
+    !reserved && !text.contains(separators) && !text.contains("<=") && !text.contains(":-") && !text.ends_with('.')
 }

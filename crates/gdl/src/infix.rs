@@ -43,7 +43,8 @@ pub(crate) fn looks_infix(text: &str) -> bool {
         return false;
     };
     let rest = &text[start..];
-    let end = rest.find(|c: char| c.is_ascii_whitespace() || "(),;&|~%".contains(c) || c == '.' || c == '<' || c == ':');
+    let end =
+        rest.find(|c: char| c.is_ascii_whitespace() || "(),;&|~%".contains(c) || c == '.' || c == '<' || c == ':');
     let Some(end) = end.filter(|&e| e > 0) else {
         return false;
     };
@@ -73,7 +74,9 @@ fn skip_blank(text: &str) -> Option<usize> {
 /// A full stop ends a clause only before blank, end of text or comment; `0.5` stays one name.
 fn ends_clause(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'.')
-        && bytes.get(at + 1).is_none_or(|&b| b.is_ascii_whitespace() || b == 0x0b || b == b'%')
+        && bytes
+            .get(at + 1)
+            .is_none_or(|&b| b.is_ascii_whitespace() || b == 0x0b || b == b'%')
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,7 +123,10 @@ impl Lexer<'_, '_> {
                 self.at += 1;
             } else if byte == b'%' {
                 let rest = &bytes[start..];
-                let len = rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
+                let len = rest
+                    .iter()
+                    .position(|b| matches!(b, b'\n' | b'\r'))
+                    .unwrap_or(rest.len());
                 self.at += len;
                 self.comments.push(Span::new(start, self.at));
             } else if let Some((op, len)) = operator(bytes, start) {

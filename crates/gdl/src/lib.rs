@@ -109,7 +109,10 @@ fn report_cut(at: usize, sink: &mut Sink) {
     sink.add(
         Code::Limit,
         Span::new(at, at),
-        format!("more than {} MiB of text: the rest is not read", source::MAX_BYTES >> 20),
+        format!(
+            "more than {} MiB of text: the rest is not read",
+            source::MAX_BYTES >> 20
+        ),
         "no game needs this much; is it a description at all?",
     );
 }

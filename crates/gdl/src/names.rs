@@ -74,7 +74,11 @@ impl<'a> Names<'a> {
             sink.add(
                 Code::Case,
                 span,
-                format!("`{}` is spelled `{}` elsewhere; both are read as the same name", short(text), short(first)),
+                format!(
+                    "`{}` is spelled `{}` elsewhere; both are read as the same name",
+                    short(text),
+                    short(first)
+                ),
                 "spell a name in one way; case does not tell names apart",
             )
             .see(at, "first spelled here");

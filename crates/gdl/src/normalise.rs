@@ -90,11 +90,20 @@ impl Normaliser<'_> {
 
     /// Gives each disjunction of the body a relation of its own: linear in size where splitting is a product.
     fn name_disjunctions(&mut self, form: &mut Form) {
-        let binders: Vec<Goal> = form.body.iter().filter(|g| matches!(g, Goal::Pos(_))).cloned().collect();
+        let binders: Vec<Goal> = form
+            .body
+            .iter()
+            .filter(|g| matches!(g, Goal::Pos(_)))
+            .cloned()
+            .collect();
         let mut outside: HashMap<u32, usize> = HashMap::new();
-        form.head.atom.for_each_var(&mut |v| *outside.entry(v).or_insert(0) += 1);
+        form.head
+            .atom
+            .for_each_var(&mut |v| *outside.entry(v).or_insert(0) += 1);
         for goal in &form.body {
-            distinct_vars(goal).into_iter().for_each(|v| *outside.entry(v).or_insert(0) += 1);
+            distinct_vars(goal)
+                .into_iter()
+                .for_each(|v| *outside.entry(v).or_insert(0) += 1);
         }
         for i in 0..form.body.len() {
             let Goal::Or(branches, span) = &form.body[i] else {
@@ -288,7 +297,8 @@ fn order(literals: Vec<Literal>) -> Vec<Literal> {
             ordered.push(literal);
             continue;
         }
-        vars.iter().for_each(|&v| waiting.entry(v).or_default().push(tests.len()));
+        vars.iter()
+            .for_each(|&v| waiting.entry(v).or_default().push(tests.len()));
         missing.push(vars.len());
         tests.push(Some(literal));
     }

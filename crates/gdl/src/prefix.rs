@@ -77,7 +77,10 @@ impl<'a, 's> Lexer<'a, 's> {
 
     fn comment(&mut self) {
         let rest = &self.text.as_bytes()[self.at..];
-        let len = rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
+        let len = rest
+            .iter()
+            .position(|b| matches!(b, b'\n' | b'\r'))
+            .unwrap_or(rest.len());
         self.comments.push(Span::new(self.at, self.at + len));
         self.at += len;
     }
@@ -140,7 +143,10 @@ fn warn_odd_characters(text: &str, span: Span, names: &mut Names, sink: &mut Sin
         sink.add(
             Code::Quote,
             span,
-            format!("`\"` does not quote anything: `{}` is a name like any other", short(text)),
+            format!(
+                "`\"` does not quote anything: `{}` is a name like any other",
+                short(text)
+            ),
             "GDL has no strings; use a name of letters, digits, `_` and `-`",
         );
         return;

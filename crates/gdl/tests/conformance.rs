@@ -25,8 +25,12 @@ fn all_parse_and_are_accepted() {
     for file in rules_files() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let reading = gdl::read_bytes(&std::fs::read(&file).unwrap(), &Options::default());
-        let errors: Vec<Code> =
-            reading.diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code).collect();
+        let errors: Vec<Code> = reading
+            .diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .map(|d| d.code)
+            .collect();
         let expected: Vec<Code> = REFUSED.iter().filter(|(n, _)| *n == name).map(|(_, c)| *c).collect();
         if errors != expected {
             wrong.push(reading.render(&name));
@@ -56,7 +60,11 @@ fn formatting_keeps_the_rules() {
                 ..options
             };
             let from_infix = gdl::read(&infix, &infix_options);
-            assert_eq!(infix, print(&from_infix, gdl::Notation::Infix), "{name} is not stable in infix");
+            assert_eq!(
+                infix,
+                print(&from_infix, gdl::Notation::Infix),
+                "{name} is not stable in infix"
+            );
             assert_same_rules(&before, &after, &name);
             assert_same_rules(&before, &from_infix, &name);
         }

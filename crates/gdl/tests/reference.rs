@@ -44,7 +44,9 @@ fn clauses(reading: &Reading) -> Vec<String> {
     };
     let clause = |c: &gdl::Clause| {
         let body: Vec<String> = c.body.iter().map(literal).collect();
-        format!("{} <= {}", c.head.canonical(symbols), body.join(" ")).trim_end_matches([' ', '<', '=']).to_owned()
+        format!("{} <= {}", c.head.canonical(symbols), body.join(" "))
+            .trim_end_matches([' ', '<', '='])
+            .to_owned()
     };
     reading.rules.clauses.iter().map(clause).collect()
 }
@@ -112,7 +114,10 @@ fn operators_and_numbers_are_names() {
     // Item 7.
     check_more("(<= (legal robot (++ + < > map+ -3 0.5 a/b)) (true (step 1)))", &[]);
     check_clauses("(n 01) (n 1) (n +1) (n 1.0)", &["(n 01)", "(n 1)", "(n +1)", "(n 1.0)"]);
-    check_more("(<= (legal robot a:b) (true (step 1))) (<= (legal robot (x a:b)) (true (step 2)))", &["W-CHAR"]);
+    check_more(
+        "(<= (legal robot a:b) (true (step 1))) (<= (legal robot (x a:b)) (true (step 2)))",
+        &["W-CHAR"],
+    );
     check_more("(<= (legal robot (say \"a b\")) (true (step 1)))", &["W-QUOTE"]);
     check_more("(<= (legal robot größe) (true (step 1)))", &["W-CHAR"]);
 }
@@ -123,8 +128,16 @@ fn case_is_folded_and_spelling_kept_for_the_wire() {
     let text = "(ROLE Red) (Init (timeOut)) (<= (Legal red (Fire Timeout)) (true timeout))";
     let reading = read(text);
     assert!(codes(&reading).contains(&"W-CASE"));
-    assert_eq!(clauses(&reading)[1..], ["(init timeout)", "(legal red (fire timeout)) <= (true timeout)"]);
-    let wire = |name: &str| reading.rules.symbols.wire_text(reading.rules.symbols.get(name).unwrap());
+    assert_eq!(
+        clauses(&reading)[1..],
+        ["(init timeout)", "(legal red (fire timeout)) <= (true timeout)"]
+    );
+    let wire = |name: &str| {
+        reading
+            .rules
+            .symbols
+            .wire_text(reading.rules.symbols.get(name).unwrap())
+    };
     assert_eq!((wire("fire"), wire("timeout"), wire("red")), ("Fire", "Timeout", "red"));
     let two = "(<= (legal robot (to ?P)) (succ ?p 2))";
     check_more(two, &["W-CASE"]);
@@ -162,8 +175,12 @@ fn structure_must_make_sense() {
 #[test]
 fn parentheses_are_reported_where_they_open() {
     let reading = read("(role a)\n(<= (p ?x)\n    (q ?x)\n(<= (r ?x)\n    (q ?x))\n");
-    let parens: Vec<u32> =
-        reading.diagnostics.iter().filter(|d| d.code == Code::Paren).map(|d| d.span.start).collect();
+    let parens: Vec<u32> = reading
+        .diagnostics
+        .iter()
+        .filter(|d| d.code == Code::Paren)
+        .map(|d| d.span.start)
+        .collect();
     assert_eq!(parens, [9]);
     // The rule after it was still read.
     assert!(clauses(&reading).iter().any(|c| c.starts_with("(r ")));
@@ -204,11 +221,20 @@ fn or_and_not_mean_what_they_should() {
             "(p ?v0) <= (q ?v0) (e ?v0)",
         ],
     );
-    check_clauses("(<= (p ?x) (q ?x) (not (or (a ?x) (b ?x))))", &["(p ?v0) <= (q ?v0) (not (a ?v0)) (not (b ?v0))"]);
+    check_clauses(
+        "(<= (p ?x) (q ?x) (not (or (a ?x) (b ?x))))",
+        &["(p ?v0) <= (q ?v0) (not (a ?v0)) (not (b ?v0))"],
+    );
     check_clauses("(<= (p ?x) (q ?x) (not (not (a ?x))))", &["(p ?v0) <= (q ?v0) (a ?v0)"]);
-    check_clauses("(<= (p ?x) (q ?x ?y) (not (distinct ?x (f ?y))))", &["(p (f ?v0)) <= (q (f ?v0) ?v0)"]);
+    check_clauses(
+        "(<= (p ?x) (q ?x ?y) (not (distinct ?x (f ?y))))",
+        &["(p (f ?v0)) <= (q (f ?v0) ?v0)"],
+    );
     check_clauses("(<= p (distinct a b))", &["p"]);
-    check_clauses("(<= (p ?x) (distinct ?x a) (q ?x))", &["(p ?v0) <= (q ?v0) (distinct ?v0 a)"]);
+    check_clauses(
+        "(<= (p ?x) (distinct ?x a) (q ?x))",
+        &["(p ?v0) <= (q ?v0) (distinct ?v0 a)"],
+    );
     check_clauses("(<= (p ?x) (q ?x) (or (a ?x)))", &["(p ?v0) <= (q ?v0) (a ?v0)"]);
     check_clauses("(<= (p ?x) (q ?x) (and))", &["(p ?v0) <= (q ?v0)"]);
     assert!(codes(&read("(<= (p ?x) (q ?x) (or))")).contains(&"W-EMPTY-OR"));
@@ -222,29 +248,52 @@ fn large_disjunctions_get_relations_of_their_own() {
     let clauses = clauses(&reading);
     assert!(clauses.len() < 100, "{} clauses", clauses.len());
     // A branch that only tests needs what the rest of the rule binds.
-    assert!(clauses.contains(&"(or#1 ?v0) <= (q ?v0) (distinct ?v0 c)".to_owned()), "{clauses:?}");
+    assert!(
+        clauses.contains(&"(or#1 ?v0) <= (q ?v0) (distinct ?v0 c)".to_owned()),
+        "{clauses:?}"
+    );
 }
 
 #[test]
 fn repetition_undefined_and_arity_are_warnings() {
     check_more("(succ 1 2)", &["W-DUP"]); // item 17
     check_more("(<= (legal robot jump) (squee 1))", &["W-UNDEF"]); // item 18
-    check_more("(<= (legal robot (at 1)) (succ 1 2)) (<= (legal robot (at 1 2)) (succ 1 2))", &["W-ARITY"]); // item 19
+    check_more(
+        "(<= (legal robot (at 1)) (succ 1 2)) (<= (legal robot (at 1 2)) (succ 1 2))",
+        &["W-ARITY"],
+    ); // item 19
     check_more("(<= (sees robot (does robot ?m)) (does robot ?m))", &["W-KW-TERM"]); // item 20
     check_more("(lonely 1)", &["W-UNUSED"]);
     let reading = read(&format!("{REST}(<= (legal robot jump) (step 1))"));
-    assert!(reading.diagnostics[0].help.contains("(true (step …))"), "{}", reading.diagnostics[0].help); // item 6
+    assert!(
+        reading.diagnostics[0].help.contains("(true (step …))"),
+        "{}",
+        reading.diagnostics[0].help
+    ); // item 6
     let reading = read(&format!("{REST}(<= (legal robot jump) (suc 1 2))"));
-    assert!(reading.diagnostics[0].help.contains("`succ`"), "{}", reading.diagnostics[0].help);
+    assert!(
+        reading.diagnostics[0].help.contains("`succ`"),
+        "{}",
+        reading.diagnostics[0].help
+    );
 }
 
 #[test]
 fn safety_is_judged_as_written() {
-    check_more("(<= (t ?x) (succ ?x 2) (not (succ 3 ?y))) (<= (legal robot ?x) (t ?x))", &["E-UNSAFE"]);
-    check_more("(<= (t ?x) (or (succ ?x 2) (succ 2 ?y))) (<= (legal robot ?x) (t ?x))", &["E-UNSAFE"]);
+    check_more(
+        "(<= (t ?x) (succ ?x 2) (not (succ 3 ?y))) (<= (legal robot ?x) (t ?x))",
+        &["E-UNSAFE"],
+    );
+    check_more(
+        "(<= (t ?x) (or (succ ?x 2) (succ 2 ?y))) (<= (legal robot ?x) (t ?x))",
+        &["E-UNSAFE"],
+    );
     check_more("(<= (legal ?p ?p) (true (step 1)))", &["E-UNSAFE"]);
     check_more("(<= (legal ?r jump) (true (step 1)))", &["W-UNSAFE-ROLE"]);
-    check_more("(<= (legal robot ?x) (or (succ ?x 2) (succ 2 ?x)) (or (succ 1 2) (succ ?y ?x)))", &[]); // item 40
+    check_more(
+        "(<= (legal robot ?x) (or (succ ?x 2) (succ 2 ?x)) (or (succ 1 2) (succ ?y ?x)))",
+        &[],
+    ); // item 40
     check_more("(succ ?x 9)", &["E-FACT-VAR"]);
     check_more("(base (cell ?x))", &["W-HINT-VAR"]); // item 29
 }
@@ -252,17 +301,32 @@ fn safety_is_judged_as_written() {
 #[test]
 fn stratification_is_judged_by_relations_and_then_by_clauses() {
     // Item 25 and section 7, R2.
-    check_more("(<= (goal robot 0) (role robot) (not (goal robot 100)))", &["W-LOCAL-STRAT"]);
-    check_more("(<= (even ?x) (succ ?x 2) (not (odd ?x))) (<= (odd ?x) (succ ?x 2) (not (even ?x)))", &["E-NEG-CYCLE"]);
-    check_more("(<= (w ?x) (succ ?x ?y) (not (w ?y))) (<= (legal robot ?x) (w ?x))", &["E-NEG-CYCLE"]);
+    check_more(
+        "(<= (goal robot 0) (role robot) (not (goal robot 100)))",
+        &["W-LOCAL-STRAT"],
+    );
+    check_more(
+        "(<= (even ?x) (succ ?x 2) (not (odd ?x))) (<= (odd ?x) (succ ?x 2) (not (even ?x)))",
+        &["E-NEG-CYCLE"],
+    );
+    check_more(
+        "(<= (w ?x) (succ ?x ?y) (not (w ?y))) (<= (legal robot ?x) (w ?x))",
+        &["E-NEG-CYCLE"],
+    );
 }
 
 #[test]
 fn recursion_is_bounded_or_warned_about() {
     let ok = "(<= (lt ?x ?y) (succ ?x ?y)) (<= (lt ?x ?y) (lt ?z ?y) (succ ?x ?z)) (<= (legal robot (m ?x)) (lt ?x 3))";
     check_more(ok, &[]); // test_case_5e: left recursion
-    check_more("(<= (n (s ?x)) (n ?x)) (n z) (<= (legal robot ?x) (n ?x))", &["E-RECURSION"]);
-    check_more("(<= (r ?a (f ?a)) (r ?b ?a) (succ ?b 2)) (r 1 1) (<= (legal robot (m ?x)) (r ?x ?x))", &[]); // 5a
+    check_more(
+        "(<= (n (s ?x)) (n ?x)) (n z) (<= (legal robot ?x) (n ?x))",
+        &["E-RECURSION"],
+    );
+    check_more(
+        "(<= (r ?a (f ?a)) (r ?b ?a) (succ ?b 2)) (r 1 1) (<= (legal robot (m ?x)) (r ?x ?x))",
+        &[],
+    ); // 5a
 }
 
 #[test]
@@ -275,7 +339,10 @@ fn keywords_stand_where_they_may() {
     check_more("(<= (m ?x) (does robot ?x)) (<= terminal (m go))", &["E-DOES-DEP"]);
     check_more("(<= (next (b 1)) (next (step 2)))", &["E-NEXT-BODY"]);
     check_more("(<= (sees robot (b 1)) (next (step 2)))", &["W-NEXT-IN-SEES"]); // item 26
-    check_more("(<= (new ?n) (next (step ?n))) (<= (sees robot (b ?n)) (new ?n))", &["W-NEXT-IN-SEES"]);
+    check_more(
+        "(<= (new ?n) (next (step ?n))) (<= (sees robot (b ?n)) (new ?n))",
+        &["W-NEXT-IN-SEES"],
+    );
     check_more("(<= (next (c 1)) (sees robot b)) (sees robot b)", &["E-SEES-BODY"]);
     check_more("(<= (input robot ?m) (legal robot ?m))", &["W-HINT-DEP"]);
     check_more("(<= (role ?x) (helper ?x)) (helper ann)", &["W-ROLE-RULE"]); // item 15
@@ -287,14 +354,22 @@ fn keywords_stand_where_they_may() {
 
 #[test]
 fn a_game_needs_its_parts() {
-    check("(role a)", &["E-NO-GOAL", "E-NO-LEGAL", "E-NO-TERMINAL", "N-NO-INIT", "N-NO-NEXT"]);
-    check("(legal a b) (goal a 0) terminal", &["E-NO-ROLE", "N-NO-INIT", "N-NO-NEXT"]); // items 30, 31
+    check(
+        "(role a)",
+        &["E-NO-GOAL", "E-NO-LEGAL", "E-NO-TERMINAL", "N-NO-INIT", "N-NO-NEXT"],
+    );
+    check(
+        "(legal a b) (goal a 0) terminal",
+        &["E-NO-ROLE", "N-NO-INIT", "N-NO-NEXT"],
+    ); // items 30, 31
 }
 
 #[test]
 fn infix_is_the_same_game() {
-    let prefix = "(role candidate) (role random) (<= (legal random (open_door ?d)) (true (step 2)) (not (true (car ?d))))";
-    let infix = "role(candidate). role(random).\nlegal(random,open_door(?d)) <= true( step(2) ) , not true(car(?d)). % why";
+    let prefix =
+        "(role candidate) (role random) (<= (legal random (open_door ?d)) (true (step 2)) (not (true (car ?d))))";
+    let infix =
+        "role(candidate). role(random).\nlegal(random,open_door(?d)) <= true( step(2) ) , not true(car(?d)). % why";
     assert_eq!(clauses(&read(prefix)), clauses(&read(infix)));
     check_clauses(
         "p(?x) :- q(?x) & ~r(?x), (a(?x) | b(?x)), distinct(?x,0.5).",
@@ -303,12 +378,18 @@ fn infix_is_the_same_game() {
             "(p ?v0) <= (q ?v0) (not (r ?v0)) (distinct ?v0 0.5) (b ?v0)",
         ],
     );
-    check_clauses("p(?x) <= or(a(?x), b(?x)).", &["(p ?v0) <= (a ?v0)", "(p ?v0) <= (b ?v0)"]);
+    check_clauses(
+        "p(?x) <= or(a(?x), b(?x)).",
+        &["(p ?v0) <= (a ?v0)", "(p ?v0) <= (b ?v0)"],
+    );
     let upper = Options {
         upper_vars: true,
         ..Options::default()
     };
-    assert_eq!(clauses(&gdl::read("p(X) <= q(X,yes).", &upper)), ["(p ?v0) <= (q ?v0 yes)"]);
+    assert_eq!(
+        clauses(&gdl::read("p(X) <= q(X,yes).", &upper)),
+        ["(p ?v0) <= (q ?v0 yes)"]
+    );
     check("p(a) q(b).", &["E-INFIX"]);
     check("p(a", &["E-INFIX"]);
     // Reading goes on behind the full stop.
@@ -335,7 +416,10 @@ fn notation_is_detected() {
 #[test]
 fn upper_case_names_in_prefix_are_constants() {
     // Item 5.
-    check_clauses("(<= (legal random (arm C)) (color C))", &["(legal random (arm c)) <= (color c)"]);
+    check_clauses(
+        "(<= (legal random (arm C)) (color C))",
+        &["(legal random (arm c)) <= (color c)"],
+    );
 }
 
 #[test]

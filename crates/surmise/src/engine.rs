@@ -111,7 +111,9 @@ impl Engine {
                 Ok(engine)
             }
             Err(error) => {
-                bail!("the compiled engine cannot run this game: {error} (the reference engine can: `--engine reference`)")
+                bail!(
+                    "the compiled engine cannot run this game: {error} (the reference engine can: `--engine reference`)"
+                )
             }
         }
     }

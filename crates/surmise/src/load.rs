@@ -22,7 +22,10 @@ pub fn load(game: &str) -> Result<Loaded> {
         let mut bytes = Vec::new();
         // One byte more than is read tells the reader that there was more.
         let limit = gdl::source::MAX_BYTES as u64 + 1;
-        std::io::stdin().take(limit).read_to_end(&mut bytes).context("cannot read standard input")?;
+        std::io::stdin()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
         return Ok(Loaded {
             name: "<stdin>".to_owned(),
             bytes,
@@ -48,7 +51,9 @@ fn load_file(path: &str) -> Result<Loaded> {
     }
     let mut bytes = Vec::new();
     let limit = gdl::source::MAX_BYTES as u64 + 1;
-    file.take(limit).read_to_end(&mut bytes).with_context(|| format!("cannot read `{path}`"))?;
+    file.take(limit)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read `{path}`"))?;
     Ok(Loaded {
         name: path.to_owned(),
         bytes,
@@ -63,8 +68,12 @@ impl Loaded {
         if reading.is_playable() {
             return Ok(reading);
         }
-        let errors: Vec<gdl::Diagnostic> =
-            reading.diagnostics.iter().filter(|d| d.severity == gdl::Severity::Error).cloned().collect();
+        let errors: Vec<gdl::Diagnostic> = reading
+            .diagnostics
+            .iter()
+            .filter(|d| d.severity == gdl::Severity::Error)
+            .cloned()
+            .collect();
         let text = gdl::render(&errors, &self.name, &reading.text);
         bail!("{} cannot be played:\n{text}", self.name)
     }

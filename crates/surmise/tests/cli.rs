@@ -50,8 +50,24 @@ fn greets_without_arguments() {
 
 #[test]
 fn help_teaches() {
-    check(&["--help"], 0, &["check", "fmt", "show", "games", "trace", "completions", "krieg-tictactoe:size=5,line=4"]);
-    check(&["check", "--help"], 0, &["--strict", "--json", "--simulate", "--explain", "Exit status"]);
+    check(
+        &["--help"],
+        0,
+        &[
+            "check",
+            "fmt",
+            "show",
+            "games",
+            "trace",
+            "completions",
+            "krieg-tictactoe:size=5,line=4",
+        ],
+    );
+    check(
+        &["check", "--help"],
+        0,
+        &["--strict", "--json", "--simulate", "--explain", "Exit status"],
+    );
     check(&["fmt", "--help"], 0, &["--write", "--check", "--infix", "--prefix"]);
     check(&["nonsense"], 2, &["unrecognized subcommand"]);
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
@@ -68,7 +84,11 @@ fn check_has_its_exit_codes() {
     check(&["check", &path(&clean)], 0, &["nothing to complain about"]);
     check(&["check", &path(&warned)], 0, &["warning[W-UNUSED]", "1 warning"]);
     check(&["check", "--deny-warnings", &path(&warned)], 1, &["W-UNUSED"]);
-    let text = check(&["check", &path(&wrong)], 2, &[":7:27: error[E-UNSAFE]: variable ?x of this rule"]);
+    let text = check(
+        &["check", &path(&wrong)],
+        2,
+        &[":7:27: error[E-UNSAFE]: variable ?x of this rule"],
+    );
     assert!(text.contains("^^^^^^^^^^^\n"), "{text}");
     check(&["check", "/no/such/file.kif"], 3, &["cannot open `/no/such/file.kif`"]);
     check(&["check", &path(&clean), "/no/such/file.kif"], 3, &["cannot open"]);
@@ -95,17 +115,39 @@ fn check_speaks_json() {
 
 #[test]
 fn codes_are_explained() {
-    check(&["check", "--explain", "e-unsafe"], 0, &["# E-UNSAFE", "## Example", "## Write instead"]);
-    check(&["check", "--explain", "all"], 0, &["E-UNSAFE", "W-CASE", "N-UNKNOWN-LEGAL"]);
+    check(
+        &["check", "--explain", "e-unsafe"],
+        0,
+        &["# E-UNSAFE", "## Example", "## Write instead"],
+    );
+    check(
+        &["check", "--explain", "all"],
+        0,
+        &["E-UNSAFE", "W-CASE", "N-UNKNOWN-LEGAL"],
+    );
     check(&["check", "--explain", "E-NONSENSE"], 1, &["--explain all"]);
 }
 
 #[test]
 fn simulation_finds_what_only_play_shows() {
-    let stuck = file("stuck.kif", &GAME.replace("(<= (legal robot go) (true (step ?n)))", "(<= (legal robot go) (true (step 1)))"));
+    let stuck = file(
+        "stuck.kif",
+        &GAME.replace(
+            "(<= (legal robot go) (true (step ?n)))",
+            "(<= (legal robot go) (true (step 1)))",
+        ),
+    );
     check(&["check", stuck.to_str().unwrap()], 0, &["nothing to complain about"]);
-    check(&["check", "--simulate", stuck.to_str().unwrap()], 2, &["E-NO-MOVE", "robot has no legal move in round 2"]);
-    check(&["check", "--simulate", "--strict", "monty-hall"], 0, &["played 100 random games, 300 rounds"]);
+    check(
+        &["check", "--simulate", stuck.to_str().unwrap()],
+        2,
+        &["E-NO-MOVE", "robot has no legal move in round 2"],
+    );
+    check(
+        &["check", "--simulate", "--strict", "monty-hall"],
+        0,
+        &["played 100 random games, 300 rounds"],
+    );
     std::fs::remove_file(stuck).unwrap();
 }
 
@@ -119,14 +161,25 @@ fn fmt_prints_judges_and_writes() {
     check(&["fmt", "--write", path], 0, &[]);
     assert_eq!(std::fs::read_to_string(&ugly).unwrap(), canonical);
     check(&["fmt", "--check", path], 0, &[]);
-    assert_eq!(stdout(&surmise(&["fmt", "--infix", path])), "role(a).\nrole(b).  %c\np(?x) <=\n    q(?x),\n    r(?x).\n");
+    assert_eq!(
+        stdout(&surmise(&["fmt", "--infix", path])),
+        "role(a).\nrole(b).  %c\np(?x) <=\n    q(?x),\n    r(?x).\n"
+    );
     std::fs::remove_file(&ugly).unwrap();
     let broken = file("broken.kif", "(role a");
-    check(&["fmt", "--write", broken.to_str().unwrap()], 2, &["is left alone", "E-PAREN"]);
+    check(
+        &["fmt", "--write", broken.to_str().unwrap()],
+        2,
+        &["is left alone", "E-PAREN"],
+    );
     assert_eq!(std::fs::read_to_string(&broken).unwrap(), "(role a");
     std::fs::remove_file(&broken).unwrap();
     let odd = file("odd.kif", "(role a,b)");
-    check(&["fmt", "--infix", odd.to_str().unwrap()], 2, &[":1:7: the name `a,b` cannot be written in infix"]);
+    check(
+        &["fmt", "--infix", odd.to_str().unwrap()],
+        2,
+        &[":1:7: the name `a,b` cannot be written in infix"],
+    );
     std::fs::remove_file(&odd).unwrap();
 }
 
@@ -138,9 +191,17 @@ fn fmt_reads_standard_input() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(b"role(a). p(?x) <= q(?x) | ~ r(?x), s(?x).").unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"role(a). p(?x) <= q(?x) | ~ r(?x), s(?x).")
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(stdout(&output), "(role a)\n(<= (p ?x)\n    (or (q ?x) (not (r ?x)))\n    (s ?x))\n");
+    assert_eq!(
+        stdout(&output),
+        "(role a)\n(<= (p ?x)\n    (or (q ?x) (not (r ?x)))\n    (s ?x))\n"
+    );
 }
 
 #[test]
@@ -148,7 +209,15 @@ fn show_says_what_a_game_is() {
     check(
         &["show", "monty-hall:doors=4"],
         0,
-        &["candidate, random (nature)", "GDL-II", "one of 4 doors", "Hidden", "Round 2", "sees (closed", "(door 4)"],
+        &[
+            "candidate, random (nature)",
+            "GDL-II",
+            "one of 4 doors",
+            "Hidden",
+            "Round 2",
+            "sees (closed",
+            "(door 4)",
+        ],
     );
     check(&["show", "tictactoe"], 0, &["GDL-I"]);
     let rules = stdout(&surmise(&["show", "--rules", "kuhn-poker"]));
@@ -156,7 +225,11 @@ fn show_says_what_a_game_is() {
     assert!(reading.diagnostics.is_empty());
     check(&["show", "--rules", "--infix", "kuhn-poker"], 0, &["role(random)."]);
     check(&["show", "--json", "kuhn-poker"], 0, &["\"language\":\"GDL-II\""]);
-    check(&["show", "monty-hall:doors=400"], 1, &["`doors` must be a number in 3..50"]);
+    check(
+        &["show", "monty-hall:doors=400"],
+        1,
+        &["`doors` must be a number in 3..50"],
+    );
     check(&["show", "no-such-game"], 1, &["no game is called `no-such-game`"]);
 }
 
@@ -164,7 +237,11 @@ fn show_says_what_a_game_is() {
 fn broken_rules_are_refused_with_their_diagnostics() {
     let wrong = file("refused.kif", &format!("{GAME}(<= (legal robot ?x) (not (succ ?x 1)))"));
     for command in ["show", "trace"] {
-        check(&[command, wrong.to_str().unwrap()], 1, &["cannot be played", "E-UNSAFE"]);
+        check(
+            &[command, wrong.to_str().unwrap()],
+            1,
+            &["cannot be played", "E-UNSAFE"],
+        );
     }
     std::fs::remove_file(wrong).unwrap();
 }
@@ -181,13 +258,30 @@ fn games_lists_the_catalogue() {
 #[test]
 fn a_trace_can_be_followed() {
     let trace = stdout(&surmise(&["trace", "kuhn-poker", "--seed", "7", "--playouts", "3"]));
-    assert_eq!(trace, stdout(&surmise(&["trace", "kuhn-poker", "--seed", "7", "--playouts", "3"])));
+    assert_eq!(
+        trace,
+        stdout(&surmise(&["trace", "kuhn-poker", "--seed", "7", "--playouts", "3"]))
+    );
     let path = file("trace.jsonl", &trace);
-    assert_eq!(stdout(&surmise(&["trace", "kuhn-poker", "--follow", path.to_str().unwrap()])), trace);
-    let other = file("other.jsonl", &trace.replacen("\"random\":\"(deal ", "\"random\":\"(steal ", 1));
-    check(&["trace", "kuhn-poker", "--follow", other.to_str().unwrap()], 1, &["jsonl:1", "is not legal for random"]);
+    assert_eq!(
+        stdout(&surmise(&["trace", "kuhn-poker", "--follow", path.to_str().unwrap()])),
+        trace
+    );
+    let other = file(
+        "other.jsonl",
+        &trace.replacen("\"random\":\"(deal ", "\"random\":\"(steal ", 1),
+    );
+    check(
+        &["trace", "kuhn-poker", "--follow", other.to_str().unwrap()],
+        1,
+        &["jsonl:1", "is not legal for random"],
+    );
     let garbage = file("garbage.jsonl", "hello\n");
-    check(&["trace", "kuhn-poker", "--follow", garbage.to_str().unwrap()], 1, &["not a line of a trace"]);
+    check(
+        &["trace", "kuhn-poker", "--follow", garbage.to_str().unwrap()],
+        1,
+        &["not a line of a trace"],
+    );
     for p in [path, other, garbage] {
         std::fs::remove_file(p).unwrap();
     }

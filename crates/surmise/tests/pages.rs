@@ -28,16 +28,32 @@ impl Block {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let repeat = self.words.iter().find_map(|w| w.strip_prefix("repeat=")).map_or(1, |n| n.parse().unwrap());
-        let mut bytes = if self.has("rest") { REST.as_bytes().to_vec() } else { Vec::new() };
-        let text = if self.has("bytes") { unescape(&self.text) } else { self.text.clone().into_bytes() };
+        let repeat = self
+            .words
+            .iter()
+            .find_map(|w| w.strip_prefix("repeat="))
+            .map_or(1, |n| n.parse().unwrap());
+        let mut bytes = if self.has("rest") {
+            REST.as_bytes().to_vec()
+        } else {
+            Vec::new()
+        };
+        let text = if self.has("bytes") {
+            unescape(&self.text)
+        } else {
+            self.text.clone().into_bytes()
+        };
         bytes.extend(text.repeat(repeat));
         bytes
     }
 
     fn options(&self) -> Options {
         Options {
-            mode: if self.has("strict") { Mode::Strict } else { Mode::Lenient },
+            mode: if self.has("strict") {
+                Mode::Strict
+            } else {
+                Mode::Lenient
+            },
             gdl3: self.has("gdl3"),
             notation: self.has("infix").then_some(gdl::Notation::Infix),
             ..Options::default()

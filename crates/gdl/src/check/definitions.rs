@@ -78,7 +78,10 @@ impl<'a> Uses<'a> {
             sink.add(
                 Code::Undef,
                 span,
-                format!("no fact or rule defines `{name}` with {}: it is false everywhere", count(pred.1)),
+                format!(
+                    "no fact or rule defines `{name}` with {}: it is false everywhere",
+                    count(pred.1)
+                ),
                 help,
             );
         }
@@ -92,7 +95,10 @@ impl<'a> Uses<'a> {
         if let Some((_, other)) = self.defined.keys().find(|(n, _)| *n == name) {
             return format!("`{text}` is defined with {}", count(*other));
         }
-        let candidates = self.defined.keys().filter(|(n, a)| *a == arity && !n.is_keyword_relation());
+        let candidates = self
+            .defined
+            .keys()
+            .filter(|(n, a)| *a == arity && !n.is_keyword_relation());
         let close = candidates
             .take(1_000)
             .map(|(n, _)| symbols.text(*n))
@@ -143,7 +149,9 @@ fn count(arity: usize) -> String {
 
 /// Names that `init` and `next` give to what can hold in a state.
 fn fluent_names(forms: &[Form]) -> HashSet<Symbol> {
-    let heads = forms.iter().filter(|f| matches!(f.head.atom.relation, kw::INIT | kw::NEXT));
+    let heads = forms
+        .iter()
+        .filter(|f| matches!(f.head.atom.relation, kw::INIT | kw::NEXT));
     heads
         .filter_map(|f| match f.head.atom.args.first() {
             Some(Term::Fun(name, _)) => Some(*name),
@@ -230,7 +238,11 @@ impl Arities<'_> {
                 .add(
                     Code::Arity,
                     span,
-                    format!("the {what} `{text}` has {} here and {} elsewhere", count(arity), count(first)),
+                    format!(
+                        "the {what} `{text}` has {} here and {} elsewhere",
+                        count(arity),
+                        count(first)
+                    ),
                     "they are read as two different things; give them different names",
                 )
                 .see(at, format!("with {} here", count(first)));

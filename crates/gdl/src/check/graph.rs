@@ -108,7 +108,11 @@ impl Graph {
     }
 
     fn find_components(&mut self) {
-        let targets: Vec<Vec<usize>> = self.edges.iter().map(|list| list.iter().map(|e| e.to).collect()).collect();
+        let targets: Vec<Vec<usize>> = self
+            .edges
+            .iter()
+            .map(|list| list.iter().map(|e| e.to).collect())
+            .collect();
         self.component = components(&targets);
         let mut sizes = vec![0_usize; self.preds.len()];
         for &c in &self.component {

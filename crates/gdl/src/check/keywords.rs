@@ -9,7 +9,15 @@ use crate::source::Span;
 use crate::symbol::{Symbol, Symbols, kw};
 
 /// What only has a meaning during play.
-const DYNAMIC: [Symbol; 7] = [kw::TRUE, kw::DOES, kw::LEGAL, kw::NEXT, kw::SEES, kw::TERMINAL, kw::GOAL];
+const DYNAMIC: [Symbol; 7] = [
+    kw::TRUE,
+    kw::DOES,
+    kw::LEGAL,
+    kw::NEXT,
+    kw::SEES,
+    kw::TERMINAL,
+    kw::GOAL,
+];
 
 pub(super) fn check(forms: &[Form], graph: &Graph, dialect: Dialect, symbols: &Symbols, sink: &mut Sink) {
     let mut checker = Checker {
@@ -87,10 +95,16 @@ impl Checker<'_> {
         let help = "write one fact `(role name)` for each role";
         if let Some(span) = dynamic {
             self.sink
-                .add(Code::RoleRule, form.span, "roles cannot depend on the state or on moves", help)
+                .add(
+                    Code::RoleRule,
+                    form.span,
+                    "roles cannot depend on the state or on moves",
+                    help,
+                )
                 .see(span, "it depends on this");
         } else if self.sink.mode() == Mode::Strict {
-            self.sink.add(Code::RoleRule, form.span, "roles must be given by facts", help);
+            self.sink
+                .add(Code::RoleRule, form.span, "roles must be given by facts", help);
         } else {
             self.sink.add(
                 Code::RoleRuleStatic,
@@ -274,7 +288,9 @@ impl Checker<'_> {
             names if names.len() > 8 => format!(" (through {} relations)", names.len()),
             names => format!(" (through `{}`)", names.join("`, `")),
         };
-        let slot = self.sink.add(code, first.span, format!("{message} `{target}`{via}"), help);
+        let slot = self
+            .sink
+            .add(code, first.span, format!("{message} `{target}`{via}"), help);
         if last.span != first.span {
             slot.see(last.span, format!("`{target}` comes in here"));
         }
@@ -283,11 +299,36 @@ impl Checker<'_> {
     fn missing(&mut self) {
         let needed = [
             (kw::ROLE, Code::NoRole, "no role", "write `(role name)` for each role"),
-            (kw::LEGAL, Code::NoLegal, "no legal move", "say what each role may do with `legal`"),
-            (kw::GOAL, Code::NoGoal, "no goal", "say what each role gains with `(goal role 0..100)`"),
-            (kw::TERMINAL, Code::NoTerminal, "no end", "say when the game is over with `terminal`"),
-            (kw::INIT, Code::NoInit, "no initial fact: it starts in the empty state", "nothing, if that is meant"),
-            (kw::NEXT, Code::NoNext, "no `next`: every state after a move is empty", "nothing, if that is meant"),
+            (
+                kw::LEGAL,
+                Code::NoLegal,
+                "no legal move",
+                "say what each role may do with `legal`",
+            ),
+            (
+                kw::GOAL,
+                Code::NoGoal,
+                "no goal",
+                "say what each role gains with `(goal role 0..100)`",
+            ),
+            (
+                kw::TERMINAL,
+                Code::NoTerminal,
+                "no end",
+                "say when the game is over with `terminal`",
+            ),
+            (
+                kw::INIT,
+                Code::NoInit,
+                "no initial fact: it starts in the empty state",
+                "nothing, if that is meant",
+            ),
+            (
+                kw::NEXT,
+                Code::NoNext,
+                "no `next`: every state after a move is empty",
+                "nothing, if that is meant",
+            ),
         ];
         let start = Span::new(0, 0);
         for (keyword, code, what, help) in needed {

@@ -17,7 +17,15 @@ pub(super) fn check(
     symbols: &Symbols,
     sink: &mut Sink,
 ) -> Vec<Form> {
-    let keywords = [kw::ROLE, kw::INIT, kw::LEGAL, kw::NEXT, kw::SEES, kw::TERMINAL, kw::GOAL];
+    let keywords = [
+        kw::ROLE,
+        kw::INIT,
+        kw::LEGAL,
+        kw::NEXT,
+        kw::SEES,
+        kw::TERMINAL,
+        kw::GOAL,
+    ];
     let needed = graph.reach(keywords.iter().filter_map(|&k| graph.keyword(k)));
     forms
         .into_iter()
@@ -190,7 +198,9 @@ fn repairable(form: &Form, unbound: &HashMap<u32, Span>) -> Option<u32> {
         return None;
     };
     let mut elsewhere = false;
-    form.head.atom.args[1..].iter().for_each(|t| t.for_each_var(&mut |v| elsewhere |= v == *role));
+    form.head.atom.args[1..]
+        .iter()
+        .for_each(|t| t.for_each_var(&mut |v| elsewhere |= v == *role));
     (unbound.contains_key(role) && !elsewhere).then_some(*role)
 }
 
@@ -211,7 +221,10 @@ fn report_repair(form: &Form, role: u32, symbols: &Symbols, sink: &mut Sink) {
     sink.add(
         Code::UnsafeRole,
         form.head.args[0],
-        format!("`{name}` of this `{}` is bound by nothing; read as every role", symbols.text(relation)),
+        format!(
+            "`{name}` of this `{}` is bound by nothing; read as every role",
+            symbols.text(relation)
+        ),
         format!("add the condition `(role {name})`"),
     );
 }
@@ -227,7 +240,10 @@ fn report_hint(form: &Form, symbols: &Symbols, sink: &mut Sink) {
 }
 
 fn report_unsafe(form: &Form, unbound: &HashMap<u32, Span>, needed: bool, sink: &mut Sink) {
-    let mut places: Vec<(Span, &Variable)> = unbound.iter().map(|(&v, &span)| (span, &form.variables[v as usize])).collect();
+    let mut places: Vec<(Span, &Variable)> = unbound
+        .iter()
+        .map(|(&v, &span)| (span, &form.variables[v as usize]))
+        .collect();
     places.sort_by_key(|(span, variable)| (*span, variable.span));
     let names: Vec<String> = places.iter().take(8).map(|(_, v)| short(&v.name)).collect();
     let first = places[0].0;
@@ -249,7 +265,10 @@ fn report_unsafe(form: &Form, unbound: &HashMap<u32, Span>, needed: bool, sink: 
         Code::Unsafe,
         severity,
         first,
-        format!("{noun} {} of this rule {verb} bound by no positive literal", names.join(", ")),
+        format!(
+            "{noun} {} of this rule {verb} bound by no positive literal",
+            names.join(", ")
+        ),
         format!("add a condition with {} that lists the values it can take", names[0]),
     );
 }

@@ -69,7 +69,9 @@ fn name_cycle(graph: &Graph, from: usize, edge: Edge, symbols: &Symbols) -> Stri
     if edge.to == from {
         return format!("`{}`", name(from));
     }
-    let back = graph.path(edge.to, |pred| pred == graph.preds[from]).unwrap_or_default();
+    let back = graph
+        .path(edge.to, |pred| pred == graph.preds[from])
+        .unwrap_or_default();
     let mut names = vec![name(from), name(edge.to)];
     names.extend(back.iter().map(|e| name(e.to)));
     if names.len() > 12 {

@@ -20,15 +20,26 @@ fn folder() -> PathBuf {
 
 fn seeds() -> Vec<Vec<u8>> {
     let pages = Code::ALL.iter().flat_map(|c| c.page().split("```gdl").skip(1));
-    let blocks = pages.filter_map(|b| b.split_once('\n')?.1.split_once("```").map(|(b, _)| b.as_bytes().to_vec()));
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|f| f.unwrap().path()).collect();
+    let blocks = pages.filter_map(|b| {
+        b.split_once('\n')?
+            .1
+            .split_once("```")
+            .map(|(b, _)| b.as_bytes().to_vec())
+    });
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
     files.sort();
     blocks.chain(files.iter().map(|f| std::fs::read(f).unwrap())).collect()
 }
 
 #[test]
 fn nothing_breaks_the_reader() {
-    let seconds: u64 = std::env::var("SURMISE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let seconds: u64 = std::env::var("SURMISE_FUZZ_SECONDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(0);
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let seed = if seconds > 0 { clock.as_nanos() as u64 } else { 1 };
     let end = Instant::now() + Duration::from_secs(seconds);
@@ -47,7 +58,9 @@ fn nothing_breaks_the_reader() {
 fn judge(input: &[u8]) {
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| check_input(input)));
     if let Err(panic) = outcome {
-        let hash = input.iter().fold(7_u64, |h, &b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
+        let hash = input
+            .iter()
+            .fold(7_u64, |h, &b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
         let file = folder().join(format!("broke-{hash:016x}"));
         let _ = std::fs::write(&file, input);
         eprintln!("the input is in {}", file.display());
@@ -70,7 +83,10 @@ fn check_input(input: &[u8]) {
         };
         let reading = gdl::read_bytes(input, &options);
         assert!(reading.render("x").lines().count() >= reading.diagnostics.len());
-        let readable = reading.diagnostics.iter().all(|d| !(d.code.is_syntax() && d.code.text().starts_with('E')));
+        let readable = reading
+            .diagnostics
+            .iter()
+            .all(|d| !(d.code.is_syntax() && d.code.text().starts_with('E')));
         if readable {
             check_formatting(&reading, &options);
         }
@@ -91,8 +107,16 @@ fn check_formatting(reading: &Reading, options: &Options) {
         assert_eq!(print(&again).as_ref(), Ok(&once), "formatting is not stable");
         let same = reading.ast.forms.len() == again.ast.forms.len();
         assert!(same, "formatting changed the number of forms:\n{once}");
-        assert_eq!(reading.ast.comments.len(), again.ast.comments.len(), "a comment was lost:\n{once}");
-        assert_eq!(reading.rules.clauses.len(), again.rules.clauses.len(), "formatting changed the rules:\n{once}");
+        assert_eq!(
+            reading.ast.comments.len(),
+            again.ast.comments.len(),
+            "a comment was lost:\n{once}"
+        );
+        assert_eq!(
+            reading.rules.clauses.len(),
+            again.rules.clauses.len(),
+            "formatting changed the rules:\n{once}"
+        );
         for (a, b) in reading.rules.clauses.iter().zip(&again.rules.clauses) {
             let head = |c: &gdl::Clause, r: &Reading| c.head.canonical(&r.rules.symbols);
             assert_eq!(head(a, reading), head(b, &again), "formatting changed a rule:\n{once}");

@@ -150,7 +150,11 @@ fn scalar(game: &Compiled, seed: Seed, sees: bool, time: Duration) -> Played {
     while started.elapsed() < time {
         // Looking at the clock takes longer than a playout of a small game.
         for _ in 0..16 {
-            let one = if sees { sim.playout_seeing(&root, &mut rng) } else { sim.playout(&root, &mut rng) };
+            let one = if sees {
+                sim.playout_seeing(&root, &mut rng)
+            } else {
+                sim.playout(&root, &mut rng)
+            };
             played.playouts += 1;
             played.stuck += u64::from(one.stuck);
             for (role, points) in played.points.iter_mut().enumerate() {

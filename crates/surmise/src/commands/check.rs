@@ -108,7 +108,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 fn explain(code: &str) -> Result<ExitCode> {
     if code == "all" {
-        let list: String = Code::ALL.iter().map(|c| format!("{:<16} {}\n", c.text(), c.title())).collect();
+        let list: String = Code::ALL
+            .iter()
+            .map(|c| format!("{:<16} {}\n", c.text(), c.title()))
+            .collect();
         output::print(&list);
         return Ok(ExitCode::SUCCESS);
     }
@@ -127,7 +130,11 @@ fn check_one(loaded: &Loaded, args: &Args, totals: &mut Totals) {
     if args.simulate && reading.is_playable() {
         let (found, note) = simulate(&reading, mode, args);
         // What was found statically has a better place than play can give it.
-        diagnostics.extend(found.into_iter().filter(|d| reading.diagnostics.iter().all(|s| s.code != d.code)));
+        diagnostics.extend(
+            found
+                .into_iter()
+                .filter(|d| reading.diagnostics.iter().all(|s| s.code != d.code)),
+        );
         diagnostics.sort_by_key(|d| d.span);
         played = format!("{}: {note}\n", loaded.name);
     }
@@ -157,7 +164,11 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, Str
         ..AuditOptions::default()
     };
     let report = audit(&reading.rules, &options);
-    let cut = if stop.is_raised() { " (stopped by the time limit, see --seconds)" } else { "" };
+    let cut = if stop.is_raised() {
+        " (stopped by the time limit, see --seconds)"
+    } else {
+        ""
+    };
     let note = format!("played {} random games, {} rounds{cut}", report.games, report.rounds);
     (report.diagnostics, note)
 }
@@ -219,9 +230,17 @@ impl Totals {
         if self.unreadable > 0 {
             parts.push(format!("{} unreadable", self.unreadable));
         }
-        let found = if parts.is_empty() { "nothing to complain about".to_owned() } else { parts.join(", ") };
+        let found = if parts.is_empty() {
+            "nothing to complain about".to_owned()
+        } else {
+            parts.join(", ")
+        };
         let codes = self.errors + self.warnings > 0;
-        let hint = if codes { " (`surmise check --explain CODE` tells more)" } else { "" };
+        let hint = if codes {
+            " (`surmise check --explain CODE` tells more)"
+        } else {
+            ""
+        };
         format!("{}: {found}{hint}\n", plural(files, "file"))
     }
 

@@ -69,7 +69,10 @@ fn formatted(loaded: &Loaded, args: &Args) -> Result<String> {
         .collect();
     if !syntax.is_empty() {
         let text = gdl::render(&syntax, &loaded.name, &reading.text);
-        bail!("{} is left alone, since it cannot be read completely:\n{text}", loaded.name);
+        bail!(
+            "{} is left alone, since it cannot be read completely:\n{text}",
+            loaded.name
+        );
     }
     let notation = match (args.infix, args.prefix) {
         (true, _) => Notation::Infix,

@@ -35,16 +35,27 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn line(game: &catalogue::Game) -> String {
-    let parameters: Vec<String> =
-        game.parameters.iter().map(|p| format!("{}={} ({}..{})", p.name, p.default, p.min, p.max)).collect();
-    format!("{:<24}{}\n{:<24}{}\n", game.name, parameters.join(", "), "", game.tags.join(", "))
+    let parameters: Vec<String> = game
+        .parameters
+        .iter()
+        .map(|p| format!("{}={} ({}..{})", p.name, p.default, p.min, p.max))
+        .collect();
+    format!(
+        "{:<24}{}\n{:<24}{}\n",
+        game.name,
+        parameters.join(", "),
+        "",
+        game.tags.join(", ")
+    )
 }
 
 fn json_line(game: &catalogue::Game) -> String {
     let parameters: Vec<_> = game
         .parameters
         .iter()
-        .map(|p| json!({"name": p.name, "min": p.min, "max": p.max, "default": p.default, "description": p.description}))
+        .map(
+            |p| json!({"name": p.name, "min": p.min, "max": p.max, "default": p.default, "description": p.description}),
+        )
         .collect();
     let object = json!({
         "name": game.name,

@@ -95,8 +95,11 @@ struct Summary {
 
 impl Summary {
     fn of(rules: &Rules, sim: &Reference) -> Summary {
-        let heads: BTreeSet<(Symbol, usize)> =
-            rules.clauses.iter().map(|c| (c.head.relation, c.head.args.len())).collect();
+        let heads: BTreeSet<(Symbol, usize)> = rules
+            .clauses
+            .iter()
+            .map(|c| (c.head.relation, c.head.args.len()))
+            .collect();
         let own = heads.iter().filter(|(name, _)| !name.is_keyword_relation());
         let facts = rules.clauses.iter().filter(|c| c.body.is_empty()).count();
         Summary {
@@ -122,7 +125,13 @@ impl Summary {
         let roles: Vec<String> = self
             .roles
             .iter()
-            .map(|r| if r == "random" { "random (nature)".to_owned() } else { r.clone() })
+            .map(|r| {
+                if r == "random" {
+                    "random (nature)".to_owned()
+                } else {
+                    r.clone()
+                }
+            })
             .collect();
         let mut out = String::new();
         let _ = writeln!(out, "Roles      {}", roles.join(", "));
@@ -182,8 +191,11 @@ fn keywords(rules: &Rules) -> Vec<String> {
             }
         }
     }
-    let mut words: Vec<String> =
-        used.into_iter().filter(|s| s.is_keyword_relation()).map(|s| rules.symbols.text(s).to_owned()).collect();
+    let mut words: Vec<String> = used
+        .into_iter()
+        .filter(|s| s.is_keyword_relation())
+        .map(|s| rules.symbols.text(s).to_owned())
+        .collect();
     words.extend(has_not.then(|| "not".to_owned()));
     words.extend(has_distinct.then(|| "distinct".to_owned()));
     words
@@ -218,7 +230,10 @@ fn hidden(loaded: &Loaded, rules: &Rules, sim: &Reference) -> String {
         let patterns: Vec<&str> = own.chain(all).map(String::as_str).collect();
         let text = match patterns.as_slice() {
             [] => "nothing: it only knows its own moves".to_owned(),
-            patterns => format!("may perceive {}; everything else that others do is hidden", patterns.join(", ")),
+            patterns => format!(
+                "may perceive {}; everything else that others do is hidden",
+                patterns.join(", ")
+            ),
         };
         out += &wrap(&format!("{role} {text}"), 2);
     }
@@ -258,7 +273,11 @@ fn example(sim: &mut Reference, seed: Seed) -> Result<String> {
         for number in 0..sim.roles().len() {
             sim.legal(&state, RoleId(number as u16), &mut legal)?;
             if legal.is_empty() {
-                let _ = writeln!(out, "  {} has no legal move (see `surmise check --simulate`)", sim.roles()[number]);
+                let _ = writeln!(
+                    out,
+                    "  {} has no legal move (see `surmise check --simulate`)",
+                    sim.roles()[number]
+                );
                 return Ok(out);
             }
             joint.push(*rng.pick(&legal));

@@ -1,10 +1,10 @@
 //! `surmise trace`: what the engine derives, step by step.
 
+use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
 use crate::output;
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Rng, RoleId, Seed, Simulator, State};
-use crate::engine::{Engine, EngineKind, EngineOptions};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 use std::process::ExitCode;
@@ -160,11 +160,14 @@ impl Tracer<'_> {
         };
         let mut state = None;
         for (number, line) in reader.lines().enumerate() {
-            let line = line.with_context(|| format!("cannot read `{file}` (is it compressed? Use `zcat FILE | … --follow -`)"))?;
+            let line = line
+                .with_context(|| format!("cannot read `{file}` (is it compressed? Use `zcat FILE | … --follow -`)"))?;
             if line.trim().is_empty() {
                 continue;
             }
-            state = self.follow_line(&line, state).with_context(|| format!("{file}:{}", number + 1))?;
+            state = self
+                .follow_line(&line, state)
+                .with_context(|| format!("{file}:{}", number + 1))?;
         }
         Ok(())
     }
