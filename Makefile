@@ -19,6 +19,7 @@ unit:
 bench:
 	$(CARGO) build --release --quiet
 	python3 benchmarks/check.py
+	python3 benchmarks/engine.py
 
 # Goes on looking for inputs that break the reader; what breaks it is kept in testdata/fuzz/.
 fuzz:
