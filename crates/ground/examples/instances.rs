@@ -6,7 +6,7 @@ mod support;
 use ground::{Direct, Limits, Splitting};
 use std::sync::Arc;
 use std::time::Instant;
-use support::conformance::{entries, folder, follow};
+use support::conformance::{SKIPS, entries, folder, follow};
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
@@ -47,7 +47,7 @@ fn main() {
             &mut Direct::new(Arc::new(program)),
             &entry.lines(),
             lines,
-            &[],
+            SKIPS,
             &entry.name,
         );
         let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());

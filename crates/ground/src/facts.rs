@@ -222,3 +222,60 @@ impl Index {
         self.built = true;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Bound, probe_hash};
+    use gdl::{Symbol, Term};
+
+    #[test]
+    fn rows_are_kept_once_and_in_order() {
+        let mut set = RowSet::new(2);
+        for n in 0..1000 {
+            let row = [TermId(n % 100), TermId(n % 7)];
+            let (number, new) = set.insert(&row);
+            assert_eq!(new, n < 700);
+            assert_eq!(set.find(&row), Some(number));
+        }
+        assert_eq!(set.len(), 700);
+        assert_eq!(set.row(3), [TermId(3), TermId(3)]);
+        let keep: Vec<bool> = (0..700).map(|n| n == 3 || n == 650).collect();
+        set.retain(&keep);
+        assert_eq!(
+            set.rows().collect::<Vec<_>>(),
+            [[TermId(3), TermId(3)], [TermId(50), TermId(6)]]
+        );
+    }
+
+    #[test]
+    fn an_empty_row_is_there_or_not() {
+        let mut set = RowSet::new(0);
+        assert_eq!(set.find(&[]), None);
+        assert_eq!(set.insert(&[]), (0, true));
+        assert_eq!(set.insert(&[]), (0, false));
+    }
+
+    #[test]
+    fn indexes_look_inside_functions_and_follow_changes() {
+        let mut terms = Terms::new();
+        let [a, b] = [1, 2].map(|n| terms.intern(Symbol(n), &[]));
+        let cell = |terms: &mut Terms, x, y| terms.intern(Symbol(9), &[x, y]);
+        let mut facts = FactSet::new(1);
+        // true(cell(?0, b)) with ?0 unknown: keyed on the second argument of cell.
+        let pattern = Term::Fun(Symbol(9), vec![Term::Var(0), Term::constant(Symbol(2))]);
+        let (key, probes) = Key::new(&[pattern], &Bound::none(1), &mut terms);
+        let index = facts.index(key);
+        for (x, y) in [(a, a), (a, b), (b, b)] {
+            let fluent = cell(&mut terms, x, y);
+            facts.insert(&[fluent]);
+        }
+        facts.insert(&[a]);
+        let hash = probe_hash(&probes, &[]);
+        let (start, end) = facts.span(index, hash, &terms);
+        let found: Vec<TermId> = (start..end).map(|n| facts.at(index, n)[0]).collect();
+        assert_eq!(found, [cell(&mut terms, a, b), cell(&mut terms, b, b)]);
+        facts.clear();
+        assert_eq!(facts.span(index, hash, &terms), (0, 0));
+    }
+}

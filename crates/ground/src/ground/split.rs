@@ -217,3 +217,51 @@ fn used_vars(rule: &Rule) -> Vec<bool> {
 fn count(set: &[bool]) -> usize {
     set.iter().filter(|&&b| b).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many literals and variables the rules have after splitting a rule for `legal(r, m)`.
+    fn shapes(body: &str, splitting: Splitting) -> Vec<(usize, usize)> {
+        let text = format!("(role r) (s 1 2) (goal r 0) (<= terminal (true end)) (<= (legal r (m ?x)) {body})");
+        let rules = gdl::read(&text, &gdl::Options::default()).rules;
+        let mut theory = Theory::new(&rules);
+        theory.for_grounding();
+        theory.rules.retain(|r| !r.body.is_empty() && count(&used_vars(r)) > 0);
+        split(&mut theory, splitting);
+        let shape = |r: &Rule| (r.body.len(), count(&used_vars(r)));
+        theory
+            .rules
+            .iter()
+            .filter(|r| r.body.iter().any(|l| is_fluid(&theory, l)))
+            .map(shape)
+            .collect()
+    }
+
+    #[test]
+    fn chains_are_cut_at_every_link() {
+        let body = "(true (a ?x ?y)) (true (b ?y ?z)) (true (c ?z ?w))";
+        assert_eq!(shapes(body, Splitting::Off), [(3, 4)]);
+        assert_eq!(shapes(body, Splitting::Full), [(1, 2), (2, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn components_are_taken_out_whole() {
+        let body = "(true (a ?x)) (true (b ?x ?y)) (true (c ?y)) (true (d ?z)) (true (e ?z))";
+        // The group of ?z goes. That of ?y would have as many instances as what is left, and stays.
+        assert_eq!(shapes(body, Splitting::Components), [(2, 1), (4, 2)]);
+    }
+
+    #[test]
+    fn conditions_that_bind_nothing_take_their_binders_along() {
+        let body = "(true (a ?x ?y)) (true (b ?z)) (distinct ?y ?z)";
+        // ?z goes with `distinct`, which needs ?y, which only `a` binds, which needs all variables: no split.
+        assert_eq!(shapes(body, Splitting::Full), [(3, 3)]);
+    }
+
+    #[test]
+    fn static_conditions_alone_are_left_where_they_are() {
+        assert_eq!(shapes("(true (a ?x)) (s ?y ?z)", Splitting::Full), [(2, 3)]);
+    }
+}

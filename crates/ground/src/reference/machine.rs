@@ -11,13 +11,15 @@
 //!    changes, and then all are complete. So left and mutual recursion end, and give the least model.
 //!
 //! Negation waits for its table to be complete. If it cannot be, because the table waits for the caller, the component is
-//! settled by `wellfounded`.
+//! settled by itself, see `settle`.
 //!
 //! Calls nest on a stack of our own, not on the machine's: a chain of a million successors is a valid game.
 
-use super::plan::{Args, Compiler, Known, Op, Plan, Proc, ProcId};
+mod settle;
+
+use super::plan::{Args, Compiler, Known, Op, Proc, ProcId};
 use super::table::{Table, TableId, Tables};
-use super::wellfounded::{self, Instance};
+use super::wellfounded::Instance;
 use crate::facts::FactSet;
 use crate::pattern::{Build, match_all, probe_hash};
 use crate::terms::{TermId, Terms};
@@ -676,100 +678,6 @@ impl Machine {
             table.complete = true;
             table.readers = Vec::new();
         }
-    }
-}
-
-impl Machine {
-    /// The leader of a component with negation inside: first collects the instances of all its rules, over all that
-    /// may be true, one member at a time, then keeps what is.
-    fn settle_component(&mut self, number: u32) -> Result<(), Fault> {
-        let members: Vec<TableId> = self.run.incomplete[number as usize..].to_vec();
-        if let Some(&next) = members.iter().find(|&&m| !self.table(m).collected) {
-            self.table_mut(next).collected = true;
-            let code = self.code(self.table(next).proc);
-            self.activate(next, code, Purpose::Collect);
-            return Ok(());
-        }
-        let instances = self.take_instances(number);
-        let sizes: Vec<usize> = members.iter().map(|&m| self.table(m).answers.len()).collect();
-        let Some(truth) = wellfounded::truth(number, &sizes, &instances) else {
-            let top = self.run.stack.last().expect("the leader is on the stack");
-            return Err(Fault::Unknown(format!(
-                "E-NEG-CYCLE: {} depends on its own negation in this state",
-                self.theory.relation(top.code.relation).label
-            )));
-        };
-        for (&member, truth) in members.iter().zip(&truth) {
-            self.table_mut(member).answers.retain(truth);
-        }
-        self.run.trusting.retain(|&n| n < number);
-        self.complete(number);
-        self.deactivate();
-        Ok(())
-    }
-
-    /// Takes out the instances of a component; those of components further down the stack stay.
-    fn take_instances(&mut self, number: u32) -> Vec<Instance> {
-        let all = std::mem::take(&mut self.run.instances);
-        let (own, others) = all.into_iter().partition(|i| i.gives.0 >= number);
-        self.run.instances = others;
-        own
-    }
-
-    /// Something has grown, so that instances may be missing.
-    fn collect_anew(&mut self, number: u32) {
-        self.take_instances(number);
-        for at in number as usize..self.run.incomplete.len() {
-            let member = self.run.incomplete[at];
-            self.table_mut(member).collected = false;
-        }
-    }
-
-    /// Notes the instance of the rule that has just been found, and goes on to the next.
-    fn collect(&mut self, row: u32) {
-        let Machine {
-            run,
-            terms,
-            layers,
-            procs,
-            ..
-        } = self;
-        let top = run.stack.last_mut().expect("something is under way");
-        let plan: &Plan = &top.code.plans[top.plan];
-        let env = &run.env[top.env..];
-        let mut instance = Instance::default();
-        let mut last = None;
-        for (at, step) in plan.steps.iter().enumerate() {
-            let cursor = &run.cursors[top.cursors + at];
-            match &step.op {
-                Op::Rows { .. } => last = Some(at as u32),
-                Op::Call { proc, known, open } => {
-                    if !open.is_empty() {
-                        last = Some(at as u32);
-                    }
-                    let known: Args = known.iter().map(|b| b.build(terms, env)).collect();
-                    let layer = &layers[procs[proc.0 as usize].layer as usize];
-                    let table = layer.get(layer.find(*proc, &known).expect("was read"));
-                    if !table.complete {
-                        let row = if open.is_empty() { 0 } else { cursor.at - 1 };
-                        instance.needs.push((table.number, row));
-                    }
-                }
-                Op::CallNot { proc, known } => {
-                    let known: Args = known.iter().map(|b| b.build(terms, env)).collect();
-                    let layer = &layers[procs[proc.0 as usize].layer as usize];
-                    let table = layer.get(layer.find(*proc, &known).expect("was read"));
-                    if !table.complete {
-                        instance.excludes.push((table.number, 0));
-                    }
-                }
-                Op::Distinct(..) | Op::Row { .. } => {}
-            }
-        }
-        let own = layers[top.table.layer as usize].get(top.table.at).number;
-        instance.gives = (own, row);
-        top.next = top.back_to(last);
-        run.instances.push(instance);
     }
 }
 

@@ -51,3 +51,45 @@ fn consequences(first: u32, denied: &[Vec<bool>], instances: &[Instance]) -> Vec
     }
     set
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instance(gives: u32, needs: &[u32], excludes: &[u32]) -> Instance {
+        let atoms = |numbers: &[u32]| numbers.iter().map(|&n| (10 + n, 0)).collect();
+        Instance {
+            gives: (10 + gives, 0),
+            needs: atoms(needs),
+            excludes: atoms(excludes),
+        }
+    }
+
+    #[track_caller]
+    fn check(n: usize, instances: &[Instance], expected: Option<&[bool]>) {
+        let truth = truth(10, &vec![1; n], instances);
+        let truth = truth.map(|t| t.into_iter().flatten().collect::<Vec<bool>>());
+        assert_eq!(truth.as_deref(), expected);
+    }
+
+    #[test]
+    fn layers_of_negation_are_decided_in_turn() {
+        // 0 ⇐ ¬1. 1 ⇐ ¬2. 2 ⇐ ¬3. 3 has no rule that fires.
+        let chain = [
+            instance(0, &[], &[1]),
+            instance(1, &[], &[2]),
+            instance(2, &[], &[3]),
+            instance(3, &[3], &[]),
+        ];
+        check(4, &chain, Some(&[true, false, true, false]));
+    }
+
+    #[test]
+    fn a_cycle_through_negation_has_no_meaning_unless_something_else_decides() {
+        let cycle = [instance(0, &[], &[1]), instance(1, &[], &[0])];
+        check(2, &cycle, None);
+        check(1, &[instance(0, &[], &[0])], None);
+        let decided = [cycle[0].clone(), cycle[1].clone(), instance(1, &[], &[])];
+        check(2, &decided, Some(&[false, true]));
+    }
+}
