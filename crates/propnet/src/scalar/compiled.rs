@@ -3,6 +3,7 @@
 //! For nets of a few thousand gates this beats finding out which gates change.
 
 use super::net::{Ref, reference};
+pub(super) use super::step::FIRST_FLUENT;
 use crate::circuit::Circuit;
 #[cfg(target_arch = "x86_64")]
 use crate::jit::NativeBytes;
@@ -22,9 +23,6 @@ pub(super) struct ByteNet {
     /// The first word of the base of the next state.
     next_word: usize,
 }
-
-/// The byte of the first fluent.
-pub(super) const FIRST_FLUENT: usize = 8;
 
 #[cfg(target_arch = "x86_64")]
 impl ByteNet {
@@ -85,6 +83,80 @@ impl ByteNet {
     }
 }
 
+/// Goals as machine code over a frame of their own.
+#[derive(Debug)]
+pub(super) struct ByteGoals {
+    #[cfg(target_arch = "x86_64")]
+    code: NativeBytes,
+    /// The byte of each goal, per role.
+    pub cells: Vec<Vec<usize>>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl ByteGoals {
+    /// Compiles the goals of an acyclic network.
+    pub fn new(net: &Network) -> Option<ByteGoals> {
+        if !net.cycles().is_empty() {
+            return None;
+        }
+        let mut circuit = Circuit::new();
+        let mut lower = Lowering::new(net, &mut circuit, 0);
+        for f in 0..net.n_fluents() {
+            let wire = circuit.load((FIRST_FLUENT + f) as u32);
+            lower.set(net.fluent(f), wire);
+        }
+        let mut at = FIRST_FLUENT + net.n_fluents();
+        let mut cells = Vec::new();
+        for row in &net.outputs.goals {
+            let mut places = Vec::new();
+            for &(_, s) in row {
+                let wire = lower.plain(&mut circuit, s);
+                circuit.store(at as u32, wire);
+                places.push(at);
+                at += 1;
+            }
+            cells.push(places);
+        }
+        Some(ByteGoals { code: NativeBytes::new(&circuit, at as u32)?, cells })
+    }
+
+    /// Evaluates a state that is spread out in bytes.
+    #[inline(always)]
+    pub fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
+        self.prepare(frame);
+        frame[FIRST_FLUENT..FIRST_FLUENT + fluents.len()].copy_from_slice(fluents);
+        self.code.run(frame);
+    }
+
+    fn prepare(&self, frame: &mut Vec<u8>) {
+        if frame.len() < self.code.frame_len {
+            frame.resize(self.code.frame_len, 0);
+            frame[crate::lanes::layout::ONE as usize] = 0xff;
+        }
+    }
+
+    /// Evaluates a state.
+    #[inline(always)]
+    pub fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
+        self.prepare(frame);
+        for (f, byte) in frame[FIRST_FLUENT..FIRST_FLUENT + n_fluents].iter_mut().enumerate() {
+            *byte = (state[f / 64] >> (f % 64)) as u8 & 1;
+        }
+        self.code.run(frame);
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl ByteGoals {
+    pub fn new(_: &Network) -> Option<ByteGoals> {
+        None
+    }
+
+    pub fn run(&self, _: &mut Vec<u8>, _: &[u64], _: usize) {}
+
+    pub fn run_bytes(&self, _: &mut Vec<u8>, _: &[u8]) {}
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 impl ByteNet {
     pub fn new(_: &Network, _: &[Option<Signal>]) -> Option<(ByteNet, Vec<Option<Ref>>)> {
@@ -117,6 +189,7 @@ impl Cells {
 }
 
 /// Stores the gates that transitions read: byte and whether it holds the complement, per node.
+#[cfg(target_arch = "x86_64")]
 fn store_kept(
     circuit: &mut Circuit,
     lower: &mut Lowering,
@@ -137,6 +210,7 @@ fn store_kept(
     kept
 }
 
+#[cfg(target_arch = "x86_64")]
 fn byte_reference(state_net: &Network, kept: &FxHashMap<u32, Ref>, s: Signal) -> Option<Ref> {
     use crate::network::Node;
     if s.is_constant() {

@@ -3,22 +3,26 @@
 //! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
 //! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
 
+mod book;
 mod compiled;
 mod engine;
 mod net;
 mod patch;
 mod plain;
+mod step;
 
 use crate::lanes::bit;
 use crate::network::{Node, NodeId, Signal};
 use crate::{Compiled, cpu};
+use book::Book;
+use compiled::ByteGoals;
 use engine::Engine;
 use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
 use net::ScalarNet;
 use patch::Patch;
 use plain::Plain;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use step::{ByteStep, FIRST_FLUENT};
+use std::sync::{Arc, OnceLock};
 
 /// What scalar simulators of one game share.
 #[derive(Debug)]
@@ -26,15 +30,24 @@ pub(crate) struct Shared {
     /// Absent if the network has cycles; then everything is evaluated plainly.
     net: Option<ScalarNet>,
     goals: Plain,
+    byte_goals: Option<ByteGoals>,
+    /// Whether random games are played by whole steps.
+    steps_fit: bool,
+    /// Whole steps as machine code, without and with percepts.
+    steps: [OnceLock<Option<ByteStep>>; 2],
     /// Legal and terminal, for games with cycles.
     state: Plain,
     /// Next and sees, for games with cycles.
     moves: Plain,
 }
 
+/// Random games of nets with no more operations than this are played by whole steps.
+const LARGEST_STEP: usize = 3_000;
+
 impl Shared {
     pub(crate) fn new(game: &Compiled) -> Shared {
         let net = game.network();
+        let stats = game.stats();
         let mode = match game.scalar_mode() {
             ScalarMode::Auto => ScalarMode::Compiled,
             mode => mode,
@@ -48,6 +61,12 @@ impl Shared {
         Shared {
             net: net.cycles().is_empty().then(|| ScalarNet::new(net, mode == ScalarMode::Compiled)),
             goals: Plain::new(net, &goals),
+            steps_fit: mode == ScalarMode::Compiled
+                && net.cycles().is_empty()
+                && net.n_moves().len() <= 8
+                && stats.legal_ops + stats.next_ops <= LARGEST_STEP,
+            steps: Default::default(),
+            byte_goals: (mode == ScalarMode::Compiled).then(|| ByteGoals::new(net)).flatten(),
             state: Plain::new(net, &state),
             moves: Plain::new(net, &moves),
         }
@@ -80,33 +99,40 @@ pub struct Scalar {
     game: Compiled,
     shared: Arc<Shared>,
     engine: Engine,
-    patches: FxHashMap<u64, (Box<[u32]>, Patch)>,
-    sees: FxHashMap<u64, (Box<[u32]>, Patch)>,
-    patch_words: usize,
+    /// Transitions that have been made.
+    patches: Book,
+    /// Percepts that have been looked at, per role.
+    sees: Vec<Book>,
     next: Vec<u64>,
     joint: Vec<u32>,
+    /// Where whole steps are made, without and with percepts.
+    step_frames: [Vec<u8>; 2],
+    /// The frame in which the last playout ended, if it was played by whole steps.
+    last: Option<usize>,
+    /// Where goals are evaluated by machine code.
+    goal_frame: Vec<u8>,
     /// Values of the whole network, for goals and plain evaluation.
     values: Vec<u8>,
     meter: Meter,
 }
-
-/// Patches are forgotten when they take more words than this.
-const MOST_PATCH_WORDS: usize = 8 << 20;
 
 impl Scalar {
     /// A simulator in the initial state.
     pub fn new(game: &Compiled) -> Scalar {
         let shared = game.scalar_shared();
         let n_words = game.n_fluents().div_ceil(64);
+        let n_moves = game.network().n_moves();
         let empty = ScalarNet { reader_starts: vec![0], ..ScalarNet::default() };
         let mut scalar = Scalar {
             engine: Engine::new(shared.net.as_ref().unwrap_or(&empty), n_words),
             shared,
-            patches: FxHashMap::default(),
-            sees: FxHashMap::default(),
-            patch_words: 0,
+            patches: Book::new(&n_moves),
+            sees: n_moves.iter().map(|_| Book::new(&n_moves)).collect(),
             next: vec![0; n_words],
             joint: vec![0; game.roles().len()],
+            step_frames: Default::default(),
+            last: None,
+            goal_frame: Vec::new(),
             values: vec![0; game.network().len()],
             meter: Meter::default(),
             game: game.clone(),
@@ -118,25 +144,56 @@ impl Scalar {
 
     /// Plays random legal moves from a state to the end; [`Scalar::points`] then tells what it was worth.
     pub fn playout(&mut self, from: &State, rng: &mut Rng) -> Played {
-        self.go_to(from);
-        cpu::wide(
-            #[inline(always)]
-            || self.play_on(rng, false),
-        )
+        self.playout_with(from, rng, false)
     }
 
     /// The same, computing every role's percepts on every step, as a player's simulation would.
     pub fn playout_seeing(&mut self, from: &State, rng: &mut Rng) -> Played {
-        self.go_to(from);
+        self.playout_with(from, rng, true)
+    }
+
+    fn playout_with(&mut self, from: &State, rng: &mut Rng, seeing: bool) -> Played {
+        self.last = None;
         cpu::wide(
             #[inline(always)]
-            || self.play_on(rng, true),
+            || {
+                self.go_to(from);
+                if self.terminal_here() {
+                    return Played { moves: 0, stuck: false };
+                }
+                if self.shared.steps_fit { self.play_steps(rng, seeing) } else { self.play_on(rng, seeing) }
+            },
         )
+    }
+
+    /// Plays on from the present state by whole steps; the present state stays.
+    #[inline(always)]
+    fn play_steps(&mut self, rng: &mut Rng, seeing: bool) -> Played {
+        let Scalar { shared, engine, step_frames, game, .. } = &mut *self;
+        let step = shared.steps[usize::from(seeing)].get_or_init(|| ByteStep::new(game.network(), seeing));
+        let (Some(step), Some(net)) = (step, &shared.net) else { return self.play_on(rng, seeing) };
+        let frame = &mut step_frames[usize::from(seeing)];
+        let mut legal: [&[u64]; 8] = [&[]; 8];
+        for (row, &(first, n)) in legal.iter_mut().zip(&net.legal_words) {
+            *row = &engine.outputs[first..first + n];
+        }
+        let n_roles = net.legal_words.len();
+        let (moves, stuck) = step.play(frame, &engine.state, game.n_fluents(), &legal[..n_roles], rng);
+        self.meter.states += u64::from(moves);
+        self.last = Some(usize::from(seeing));
+        Played { moves, stuck }
     }
 
     /// Points of a role where the last playout ended.
     pub fn points(&mut self, role: RoleId) -> u8 {
-        self.eval_goals();
+        match (self.last, &self.shared.byte_goals) {
+            (Some(frame), Some(goals)) => {
+                let n = self.game.n_fluents();
+                let fluents = &self.step_frames[frame][FIRST_FLUENT..FIRST_FLUENT + n];
+                goals.run_bytes(&mut self.goal_frame, fluents);
+            }
+            _ => self.eval_goals(),
+        }
         self.goal_here(role).points()
     }
 
@@ -213,27 +270,30 @@ impl Scalar {
     /// The successor of the present state under `joint`, into `next`.
     #[inline(always)]
     fn find_next(&mut self) {
-        let shared = self.shared.clone();
-        let Some(net) = &shared.net else { return self.find_next_plain() };
-        let n = self.next.len();
-        self.next.copy_from_slice(&self.engine.outputs[net.next_word..net.next_word + n]);
-        let key = joint_key(&self.joint);
-        let known = self.patches.get(&key).is_some_and(|(joint, _)| **joint == *self.joint);
-        if !known {
-            self.make_patch(net, key);
+        if self.shared.net.is_none() {
+            return self.find_next_plain();
         }
-        let patch = &self.patches[&key].1;
-        patch.run(&mut self.engine.values, net.n_nodes);
-        for &(f, value) in &patch.constant {
-            set_bit(&mut self.next, f, value);
+        let number = match self.patches.find(&self.joint) {
+            Some(number) => number,
+            None => self.make_patch(),
+        };
+        let Scalar { shared, engine, patches, next, .. } = self;
+        let Some(net) = &shared.net else { return };
+        let n = next.len();
+        next.copy_from_slice(&engine.outputs[net.next_word..net.next_word + n]);
+        let patch = patches.get(number);
+        patch.run(&mut engine.values, net.n_nodes);
+        for &(word, clear, set) in &patch.masks {
+            next[word as usize] = next[word as usize] & clear | set;
         }
         for &(f, reference) in &patch.signals {
-            set_bit(&mut self.next, f, patch::read(&self.engine.values, reference));
+            set_bit(next, f, patch::read(&engine.values, reference));
         }
     }
 
     #[cold]
-    fn make_patch(&mut self, net: &ScalarNet, key: u64) {
+    fn make_patch(&mut self) -> u32 {
+        let Some(net) = &self.shared.net else { return 0 };
         let mut affected: Vec<u32> = Vec::new();
         for (role, &mv) in self.joint.iter().enumerate() {
             affected.extend(&net.affected[role][mv as usize]);
@@ -244,17 +304,7 @@ impl Scalar {
         let wanted: Vec<(u32, Signal)> =
             affected.into_iter().map(|f| (f, game.outputs.next[f as usize])).collect();
         let patch = Patch::new(game, net, &self.joint, &wanted);
-        self.make_room(patch.size());
-        self.patches.insert(key, (self.joint.clone().into(), patch));
-    }
-
-    fn make_room(&mut self, size: usize) {
-        self.patch_words += size;
-        if self.patch_words > MOST_PATCH_WORDS {
-            self.patches.clear();
-            self.sees.clear();
-            self.patch_words = size;
-        }
+        self.patches.add(&self.joint, patch)
     }
 
     /// What all roles perceive of `joint` in the present state, evaluated and left in `values`.
@@ -265,34 +315,34 @@ impl Scalar {
     }
 
     /// Calls `f` with every percept of a role under `joint` and whether it is seen.
+    #[inline(always)]
     fn see(&mut self, role: usize, mut f: impl FnMut(u32, bool)) {
-        let game = self.game.clone();
-        let row = &game.network().outputs.sees[role];
-        if row.is_empty() {
+        if self.game.network().outputs.sees[role].is_empty() {
             return;
         }
-        let shared = self.shared.clone();
-        let Some(net) = &shared.net else {
+        let game = self.game.clone();
+        let row = &game.network().outputs.sees[role];
+        if self.shared.net.is_none() {
             self.eval_moves_plain();
             row.iter().enumerate().for_each(|(at, &s)| f(at as u32, plain::read(&self.values, s)));
             return;
-        };
-        let key = joint_key(&self.joint).wrapping_mul(31).wrapping_add(role as u64 + 1);
-        let mut full: Vec<u32> = self.joint.clone();
-        full.push(role as u32);
-        if self.sees.get(&key).is_none_or(|(joint, _)| **joint != *full) {
-            let wanted: Vec<(u32, Signal)> = row.iter().enumerate().map(|(at, &s)| (at as u32, s)).collect();
-            let patch = Patch::new(game.network(), net, &self.joint, &wanted);
-            self.make_room(patch.size());
-            self.sees.insert(key, (full.into(), patch));
         }
-        let patch = &self.sees[&key].1;
-        patch.run(&mut self.engine.values, net.n_nodes);
-        for &(at, value) in &patch.constant {
-            f(at, value);
+        let Scalar { shared, engine, sees, joint, .. } = self;
+        let Some(net) = &shared.net else { return };
+        let number = sees[role].find(joint).unwrap_or_else(|| {
+            let wanted: Vec<(u32, Signal)> = row.iter().enumerate().map(|(at, &s)| (at as u32, s)).collect();
+            let patch = Patch::new(game.network(), net, joint, &wanted);
+            sees[role].add(joint, patch)
+        });
+        let patch = sees[role].get(number);
+        patch.run(&mut engine.values, net.n_nodes);
+        for &(word, clear, set) in &patch.masks {
+            for bit in (0..64).filter(|bit| clear >> bit & 1 == 0) {
+                f(word * 64 + bit, set >> bit & 1 == 1);
+            }
         }
         for &(at, reference) in &patch.signals {
-            f(at, patch::read(&self.engine.values, reference));
+            f(at, patch::read(&engine.values, reference));
         }
     }
 
@@ -342,14 +392,24 @@ impl Scalar {
     }
 
     fn eval_goals(&mut self) {
-        self.set_leaves(None);
-        self.shared.clone().goals.run(self.game.network(), &mut self.values);
+        match &self.shared.byte_goals {
+            Some(code) => code.run(&mut self.goal_frame, &self.engine.state, self.game.n_fluents()),
+            None => {
+                self.set_leaves(None);
+                self.shared.clone().goals.run(self.game.network(), &mut self.values);
+            }
+        }
     }
 
     fn goal_here(&self, role: RoleId) -> Goal {
+        let role = role.0 as usize;
         let mut goal = Goal::None;
-        for &(value, signal) in &self.game.network().outputs.goals[role.0 as usize] {
-            if plain::read(&self.values, signal) {
+        for (at, &(value, signal)) in self.game.network().outputs.goals[role].iter().enumerate() {
+            let holds = match &self.shared.byte_goals {
+                Some(code) => self.goal_frame[code.cells[role][at]] & 1 == 1,
+                None => plain::read(&self.values, signal),
+            };
+            if holds {
                 goal = match goal {
                     Goal::None => Goal::Value(value),
                     _ => Goal::Many(value),
@@ -496,10 +556,6 @@ impl Simulator for Scalar {
     fn fork(&self) -> Box<dyn Simulator> {
         Box::new(Scalar::new(&self.game))
     }
-}
-
-fn joint_key(joint: &[u32]) -> u64 {
-    joint.iter().fold(0, |key: u64, &mv| key.wrapping_mul(0x1_0001_0001).wrapping_add(u64::from(mv)))
 }
 
 #[inline(always)]

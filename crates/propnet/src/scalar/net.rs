@@ -101,10 +101,14 @@ fn state_network(net: &Network, state_only: &[bool]) -> (Network, Vec<Option<Sig
     new.outputs.legal =
         out.legal.iter().map(|row| row.iter().map(|&s| apply(&image, s)).collect()).collect();
     new.outputs.terminal = apply(&image, out.terminal);
-    // State-only gates that does-dependent gates read are kept as well.
+    // State-only gates that transitions read are kept as well, unless a patch computes them in no time.
+    let work = tree_ops(&new);
     for at in (0..net.len()).filter(|&at| wanted[at] && !state_only[at]) {
         for s in net.operands(NodeId(at as u32)).iter().filter(|s| state_only[s.node().0 as usize]) {
-            new.outputs.sees.push(vec![image[s.node().0 as usize]]);
+            let s = image[s.node().0 as usize];
+            if work[s.node().0 as usize] > PATCH_OPS {
+                new.outputs.sees.push(vec![s]);
+            }
         }
     }
     let here = |at: usize| {
@@ -113,6 +117,20 @@ fn state_network(net: &Network, state_only: &[bool]) -> (Network, Vec<Option<Sig
     };
     let image = (0..net.len()).map(here).collect();
     (new, image)
+}
+
+/// Gates that take fewer operations than this are computed by each patch that reads them.
+const PATCH_OPS: u32 = 6;
+
+/// Operations that each node takes when it is computed alone.
+fn tree_ops(net: &Network) -> Vec<u32> {
+    let mut ops = vec![0_u32; net.len()];
+    for at in 0..net.len() {
+        let operands = net.operands(NodeId(at as u32));
+        let below: u32 = operands.iter().map(|s| ops[s.node().0 as usize]).fold(0, u32::saturating_add);
+        ops[at] = below.saturating_add(operands.len().saturating_sub(1) as u32);
+    }
+    ops
 }
 
 fn flatten(state_net: &Network, net: &Network, image: &[Option<Signal>]) -> ScalarNet {

@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 pub(super) struct Patch {
     /// For each new value: how many operands, then the operands. Values are numbered after the kept nodes.
     code: Vec<u32>,
-    /// Outputs that are always true, always false, or a signal to look at.
-    pub constant: Vec<(u32, bool)>,
+    /// Outputs that are constant: word, bits to keep, bits to set.
+    pub masks: Vec<(u32, u64, u64)>,
+    /// Outputs that are a signal to look at.
     pub signals: Vec<(u32, Ref)>,
 }
 
@@ -24,13 +25,23 @@ impl Patch {
         let mut patch = Patch::default();
         for &(number, signal) in wanted {
             match maker.signal(signal) {
-                0 => patch.constant.push((number, false)),
-                1 => patch.constant.push((number, true)),
+                0 => patch.fix(number, false),
+                1 => patch.fix(number, true),
                 reference => patch.signals.push((number, reference)),
             }
         }
         patch.code = maker.code;
         patch
+    }
+
+    fn fix(&mut self, number: u32, value: bool) {
+        let (word, bit) = (number / 64, number % 64);
+        let at = self.masks.iter().position(|m| m.0 == word).unwrap_or_else(|| {
+            self.masks.push((word, !0, 0));
+            self.masks.len() - 1
+        });
+        self.masks[at].1 &= !(1 << bit);
+        self.masks[at].2 |= u64::from(value) << bit;
     }
 
     /// Evaluates the conjunctions: `values` are the kept nodes, and room for what is computed here follows.
@@ -47,7 +58,7 @@ impl Patch {
 
     /// Words of memory it takes.
     pub fn size(&self) -> usize {
-        self.code.len() + 2 * (self.constant.len() + self.signals.len())
+        16 + self.code.len() + 6 * self.masks.len() + 2 * self.signals.len()
     }
 }
 
