@@ -1,6 +1,7 @@
 //! Grounding: rules with variables to a [`Program`] without.
 //!
-//! 1. Relations that the game does not ask for are dropped, rules are [split](Splitting).
+//! 1. Relations that the game does not ask for are dropped, others restricted to what is asked of them (`demand`), rules are
+//!    [split](Splitting).
 //! 2. Static relations are evaluated by the reference machine: as a whole where that is cheap, else on demand.
 //! 3. `instantiate` finds every instance of every other rule over all atoms that may ever hold.
 //! 4. `simplify` decides atoms that turn out to be constant.
@@ -8,6 +9,7 @@
 
 mod assemble;
 mod atoms;
+mod demand;
 mod instantiate;
 mod join;
 mod simplify;
@@ -131,6 +133,7 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
         return Err(GroundError::Invalid(reason));
     }
     theory.for_grounding();
+    demand::restrict(&mut theory);
     split::split(&mut theory, limits.splitting);
     let theory = Arc::new(theory);
     let needed = theory.needed_for(&rel::ASKED);

@@ -11,8 +11,12 @@ use crate::pattern::{Build, match_all, probe_hash};
 use crate::reference::{Known, Machine, TableId};
 use crate::terms::{TermId, Terms};
 use crate::theory::{Layer, RelId, Theory, rel};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
+use std::hash::Hasher;
+
+/// How often an instance may be found again, on average, before it counts as too much work.
+const REPETITIONS: usize = 8;
 
 type Row = SmallVec<[TermId; 6]>;
 
@@ -22,6 +26,8 @@ pub(crate) struct Instances {
     heads: Vec<Ground>,
     ends: Vec<u32>,
     bodies: Vec<BodyLit>,
+    /// Open addressing over instance numbers + 1, to tell repetitions.
+    slots: Vec<u32>,
 }
 
 /// An atom of a body, or its negation.
@@ -43,6 +49,16 @@ impl BodyLit {
 }
 
 impl Instances {
+    fn new(theory: &Theory) -> Instances {
+        Instances {
+            atoms: Atoms::new(theory),
+            heads: Vec::new(),
+            ends: Vec::new(),
+            bodies: Vec::new(),
+            slots: vec![0; 1024],
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.heads.len()
     }
@@ -57,7 +73,49 @@ impl Instances {
     }
 
     fn bytes(&self) -> usize {
-        self.heads.len() * 8 + self.bodies.len() * 4 + self.atoms.len() * 40
+        self.heads.len() * 8 + self.bodies.len() * 4 + self.slots.len() * 4 + self.atoms.len() * 40
+    }
+
+    /// Adds an instance unless it is there; whether it was new. Symmetric rules find each many times.
+    fn add(&mut self, head: Ground, body: &[BodyLit]) -> bool {
+        let slot = self.slot_of(head, body);
+        if self.slots[slot] != 0 {
+            return false;
+        }
+        self.heads.push(head);
+        self.bodies.extend_from_slice(body);
+        self.ends.push(self.bodies.len() as u32);
+        self.slots[slot] = self.heads.len() as u32;
+        if self.heads.len() * 2 > self.slots.len() {
+            self.rehash();
+        }
+        true
+    }
+
+    /// The slot that holds the instance, or the free one where it belongs.
+    fn slot_of(&self, head: Ground, body: &[BodyLit]) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = hash_instance(head, body) as usize & mask;
+        while let Some(there) = (self.slots[at] as usize).checked_sub(1) {
+            if self.head(there) == head && self.body(there) == body {
+                break;
+            }
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn rehash(&mut self) {
+        let mask = self.slots.len() * 4 - 1;
+        let mut slots = vec![0; mask + 1];
+        for n in 0..self.len() {
+            let mut at = hash_instance(self.head(n), self.body(n)) as usize & mask;
+            while slots[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            slots[at] = n as u32 + 1;
+        }
+        self.slots = slots;
     }
 }
 
@@ -78,17 +136,14 @@ pub(crate) fn instantiate(
         roles,
         limits,
         progress,
-        found: Instances {
-            atoms: Atoms::new(theory),
-            heads: Vec::new(),
-            ends: Vec::new(),
-            bodies: Vec::new(),
-        },
+        found: Instances::new(theory),
+        n_found: 0,
         per_relation: vec![0; theory.relations.len()],
         n_steps: 0,
         env: Vec::new(),
         cursors: Vec::new(),
         body: Vec::new(),
+        literals: Vec::new(),
     };
     // Sorted, so that atoms are numbered alike each time.
     let mut initial: Vec<TermId> = initial.iter().copied().collect();
@@ -109,6 +164,8 @@ struct Work<'g> {
     limits: &'g Limits,
     progress: &'g mut dyn FnMut(Progress),
     found: Instances,
+    /// Instances found, repetitions counted.
+    n_found: usize,
     /// Instances per head relation, to name the culprit if there are too many.
     per_relation: Vec<usize>,
     n_steps: u64,
@@ -116,6 +173,8 @@ struct Work<'g> {
     cursors: Vec<Cursor>,
     /// The atom at each place of the body.
     body: Vec<Ground>,
+    /// The body of an instance being put together.
+    literals: Vec<BodyLit>,
 }
 
 #[derive(Clone, Copy)]
@@ -370,6 +429,7 @@ impl Work<'_> {
     /// Notes the instance that the present values make.
     fn instance(&mut self, join: &Join) -> Result<(), GroundError> {
         let Work {
+            literals,
             machine,
             env,
             found,
@@ -384,20 +444,20 @@ impl Work<'_> {
             });
         }
         let head = found.atoms.mention(join.head, &row);
-        let start = found.bodies.len();
-        found
-            .bodies
-            .extend(body[..join.n_atoms].iter().map(|&a| BodyLit::new(a, false)));
+        literals.clear();
+        literals.extend(body[..join.n_atoms].iter().map(|&a| BodyLit::new(a, false)));
         for (relation, row) in &join.negated {
             let row = build(row, &mut machine.terms, env);
             let atom = found.atoms.mention(*relation, &row);
-            found.bodies.push(BodyLit::new(atom, true));
+            literals.push(BodyLit::new(atom, true));
         }
-        found.bodies[start..].sort_unstable();
-        found.heads.push(head);
-        found.ends.push(found.bodies.len() as u32);
-        self.per_relation[join.head.0 as usize] += 1;
-        self.derive(join.head, head, &row);
+        literals.sort_unstable();
+        literals.dedup();
+        self.n_found += 1;
+        if found.add(head, literals) {
+            self.per_relation[join.head.0 as usize] += 1;
+            self.derive(join.head, head, &row);
+        }
         self.check_budget()
     }
 
@@ -417,13 +477,14 @@ impl Work<'_> {
 
     fn check_budget(&mut self) -> Result<(), GroundError> {
         let n = self.found.len();
-        if n.is_multiple_of(1 << 16) {
+        if self.n_found.is_multiple_of(1 << 16) {
             (self.progress)(Progress {
                 instances: n,
                 atoms: self.found.atoms.len(),
             });
         }
-        if n <= self.limits.instances && self.found.bytes() <= self.limits.bytes {
+        let too_many = n > self.limits.instances || self.n_found / REPETITIONS > self.limits.instances;
+        if !too_many && self.found.bytes() <= self.limits.bytes {
             return Ok(());
         }
         let (largest, &size) = self
@@ -435,7 +496,7 @@ impl Work<'_> {
         Err(GroundError::TooLarge {
             relation: self.theory.relations[largest].label.clone(),
             size,
-            limit: match n > self.limits.instances {
+            limit: match too_many {
                 true => format!("{} rule instances", self.limits.instances),
                 false => format!("{} bytes", self.limits.bytes),
             },
@@ -449,6 +510,13 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+fn hash_instance(head: Ground, body: &[BodyLit]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u32(head.0);
+    body.iter().for_each(|l| hasher.write_u32(l.0));
+    hasher.finish()
 }
 
 fn build(row: &[Build], terms: &mut Terms, env: &[TermId]) -> Row {
