@@ -166,6 +166,7 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
         decided: &decided,
         roles: &roles,
         initial: &initial,
+        stop: &limits.stop,
     })
 }
 

@@ -267,6 +267,7 @@ impl Simulator for Reference {
         self.moves.text(mv.0)
     }
 
+    /// Any term made of names that the rules have: whether it can be legal is not known beforehand.
     fn find_move(&mut self, _role: RoleId, text: &str) -> Option<MoveId> {
         let term = self.machine.terms.parse(text, &self.symbols)?;
         let number = self.moves.number(term, &self.machine.terms, &self.symbols);
@@ -277,6 +278,7 @@ impl Simulator for Reference {
         self.percepts.text(percept.0)
     }
 
+    /// Any term made of names that the rules have.
     fn find_percept(&mut self, _role: RoleId, text: &str) -> Option<PerceptId> {
         let term = self.machine.terms.parse(text, &self.symbols)?;
         let number = self.percepts.number(term, &self.machine.terms, &self.symbols);

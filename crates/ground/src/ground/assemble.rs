@@ -9,6 +9,7 @@ use crate::program::{AtomId, GroundRule, Lit, Output, Program};
 use crate::scc::Graph;
 use crate::terms::{TermId, Terms};
 use crate::theory::{RelId, Theory, rel};
+use game::StopFlag;
 use gdl::Symbols;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -22,15 +23,19 @@ pub(crate) struct Parts<'p> {
     pub decided: &'p Decided,
     pub roles: &'p [TermId],
     pub initial: &'p FxHashSet<TermId>,
+    pub stop: &'p StopFlag,
 }
 
 /// Builds the program.
 pub(crate) fn assemble(parts: &Parts) -> Result<Program, GroundError> {
     let mut build = Builder::new(parts);
     build.name_everything();
+    build.check_stop()?;
     build.keep_needed_rules();
-    build.check_stratified()?;
-    Ok(build.finish())
+    build.check_stop()?;
+    let component = build.stratify()?;
+    build.check_stop()?;
+    Ok(build.finish(&component))
 }
 
 struct Builder<'p> {
@@ -59,6 +64,13 @@ impl<'p> Builder<'p> {
             fluents: Vec::new(),
             moves: Vec::new(),
             made: Vec::new(),
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), GroundError> {
+        match self.parts.stop.is_raised() {
+            true => Err(GroundError::Stopped),
+            false => Ok(()),
         }
     }
 
@@ -218,8 +230,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// No atom may depend on its own negation.
-    fn check_stratified(&self) -> Result<(), GroundError> {
+    /// The component of each atom. No atom may depend on its own negation.
+    fn stratify(&self) -> Result<Vec<u32>, GroundError> {
         let graph = self.graph();
         let component = graph.components();
         for (head, body) in &self.rules {
@@ -232,7 +244,7 @@ impl<'p> Builder<'p> {
             let cycle = std::iter::once(*head).chain(back).map(|a| self.name(a)).collect();
             return Err(GroundError::NegativeCycle { cycle });
         }
-        Ok(())
+        Ok(component)
     }
 
     fn graph(&self) -> Graph {
@@ -267,8 +279,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Numbers inputs first, then derived atoms so that, cycles apart, an atom comes after those it depends on.
-    fn finish(mut self) -> Program {
-        let component = self.graph().components();
+    fn finish(mut self, component: &[u32]) -> Program {
         let mut numbering = Numbering::new(component.len());
         self.program.true_atoms = self.fluents.iter().map(|a| numbering.number(a.0)).collect();
         let number_all = |of: &Vec<Ground>| of.iter().map(|a| a.0).collect::<Vec<u32>>();
