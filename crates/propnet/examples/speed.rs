@@ -3,7 +3,7 @@
 //! Engines: `s`calar, `i`nterpreted lanes, `j` machine code. Rates are per second of the thread's CPU time.
 
 use game::{RoleId, Seed, Simulator, StopFlag};
-use propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, compile, playouts};
+use propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 use std::time::Instant;
 
 fn cpu_seconds() -> f64 {
@@ -14,6 +14,7 @@ fn cpu_seconds() -> f64 {
 fn main() {
     let mut args = std::env::args().skip(1);
     let (mut seconds, mut engines, mut passes, mut split) = (1.0, "sij".to_string(), false, true);
+    let mut mode = ScalarMode::Auto;
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -21,6 +22,7 @@ fn main() {
             "--engines" => engines = args.next().unwrap_or_default(),
             "--passes" => passes = true,
             "--nosplit" => split = false,
+            "--incremental" => mode = ScalarMode::Incremental,
             _ => files.push(arg),
         }
     }
@@ -41,7 +43,7 @@ fn main() {
             }
         };
         let t1 = cpu_seconds();
-        let game = compile(&program, &CompileOptions::default());
+        let game = compile(&program, &CompileOptions { scalar: mode, ..Default::default() });
         let t2 = cpu_seconds();
         let s = game.stats();
         let moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();

@@ -85,6 +85,8 @@ pub struct Compiled(Arc<Inner>);
 struct Inner {
     names: Names,
     net: Network,
+    /// The same before common parts of gates were taken out: wider gates, fewer levels.
+    flat: Network,
     initial: Vec<bool>,
     known: Known,
     layout: Layout,
@@ -108,9 +110,9 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     let (net, known) = fold_constants(&net, &initial);
     log("constants", &net);
     let net = remove_dead(&net);
-    let net = merge_chains(&net);
-    log("chains", &net);
-    let net = extract_common(&net, options.pairs);
+    let flat = merge_chains(&net);
+    log("chains", &flat);
+    let net = extract_common(&flat, options.pairs);
     log("common", &net);
     segment_stats(&net, &mut stats);
     let names = Names {
@@ -124,6 +126,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         layout: Layout::new(&net),
         plan: ChoicePlan::separate(&net),
         net,
+        flat,
         initial,
         known,
         options: *options,
@@ -154,6 +157,11 @@ impl Compiled {
     /// The network.
     pub fn network(&self) -> &Network {
         &self.0.net
+    }
+
+    /// The network before common parts of gates were taken out.
+    pub(crate) fn flat_network(&self) -> &Network {
+        &self.0.flat
     }
 
     /// Names of the roles, in joint-move order.

@@ -22,6 +22,8 @@ pub(super) struct ByteNet {
     pub keeps: Vec<u64>,
     /// The first word of the base of the next state.
     next_word: usize,
+    /// Two-input operations.
+    pub ops: usize,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -62,7 +64,8 @@ impl ByteNet {
         let kept = store_kept(&mut circuit, &mut lower, state_net, &mut cells);
         let refs = image.iter().map(|s| s.and_then(|s| byte_reference(state_net, &kept, s))).collect();
         let code = NativeBytes::new(&circuit, cells.at as u32)?;
-        Some((ByteNet { code, regions: cells.regions, keeps, next_word }, refs))
+        let ops = circuit.cost();
+        Some((ByteNet { code, regions: cells.regions, keeps, next_word, ops }, refs))
     }
 
     /// Bytes of a frame.

@@ -45,13 +45,33 @@ pub(crate) struct Shared {
 const LARGEST_STEP: usize = 3_000;
 
 impl Shared {
+    /// Prepares a game, in the way that should be fastest if the mode leaves it open.
     pub(crate) fn new(game: &Compiled) -> Shared {
         let net = game.network();
         let stats = game.stats();
-        let mode = match game.scalar_mode() {
-            ScalarMode::Auto => ScalarMode::Compiled,
-            mode => mode,
+        let acyclic = net.cycles().is_empty();
+        let fits = acyclic && net.n_moves().len() <= 8 && stats.legal_ops + stats.next_ops <= LARGEST_STEP;
+        let mut shared = Shared::without_net(game);
+        shared.net = match game.scalar_mode() {
+            _ if !acyclic => None,
+            ScalarMode::Incremental => Some(ScalarNet::incremental(game.flat_network(), true)),
+            ScalarMode::Compiled => ScalarNet::compiled(net),
+            ScalarMode::Auto if fits => ScalarNet::compiled(net),
+            ScalarMode::Auto => Some(quickest(game)),
         };
+        if acyclic && shared.net.is_none() {
+            shared.net = Some(ScalarNet::incremental(game.flat_network(), true));
+        }
+        let compiled = shared.net.as_ref().is_some_and(|net| net.compiled.is_some());
+        shared.steps_fit = compiled && fits;
+        if game.scalar_mode() != ScalarMode::Incremental {
+            shared.byte_goals = ByteGoals::new(net);
+        }
+        shared
+    }
+
+    fn without_net(game: &Compiled) -> Shared {
+        let net = game.network();
         let out = &net.outputs;
         let goals: Vec<Signal> = out.goals.iter().flatten().map(|&(_, s)| s).collect();
         let mut state: Vec<Signal> = out.legal.iter().flatten().copied().collect();
@@ -59,17 +79,42 @@ impl Shared {
         let mut moves = out.next.clone();
         moves.extend(out.sees.iter().flatten());
         Shared {
-            net: net.cycles().is_empty().then(|| ScalarNet::new(net, mode == ScalarMode::Compiled)),
-            goals: Plain::new(net, &goals),
-            steps_fit: mode == ScalarMode::Compiled
-                && net.cycles().is_empty()
-                && net.n_moves().len() <= 8
-                && stats.legal_ops + stats.next_ops <= LARGEST_STEP,
+            net: None,
+            steps_fit: false,
             steps: Default::default(),
-            byte_goals: (mode == ScalarMode::Compiled).then(|| ByteGoals::new(net)).flatten(),
+            byte_goals: None,
+            goals: Plain::new(net, &goals),
             state: Plain::new(net, &state),
             moves: Plain::new(net, &moves),
         }
+    }
+}
+
+/// Tries the ways to keep values up to date on a few random games, and takes the one with least work.
+fn quickest(game: &Compiled) -> ScalarNet {
+    let mut best: Option<(u64, ScalarNet)> = None;
+    let mut offer = |work: u64, net: ScalarNet| {
+        if best.as_ref().is_none_or(|(least, _)| work < *least) {
+            best = Some((work, net));
+        }
+    };
+    if let Some(net) = ScalarNet::compiled(game.network()) {
+        // Code that outgrows the first caches runs at half the speed.
+        let ops = net.ops as u64;
+        offer(if ops > 8_000 { ops * 11 / 10 } else { ops * 6 / 10 }, net);
+    }
+    for guarded in [true, false] {
+        let mut shared = Shared::without_net(game);
+        shared.net = Some(ScalarNet::incremental(game.flat_network(), guarded));
+        let mut trial = Scalar::with(game, Arc::new(shared));
+        let work = trial.work_per_move();
+        if let Some(net) = Arc::into_inner(trial.shared).and_then(|shared| shared.net) {
+            offer(work, net);
+        }
+    }
+    match best {
+        Some((_, net)) => net,
+        None => ScalarNet::incremental(game.flat_network(), true),
     }
 }
 
@@ -119,7 +164,10 @@ pub struct Scalar {
 impl Scalar {
     /// A simulator in the initial state.
     pub fn new(game: &Compiled) -> Scalar {
-        let shared = game.scalar_shared();
+        Scalar::with(game, game.scalar_shared())
+    }
+
+    fn with(game: &Compiled, shared: Arc<Shared>) -> Scalar {
         let n_words = game.n_fluents().div_ceil(64);
         let n_moves = game.network().n_moves();
         let empty = ScalarNet { reader_starts: vec![0], ..ScalarNet::default() };
@@ -140,6 +188,28 @@ impl Scalar {
         let initial = game.initial_state();
         scalar.go_to(&initial);
         scalar
+    }
+
+    /// Work per move over a few random games.
+    fn work_per_move(&mut self) -> u64 {
+        let mut rng = game::Seed(1).rng();
+        let initial = self.game.initial_state();
+        let (before, mut moves) = (self.engine.work, 0);
+        for _ in 0..3 {
+            self.go_to(&initial);
+            for _ in 0..60 {
+                let picked = (0..self.joint.len()).try_for_each(|role| {
+                    self.joint[role] = self.pick(role, &mut rng)?;
+                    Some(())
+                });
+                if self.terminal_here() || picked.is_none() {
+                    break;
+                }
+                self.step();
+                moves += 1;
+            }
+        }
+        (self.engine.work - before) / moves.max(1)
     }
 
     /// Plays random legal moves from a state to the end; [`Scalar::points`] then tells what it was worth.
@@ -229,13 +299,15 @@ impl Scalar {
         let Some(net) = &self.shared.net else { return self.pick_plain(role, rng) };
         let (first, n) = net.legal_words[role];
         let words = &self.engine.outputs[first..first + n];
-        let count: u32 = words.iter().map(|w| w.count_ones()).sum();
-        if count <= 1 {
-            let at = words.iter().position(|&w| w != 0)?;
-            return Some(at as u32 * 64 + words[at].trailing_zeros());
+        let closed = self.closed(net, role);
+        let open = |at: usize, word: u64| word & !closed.map_or(0, |moves| moves[at]);
+        let count: u32 = words.iter().enumerate().map(|(at, &w)| open(at, w).count_ones()).sum();
+        if count == 0 {
+            return None;
         }
-        let mut rank = rng.below(count as usize) as u32;
+        let mut rank = if count == 1 { 0 } else { rng.below(count as usize) as u32 };
         for (at, &word) in words.iter().enumerate() {
+            let word = open(at, word);
             let here = word.count_ones();
             if rank < here {
                 return Some(at as u32 * 64 + nth_set(word, rank));
@@ -243,6 +315,14 @@ impl Scalar {
             rank -= here;
         }
         None
+    }
+
+    /// Moves of a role that its guard makes illegal now.
+    #[inline(always)]
+    fn closed<'n>(&self, net: &'n ScalarNet, role: usize) -> Option<&'n [u64]> {
+        let guard = net.guards[role].as_ref()?;
+        let holds = self.engine.state[guard.fluent as usize / 64] >> (guard.fluent % 64) & 1 == 1;
+        (holds != guard.value).then_some(&guard.moves[..])
     }
 
     fn pick_plain(&self, role: usize, rng: &mut Rng) -> Option<u32> {
@@ -270,8 +350,10 @@ impl Scalar {
     /// The successor of the present state under `joint`, into `next`.
     #[inline(always)]
     fn find_next(&mut self) {
-        if self.shared.net.is_none() {
-            return self.find_next_plain();
+        match &self.shared.net {
+            None => return self.find_next_plain(),
+            Some(net) if !net.does.is_empty() => return self.find_next_with_moves(),
+            _ => {}
         }
         let number = match self.patches.find(&self.joint) {
             Some(number) => number,
@@ -291,6 +373,20 @@ impl Scalar {
         }
     }
 
+    /// The moves are made, the next bits read, and the moves taken back.
+    fn find_next_with_moves(&mut self) {
+        let Scalar { shared, engine, next, joint, .. } = self;
+        let Some(net) = &shared.net else { return };
+        let nodes = joint.iter().zip(&net.does).map(|(&mv, row)| row[mv as usize]);
+        nodes.clone().for_each(|node| engine.toggle_leaf(net, node));
+        engine.settle(net);
+        let n = next.len();
+        next.copy_from_slice(&engine.outputs[net.next_word..net.next_word + n]);
+        nodes.for_each(|node| engine.toggle_leaf(net, node));
+        // What this undoes is settled together with the change of the state, or with the next question.
+        engine.settle(net);
+    }
+
     #[cold]
     fn make_patch(&mut self) -> u32 {
         let Some(net) = &self.shared.net else { return 0 };
@@ -300,11 +396,20 @@ impl Scalar {
         }
         affected.sort_unstable();
         affected.dedup();
-        let game = self.game.network();
+        let game = self.patch_network();
         let wanted: Vec<(u32, Signal)> =
             affected.into_iter().map(|f| (f, game.outputs.next[f as usize])).collect();
         let patch = Patch::new(game, net, &self.joint, &wanted);
         self.patches.add(&self.joint, patch)
+    }
+
+    /// The network that the kept values are about.
+    fn patch_network(&self) -> &crate::network::Network {
+        if self.is_compiled() { self.game.network() } else { self.game.flat_network() }
+    }
+
+    fn is_compiled(&self) -> bool {
+        self.shared.net.as_ref().is_some_and(|net| net.compiled.is_some())
     }
 
     /// What all roles perceive of `joint` in the present state, evaluated and left in `values`.
@@ -327,11 +432,13 @@ impl Scalar {
             row.iter().enumerate().for_each(|(at, &s)| f(at as u32, plain::read(&self.values, s)));
             return;
         }
+        let patched = if self.is_compiled() { game.network() } else { game.flat_network() };
+        let row = &patched.outputs.sees[role];
         let Scalar { shared, engine, sees, joint, .. } = self;
         let Some(net) = &shared.net else { return };
         let number = sees[role].find(joint).unwrap_or_else(|| {
             let wanted: Vec<(u32, Signal)> = row.iter().enumerate().map(|(at, &s)| (at as u32, s)).collect();
-            let patch = Patch::new(game.network(), net, joint, &wanted);
+            let patch = Patch::new(patched, net, joint, &wanted);
             sees[role].add(joint, patch)
         });
         let patch = sees[role].get(number);
@@ -465,8 +572,9 @@ impl Simulator for Scalar {
             return Ok(());
         };
         let (first, n) = net.legal_words[role.0 as usize];
+        let closed = self.closed(net, role.0 as usize);
         for (at, &word) in self.engine.outputs[first..first + n].iter().enumerate() {
-            let mut word = word;
+            let mut word = word & !closed.map_or(0, |moves| moves[at]);
             while word != 0 {
                 out.push(MoveId(at as u32 * 64 + word.trailing_zeros()));
                 word &= word - 1;

@@ -7,6 +7,7 @@
 use super::compiled::ByteNet;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
+use rustc_hash::FxHashMap;
 
 /// A word that says which node to look at, and whether to complement it.
 pub(super) type Ref = u32;
@@ -15,9 +16,12 @@ pub(super) type Ref = u32;
 #[derive(Debug, Default)]
 pub(super) struct ScalarNet {
     pub n_nodes: usize,
-    /// Readers of each node: `gate << 1 | complement`, or an output at `OUTPUT` and above.
+    /// Gates that read each node: `gate << 1 | complement`.
     pub reader_starts: Vec<u32>,
     pub readers: Vec<u32>,
+    /// Output bits that are each node, or its complement.
+    pub output_starts: Vec<u32>,
+    pub outputs: Vec<u32>,
     /// Per node, in dependency order: 0 for leaves.
     pub level: Vec<u16>,
     pub n_levels: usize,
@@ -37,27 +41,174 @@ pub(super) struct ScalarNet {
     pub image: Vec<Option<Ref>>,
     /// Per role and move: the next bits that read this move.
     pub affected: Vec<Vec<Vec<u32>>>,
+    /// Two-input operations of the machine code.
+    pub ops: usize,
+    /// Per role: a literal without which none of some moves is legal; see [`Guard`].
+    pub guards: Vec<Option<Guard>>,
+    /// The node of each move, if next bits are kept up to date with the moves and need no patch.
+    pub does: Vec<Vec<u32>>,
     /// Machine code for all of this, if that is the way to go.
     pub compiled: Option<ByteNet>,
 }
 
-/// Readers from here on are output bits.
-pub(super) const OUTPUT: u32 = 1 << 31;
+/// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
+/// change with every turn, and looked at when legal moves are read.
+#[derive(Debug)]
+pub(super) struct Guard {
+    /// The fluent, and the value it must have.
+    pub fluent: u32,
+    pub value: bool,
+    /// The moves that need it, packed.
+    pub moves: Vec<u64>,
+}
 
 impl ScalarNet {
-    /// Prepares an acyclic network, for machine code if asked for and possible.
-    pub fn new(net: &Network, compiled: bool) -> ScalarNet {
+    /// Prepares an acyclic network for machine code, if that is possible and patches are small.
+    pub fn compiled(net: &Network) -> Option<ScalarNet> {
+        let affected = affected(net);
+        if is_wide(&affected) {
+            return None;
+        }
         let state_only = state_only(net);
         let (state_net, image) = state_network(net, &state_only);
-        let mut flat = flatten(&state_net, net, &image);
-        flat.affected = affected(net);
-        if compiled && let Some((code, image)) = ByteNet::new(&state_net, &image) {
-            flat.n_nodes = code.frame_len();
-            flat.image = image;
-            flat.compiled = Some(code);
+        let (code, image) = ByteNet::new(&state_net, &image)?;
+        let mut flat = flatten(&state_net);
+        flat.n_nodes = code.frame_len();
+        flat.image = image;
+        flat.affected = affected;
+        flat.ops = code.ops;
+        flat.guards = net.n_moves().iter().map(|_| None).collect();
+        flat.compiled = Some(code);
+        Some(flat)
+    }
+
+    /// Prepares an acyclic network for updating by difference, with or without guards taken out.
+    pub fn incremental(net: &Network, guarded: bool) -> ScalarNet {
+        let affected = affected(net);
+        if is_wide(&affected) {
+            return ScalarNet::with_moves(net, guarded);
         }
+        let state_only = state_only(net);
+        let (mut state_net, image) = state_network(net, &state_only);
+        let guards = split_guards(&mut state_net, guarded);
+        let mut flat = flatten(&state_net);
+        let keep = needed(&state_net, &state_net.outputs.all());
+        let is_kept = |s: &Signal| keep[s.node().0 as usize] || state_net.node(s.node()) != Node::And;
+        flat.image = image.iter().map(|s| s.filter(is_kept).map(reference)).collect();
+        flat.affected = affected;
+        flat.guards = guards;
         flat
     }
+
+    /// Next bits are kept up to date with the moves as well: for nets in which a move may change very many bits but
+    /// in fact changes few.
+    fn with_moves(net: &Network, guarded: bool) -> ScalarNet {
+        let mut whole = net.clone();
+        whole.keep_shape();
+        whole.outputs.goals.clear();
+        whole.outputs.sees.clear();
+        let guards = split_guards(&mut whole, guarded);
+        let mut flat = flatten(&whole);
+        let node = |role: usize, n: usize| (0..n).map(|mv| net.does(role, mv).node().0).collect();
+        flat.does = net.n_moves().into_iter().enumerate().map(|(role, n)| node(role, n)).collect();
+        flat.guards = guards;
+        let keep = needed(&whole, &whole.outputs.all());
+        let state_only = state_only(net);
+        let image = |at: usize| {
+            let kept = keep[at] || net.node(NodeId(at as u32)) != Node::And;
+            (state_only[at] && kept).then_some((at as u32) << 1)
+        };
+        flat.image = (0..net.len()).map(image).collect();
+        flat
+    }
+}
+
+/// Moves that may change more next bits than this, on average, are not patched but walked through the network.
+const MOST_AFFECTED: usize = 400;
+
+fn is_wide(affected: &[Vec<Vec<u32>>]) -> bool {
+    let n_moves: usize = affected.iter().map(Vec::len).sum();
+    let n_affected: usize = affected.iter().flatten().map(Vec::len).sum();
+    n_affected > MOST_AFFECTED * n_moves
+}
+
+/// Finds a role's guard, and takes it out of the legal moves that need it.
+fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
+    (0..net.outputs.legal.len())
+        .map(|role| {
+            if !guarded {
+                return None;
+            }
+            let row = net.outputs.legal[role].clone();
+            let (literal, members) = best_guard(net, &row)?;
+            let image = assume(net, &row, literal);
+            let mut moves = vec![0_u64; row.len().div_ceil(64)];
+            for m in members {
+                net.outputs.legal[role][m] = apply(&image, row[m]);
+                moves[m / 64] |= 1 << (m % 64);
+            }
+            let Node::Fluent(fluent) = net.node(literal.node()) else { return None };
+            Some(Guard { fluent, value: !literal.is_complement(), moves })
+        })
+        .collect()
+}
+
+/// The literal without which most of these moves are illegal, and those moves.
+fn best_guard(net: &Network, row: &[Signal]) -> Option<(Signal, Vec<usize>)> {
+    const FEWEST: usize = 12;
+    let cone = needed(net, row);
+    let mut counts: FxHashMap<Signal, usize> = FxHashMap::default();
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        for &s in net.operands(NodeId(at as u32)) {
+            if matches!(net.node(s.node()), Node::Fluent(_)) {
+                *counts.entry(s).or_default() += 1;
+            }
+        }
+    }
+    let mut literals: Vec<(usize, Signal)> = counts.into_iter().map(|(s, n)| (n, s)).collect();
+    literals.sort_unstable_by_key(|&(n, s)| (std::cmp::Reverse(n), s));
+    let tried = literals.into_iter().take(4).map(|(_, literal)| {
+        let falls = falls_with(net, &cone, literal);
+        let members = (0..row.len()).filter(|&m| !row[m].is_complement() && falls[row[m].node().0 as usize]);
+        (literal, members.collect::<Vec<usize>>())
+    });
+    tried.max_by_key(|(_, members)| members.len()).filter(|(_, members)| members.len() >= FEWEST)
+}
+
+/// Which nodes are false whenever this literal is.
+fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<bool> {
+    // Constants that follow: `Some(value)` of the node.
+    let mut known: Vec<Option<bool>> = vec![None; net.len()];
+    known[0] = Some(false);
+    known[literal.node().0 as usize] = Some(literal.is_complement());
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        let operands = net.operands(NodeId(at as u32));
+        if operands.is_empty() {
+            continue;
+        }
+        let values = operands.iter().map(|s| known[s.node().0 as usize].map(|v| v != s.is_complement()));
+        known[at] = values.fold(Some(true), |all, v| match (all, v) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        });
+    }
+    known.into_iter().map(|v| v == Some(false)).collect()
+}
+
+/// The nodes of a cone, rebuilt as if the literal were true.
+fn assume(net: &mut Network, row: &[Signal], literal: Signal) -> Vec<Signal> {
+    let cone = needed(net, row);
+    let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();
+    image[literal.node().0 as usize] = if literal.is_complement() { Signal::FALSE } else { Signal::TRUE };
+    for at in (0..image.len()).filter(|&at| cone[at]) {
+        let id = NodeId(at as u32);
+        if net.node(id) == Node::And {
+            let operands: Vec<Signal> = net.operands(id).iter().map(|&s| apply(&image, s)).collect();
+            image[at] = net.and(operands);
+        }
+    }
+    image
 }
 
 /// Whether each node depends on the state alone.
@@ -133,10 +284,11 @@ fn tree_ops(net: &Network) -> Vec<u32> {
     ops
 }
 
-fn flatten(state_net: &Network, net: &Network, image: &[Option<Signal>]) -> ScalarNet {
+fn flatten(state_net: &Network) -> ScalarNet {
     let keep = needed(state_net, &state_net.outputs.all());
     let mut flat = ScalarNet { n_nodes: state_net.len(), ..ScalarNet::default() };
     let mut readers: Vec<Vec<u32>> = vec![Vec::new(); state_net.len()];
+    let mut outputs: Vec<Vec<u32>> = vec![Vec::new(); state_net.len()];
     flat.level = vec![0; state_net.len()];
     flat.missing_at_zero = vec![0; state_net.len()];
     for at in (0..state_net.len()).filter(|&at| keep[at]) {
@@ -150,22 +302,27 @@ fn flatten(state_net: &Network, net: &Network, image: &[Option<Signal>]) -> Scal
         flat.missing_at_zero[at] = operands.iter().filter(|s| !s.is_complement()).count() as u16;
     }
     flat.n_levels = flat.level.iter().map(|&l| usize::from(l) + 1).max().unwrap_or(1);
-    let mut words = Words { flat: &mut flat, readers: &mut readers };
+    let mut words = Words { flat: &mut flat, outputs: &mut outputs };
     for row in &state_net.outputs.legal {
         let place = words.place(row);
         words.flat.legal_words.push(place);
     }
     words.flat.next_word = words.place(&state_net.outputs.next).0;
     words.flat.terminal_word = words.place(&[state_net.outputs.terminal]).0;
-    flat.reader_starts.push(0);
-    for row in readers {
-        flat.readers.extend(row);
-        flat.reader_starts.push(flat.readers.len() as u32);
-    }
-    flat.fluents = (0..net.n_fluents()).map(|f| state_net.fluent(f).node().0).collect();
-    let is_kept = |s: &Signal| keep[s.node().0 as usize] || state_net.node(s.node()) != Node::And;
-    flat.image = image.iter().map(|s| s.filter(is_kept).map(reference)).collect();
+    (flat.reader_starts, flat.readers) = pack_rows(readers);
+    (flat.output_starts, flat.outputs) = pack_rows(outputs);
+    flat.fluents = (0..state_net.n_fluents()).map(|f| state_net.fluent(f).node().0).collect();
     flat
+}
+
+fn pack_rows(rows: Vec<Vec<u32>>) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0];
+    let mut all = Vec::new();
+    for row in rows {
+        all.extend(row);
+        starts.push(all.len() as u32);
+    }
+    (starts, all)
 }
 
 /// A signal as a word.
@@ -175,7 +332,7 @@ pub(super) fn reference(s: Signal) -> Ref {
 
 struct Words<'a> {
     flat: &'a mut ScalarNet,
-    readers: &'a mut Vec<Vec<u32>>,
+    outputs: &'a mut Vec<Vec<u32>>,
 }
 
 impl Words<'_> {
@@ -190,7 +347,7 @@ impl Words<'_> {
                 self.flat.outputs_at_zero[bit / 64] |= 1 << (bit % 64);
             }
             if !s.is_constant() {
-                self.readers[s.node().0 as usize].push(OUTPUT | bit as u32);
+                self.outputs[s.node().0 as usize].push(bit as u32);
             }
         }
         (first, n)
