@@ -51,7 +51,7 @@ fn main() {
             "{name:22} props {:5} moves {moves:?} ground {:.2}s net {:.2}s gates {} ops {} (A {} G {} N {} S {})",
             program.fluents.len(), t1 - t0, t2 - t1, s.gates(), s.ops(), s.legal_ops, s.goal_ops, s.next_ops, s.sees_ops
         );
-        println!();
+        println!(" families {} columns {}", game.exclusive_fluents().len(), game.n_columns());
         if passes {
             s.passes.iter().for_each(|p| println!("    {:12} gates {:7} ops {:8}", p.name, p.gates, p.ops));
         }

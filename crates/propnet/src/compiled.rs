@@ -3,17 +3,20 @@
 use crate::build::{build, naive_ops};
 use crate::lanes::bit;
 use crate::lanes::code::{LaneOptions, Runnable};
-use crate::lanes::layout::Layout;
+use crate::lanes::cell::Mask;
+use crate::lanes::layout::{Layout, ONE, RANDOM_BITS};
 use crate::lanes::plan::ChoicePlan;
-use crate::lanes::segments::{Segment, Source};
+use crate::lanes::rng::LaneRng;
+use crate::lanes::segments::{Ended, Segment, Source, StepKind};
 use crate::network::{Network, Signal};
 use crate::passes::chains::merge_chains;
 use crate::passes::constants::{Known, fold_constants};
 use crate::passes::dead::remove_dead;
+use crate::passes::mutex::{Samples, as_choices, exclusive_families};
 use crate::passes::pairs::{PairBudget, extract_common};
-use crate::passes::{count_gates, count_ops, count_ops_for};
+use crate::passes::{rebuild, count_gates, count_ops, count_ops_for};
 use crate::scalar::{ScalarMode, Shared};
-use game::{RoleId, State};
+use game::{RoleId, Seed, State};
 use ground::Program;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -89,6 +92,7 @@ struct Inner {
     flat: Network,
     initial: Vec<bool>,
     known: Known,
+    families: Vec<Vec<u32>>,
     layout: Layout,
     plan: ChoicePlan,
     options: CompileOptions,
@@ -110,6 +114,9 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     let (net, known) = fold_constants(&net, &initial);
     log("constants", &net);
     let net = remove_dead(&net);
+    let families = find_families(program, &net, &initial);
+    let net = with_choices(&net, &families);
+    log("exclusive", &net);
     let flat = merge_chains(&net);
     log("chains", &flat);
     let net = extract_common(&flat, options.pairs);
@@ -124,7 +131,8 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     Compiled(Arc::new(Inner {
         names,
         layout: Layout::new(&net),
-        plan: ChoicePlan::separate(&net),
+        plan: ChoicePlan::merged(&flat),
+        families,
         net,
         flat,
         initial,
@@ -134,6 +142,48 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         codes: Mutex::default(),
         scalar: OnceLock::new(),
     }))
+}
+
+/// Families of fluents that are proven to exclude each other.
+fn find_families(program: &Program, net: &Network, initial: &[bool]) -> Vec<Vec<u32>> {
+    let samples = sample_states(net, initial);
+    exclusive_families(net, &program.fluents, initial, &samples)
+}
+
+/// The states of a few hundred random games, step by step.
+fn sample_states(net: &Network, initial: &[bool]) -> Samples {
+    const STEPS: usize = 48;
+    let (layout, plan) = (Layout::new(net), ChoicePlan::separate(net));
+    let source = Source { net, layout: &layout, initial, plan: &plan };
+    let kind = StepKind { ended: Ended::ToInitial, points: false, percepts: false };
+    let circuit = source.circuit(Segment::Step(kind));
+    let options = LaneOptions { native: false, ..LaneOptions::default() };
+    let code = Runnable::new(&circuit, layout.len, options);
+    let mut frame = vec![Mask::ZERO; code.n_cells().max(layout.len as usize)];
+    frame[ONE as usize] = Mask::ONE;
+    frame[layout.ended as usize] = Mask::ONE;
+    let mut rng = LaneRng::new(Seed(0).child("families"));
+    let (state, random) = (layout.state as usize, layout.random as usize);
+    let mut samples = Samples { words: vec![Vec::new(); net.n_fluents()] };
+    for _ in 0..STEPS {
+        rng.fill(&mut frame[random..random + plan.groups.len() * RANDOM_BITS as usize]);
+        code.run(&mut frame);
+        // A lane that was stuck made no move, so its state means nothing.
+        let stuck = frame[layout.stuck as usize];
+        for (f, words) in samples.words.iter_mut().enumerate() {
+            words.extend((frame[state + f] & !stuck).0);
+        }
+    }
+    samples
+}
+
+/// The same network, made smaller by what is known about its leaves.
+fn with_choices(net: &Network, families: &[Vec<u32>]) -> Network {
+    let mut fresh = net.same_leaves();
+    for choice in as_choices(&fresh, families) {
+        fresh.add_choice(choice);
+    }
+    rebuild(net, fresh, |_, _| None)
 }
 
 fn segment_stats(net: &Network, stats: &mut Stats) {
@@ -184,6 +234,10 @@ impl Compiled {
 
     /// Whether a state agrees with what compiling took for granted about reachable states.
     pub fn can_represent(&self, state: &State) -> bool {
+        let crowded = |family: &Vec<u32>| family.iter().filter(|&&f| bit(state, f as usize)).count() > 1;
+        if self.0.families.iter().any(crowded) {
+            return false;
+        }
         let Known { constant, same_as } = &self.0.known;
         (0..self.n_fluents()).all(|f| {
             let value = bit(state, f);
@@ -226,6 +280,16 @@ impl Compiled {
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.0.layout
+    }
+
+    /// Columns from which moves are chosen in a playout step: fewer than moves where roles move in turn.
+    pub fn n_columns(&self) -> usize {
+        self.0.plan.n_columns()
+    }
+
+    /// Families of fluents of which at most one ever holds, as proven.
+    pub fn exclusive_fluents(&self) -> &[Vec<u32>] {
+        &self.0.families
     }
 
     /// Sizes of the code made so far, for people.

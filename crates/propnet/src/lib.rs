@@ -9,6 +9,7 @@ mod build;
 mod circuit;
 mod compiled;
 mod cpu;
+mod guard;
 #[cfg(target_arch = "x86_64")]
 mod jit;
 pub mod lanes;

@@ -42,11 +42,13 @@ fn lanes_agree_with_the_twin() {
 fn follow_lanes(twin: &Twin, lanes: &mut Lanes, case: u64) {
     let n_roles = twin.program.roles.len();
     let watched = [0_usize, 7, 64, 255];
-    let mut states: Vec<Vec<bool>> = watched.iter().map(|_| twin.initial()).collect();
-    for step in 0..10 {
+    // A lane is watched until its game is over: what follows then is nobody's business.
+    let mut watched: Vec<(usize, Vec<bool>)> = watched.iter().map(|&lane| (lane, twin.initial())).collect();
+    for step in 0..16 {
         let terminal = lanes.eval();
         lanes.eval_goals();
-        for (state, &lane) in states.iter().zip(&watched) {
+        for (lane, state) in &watched {
+            let lane = *lane;
             let model = twin.model(state, &[]);
             let at = format!("case {case} step {step} lane {lane}");
             assert_eq!(lanes.store(lane), pack(state), "{at}");
@@ -60,11 +62,13 @@ fn follow_lanes(twin: &Twin, lanes: &mut Lanes, case: u64) {
                 assert_eq!(lanes.goal(id, lane), expected_goal(twin, &model, role), "goal, {at}");
             }
         }
+        watched.retain(|(lane, _)| !terminal.get(*lane));
         for role in 0..n_roles {
             lanes.sample(RoleId(role as u16), Mask::ONE);
         }
         lanes.next(Mask::ONE);
-        for (state, &lane) in states.iter_mut().zip(&watched) {
+        for (lane, state) in &mut watched {
+            let lane = *lane;
             let joint: Vec<usize> = (0..n_roles)
                 .map(|r| lanes.made(RoleId(r as u16), lane).expect("a move is made").0 as usize)
                 .collect();
@@ -101,7 +105,7 @@ fn follow_scalar(twin: &Twin, scalar: &mut Scalar, rng: &mut game::Rng, case: u6
     let mut state = twin.initial();
     let mut legal = Vec::new();
     let mut seen = Vec::new();
-    for step in 0..12 {
+    for step in 0..24 {
         let packed = pack(&state);
         let at = format!("case {case} step {step}");
         let model = twin.model(&state, &[]);
@@ -126,8 +130,9 @@ fn follow_scalar(twin: &Twin, scalar: &mut Scalar, rng: &mut game::Rng, case: u6
         }
         let next = twin.next(&model);
         assert_eq!(scalar.next(&packed, &joint), Ok(pack(&next)), "next, {at}");
-        // Now and then back to the start, which tests jumps.
-        state = if step % 5 == 4 { twin.initial() } else { next };
+        // Now and then back to the start, which tests jumps; and never past the end of a game.
+        let over = twin.model(&next, &[]).holds(twin.program.terminal);
+        state = if step % 5 == 4 || over { twin.initial() } else { next };
     }
 }
 
@@ -159,7 +164,9 @@ fn some_states(twin: &Twin, rng: &mut game::Rng) -> Vec<State> {
     let mut state = twin.initial();
     let mut states = Vec::new();
     for _ in 0..3 {
-        state = random_step(twin, &state, rng);
+        if !twin.model(&state, &[]).holds(twin.program.terminal) {
+            state = random_step(twin, &state, rng);
+        }
         states.push(pack(&state));
     }
     states

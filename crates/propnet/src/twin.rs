@@ -95,7 +95,7 @@ impl Maker {
         let n_roles = 1 + rng.below(3);
         let mut program = Program::default();
         program.roles = (0..n_roles).map(|r| format!("r{r}")).collect();
-        program.fluents = (0..2 + rng.below(9)).map(|f| format!("f{f}")).collect();
+        program.fluents = (0..2 + rng.below(9)).map(|f| format!("(f {} {})", f / 3, f % 3)).collect();
         program.moves =
             (0..n_roles).map(|_| (0..1 + rng.below(6)).map(|m| format!("m{m}")).collect()).collect();
         program.percepts = (0..n_roles).map(|_| (0..rng.below(4)).map(|p| format!("p{p}")).collect()).collect();
@@ -191,7 +191,7 @@ impl Maker {
             if at == 0 {
                 p.initial.push(p.fluents.len() as u32);
             }
-            p.fluents.push(format!("time{at:02}"));
+            p.fluents.push(format!("(time {at:02})"));
             p.true_atoms.push(atom);
             p.next.push(if at == 0 { Output::Never } else { Output::Atom(atoms[at - 1]) });
         }

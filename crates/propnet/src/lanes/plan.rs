@@ -1,9 +1,18 @@
 //! How the moves of a playout step are chosen: which columns share a choice circuit.
+//!
+//! Choosing is the main cost of a step, by the number of columns. Two proofs make columns fewer:
+//! - Roles of which only one has a choice at a time (players in turn) share one choice: one family of exclusive fluents
+//!   says whose turn it is, and each role has but one move, its pass, that it may make out of turn.
+//! - Moves of which at most one is ever legal share one column: they need different values of one cell.
 
 use super::choice::choose;
 use crate::circuit::{Circuit, Wire};
+use crate::guard::falls_with;
 use crate::lower::Lowering;
-use crate::network::{Network, Signal};
+use crate::network::{Choice, Network, Node, NodeId, Signal};
+use crate::passes::needed;
+use crate::passes::mutex::Facts;
+use rustc_hash::FxHashMap;
 
 /// One choice circuit per group.
 #[derive(Clone, Debug, Default)]
@@ -12,11 +21,24 @@ pub struct ChoicePlan {
     pub groups: Vec<Group>,
 }
 
-/// Columns from which one is chosen. A column joins moves of which at most one is ever legal at a time.
+/// Roles that share a choice, and the columns from which one is chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// The moves of each column, as role and move.
-    pub columns: Vec<Vec<(usize, usize)>>,
+    /// The roles in turn; one role without a guard if it is alone.
+    turns: Vec<Turn>,
+    /// The moves of each column, as role and move; at most one of them is ever legal at a time.
+    columns: Vec<Vec<(usize, usize)>>,
+}
+
+/// A role that passes unless it is its turn.
+#[derive(Clone, Debug)]
+struct Turn {
+    role: usize,
+    /// Fluents of one exclusive family that make it this role's turn.
+    when: Vec<Signal>,
+    pass: usize,
+    /// Whether the pass may be legal in turn as well, beside other moves.
+    may_pass_in_turn: bool,
 }
 
 /// The moves of a group, chosen.
@@ -30,24 +52,211 @@ pub struct Made {
 impl ChoicePlan {
     /// Every role by itself, every move its own column.
     pub fn separate(net: &Network) -> ChoicePlan {
-        let column = |role: usize, n: usize| (0..n).map(|mv| vec![(role, mv)]).collect();
         let groups = net.n_moves().into_iter().enumerate();
-        ChoicePlan { groups: groups.map(|(role, n)| Group { columns: column(role, n) }).collect() }
+        let alone = |(role, n): (usize, usize)| Group {
+            turns: Vec::new(),
+            columns: (0..n).map(|mv| vec![(role, mv)]).collect(),
+        };
+        ChoicePlan { groups: groups.map(alone).collect() }
     }
+
+    /// Roles in turn together, exclusive moves in one column, as far as can be proven.
+    pub fn merged(net: &Network) -> ChoicePlan {
+        let turns = roles_in_turn(net);
+        let mut groups = Vec::new();
+        if turns.len() > 1 {
+            let mut moves: Vec<(usize, usize)> = Vec::new();
+            for turn in &turns {
+                let out = |m: &usize| *m != turn.pass || turn.may_pass_in_turn;
+                moves.extend((0..net.n_moves()[turn.role]).filter(out).map(|m| (turn.role, m)));
+            }
+            groups.push(Group { columns: share_columns(net, &moves), turns: turns.clone() });
+        }
+        for (role, n) in net.n_moves().into_iter().enumerate() {
+            if turns.len() < 2 || turns.iter().all(|t| t.role != role) {
+                let moves: Vec<(usize, usize)> = (0..n).map(|m| (role, m)).collect();
+                groups.push(Group { columns: share_columns(net, &moves), turns: Vec::new() });
+            }
+        }
+        ChoicePlan { groups }
+    }
+
+    /// Columns in all, for people.
+    pub fn n_columns(&self) -> usize {
+        self.groups.iter().map(|g| g.columns.len()).sum()
+    }
+}
+
+/// Roles of which never two have a choice at the same time, by the family that tells the turn for most of them.
+fn roles_in_turn(net: &Network) -> Vec<Turn> {
+    let families = &net.choices()[net.n_moves().len()..];
+    let reads = reads_by_legal(net);
+    let weight = |c: &Choice| c.values.iter().map(|v| reads[v.0 as usize]).sum::<usize>();
+    let mut tried: Vec<&Choice> = families.iter().filter(|c| c.values.len() <= MOST_PHASES).collect();
+    tried.sort_by_key(|c| (std::cmp::Reverse(weight(c)), c.values[0]));
+    let found = tried.into_iter().take(MOST_FAMILIES).map(|family| turns_by(net, family));
+    let best = found.max_by_key(|turns| turns.iter().map(|t| net.n_moves()[t.role]).sum::<usize>());
+    let mut turns = best.unwrap_or_default();
+    let mut facts = Facts::new(net);
+    for turn in &mut turns {
+        let pass = net.outputs.legal[turn.role][turn.pass];
+        turn.may_pass_in_turn = !turn.when.iter().all(|&now| facts.exclude(&[now, pass]));
+    }
+    turns
+}
+
+/// Families larger than this do not tell turns.
+const MOST_PHASES: usize = 40;
+/// How many families to try.
+const MOST_FAMILIES: usize = 6;
+
+/// How often each node is read by the gates of legal moves.
+fn reads_by_legal(net: &Network) -> Vec<usize> {
+    let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
+    let cone = needed(net, &roots);
+    let mut reads = vec![0; net.len()];
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        net.operands(NodeId(at as u32)).iter().for_each(|s| reads[s.node().0 as usize] += 1);
+    }
+    roots.iter().for_each(|s| reads[s.node().0 as usize] += 1);
+    reads
+}
+
+/// The roles whose every move but one needs a value of this family that no other such role needs.
+fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {
+    let n_moves = net.n_moves();
+    let mut needs: Vec<Vec<Option<usize>>> = n_moves.iter().map(|&n| vec![None; n]).collect();
+    let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
+    let cone = needed(net, &roots);
+    for (value, &node) in family.values.iter().enumerate() {
+        let falls = falls_with(net, &cone, Signal::new(node, false));
+        for (role, row) in net.outputs.legal.iter().enumerate() {
+            for (mv, s) in row.iter().enumerate() {
+                if *s == Signal::FALSE || (!s.is_complement() && falls[s.node().0 as usize]) {
+                    needs[role][mv].get_or_insert(value);
+                }
+            }
+        }
+    }
+    let mut taken = vec![false; family.values.len()];
+    let mut turns = Vec::new();
+    for (role, needs) in needs.iter().enumerate() {
+        let free: Vec<usize> = (0..needs.len()).filter(|&m| needs[m].is_none()).collect();
+        let mut values: Vec<usize> = needs.iter().flatten().copied().collect();
+        values.sort_unstable();
+        values.dedup();
+        // A pass that always waits for somebody else's turn needs a value too, so it is looked for by itself.
+        let pass = match free[..] {
+            [pass] => Some(pass),
+            [] => lone_pass(needs, &mut values),
+            _ => None,
+        };
+        let Some(pass) = pass else { continue };
+        if values.is_empty() || values.iter().any(|&v| taken[v]) {
+            continue;
+        }
+        values.iter().for_each(|&v| taken[v] = true);
+        let when = values.iter().map(|&v| Signal::new(family.values[v], false)).collect();
+        turns.push(Turn { role, when, pass, may_pass_in_turn: true });
+    }
+    turns
+}
+
+/// If all moves need values, the one move that is alone with its value is the pass; its value is not the role's turn.
+fn lone_pass(needs: &[Option<usize>], values: &mut Vec<usize>) -> Option<usize> {
+    let count = |v: usize| needs.iter().filter(|n| **n == Some(v)).count();
+    let lone: Vec<usize> = (0..needs.len()).filter(|&m| needs[m].is_some_and(|v| count(v) == 1)).collect();
+    let [pass] = lone[..] else { return None };
+    values.retain(|&v| needs[pass] != Some(v));
+    Some(pass)
+}
+
+/// Comparisons before moves are no longer fitted into columns that exist.
+const MOST_COMPARISONS: usize = 6_000_000;
+
+/// Puts moves that exclude each other into one column, first fit.
+fn share_columns(net: &Network, moves: &[(usize, usize)]) -> Vec<Vec<(usize, usize)>> {
+    let mut value_of: FxHashMap<Signal, (u32, u32)> = FxHashMap::default();
+    for (c, choice) in net.choices().iter().enumerate().skip(net.n_moves().len()) {
+        for (at, &node) in choice.values.iter().enumerate() {
+            value_of.insert(Signal::new(node, false), (c as u32, at as u32));
+        }
+    }
+    let mut columns: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut needs: Vec<Vec<Vec<(u32, u32)>>> = Vec::new();
+    let mut comparisons = 0;
+    for &(role, mv) in moves {
+        let mine = values_needed(net, &value_of, net.outputs.legal[role][mv]);
+        let mut fitting = None;
+        if !mine.is_empty() && comparisons < MOST_COMPARISONS {
+            fitting = needs.iter().position(|column| {
+                comparisons += 1;
+                column.iter().all(|other| exclude(&mine, other))
+            });
+        }
+        match fitting {
+            Some(at) => {
+                columns[at].push((role, mv));
+                needs[at].push(mine);
+            }
+            None => {
+                columns.push(vec![(role, mv)]);
+                needs.push(vec![mine]);
+            }
+        }
+    }
+    columns
+}
+
+/// Whether two moves need different values of one choice; both lists are sorted.
+fn exclude(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].0.cmp(&b[j].0) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal if a[i].1 != b[j].1 => return true,
+            std::cmp::Ordering::Equal => {
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    false
+}
+
+/// Values of choices that a signal needs: what its nested conjunctions say plainly.
+fn values_needed(net: &Network, value_of: &FxHashMap<Signal, (u32, u32)>, signal: Signal) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    let mut work = vec![signal];
+    while let Some(s) = work.pop() {
+        if let Some(&value) = value_of.get(&s) {
+            found.push(value);
+        } else if !s.is_complement() && net.node(s.node()) == Node::And {
+            work.extend(net.operands(s.node()));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 impl Group {
     /// Adds the group's choice to a circuit.
     pub fn choose(&self, circuit: &mut Circuit, lower: &mut Lowering, net: &Network, random: &[Wire]) -> Made {
-        let signals: Vec<Signal> =
-            self.columns.iter().flatten().map(|&(role, mv)| net.outputs.legal[role][mv]).collect();
+        let legal = |(role, mv): (usize, usize)| net.outputs.legal[role][mv];
+        let signals: Vec<Signal> = self.columns.iter().flatten().map(|&m| legal(m)).collect();
         lower.ensure(circuit, &signals);
         let mut columns = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             let mut joined = circuit.zero();
             for &(role, mv) in column {
-                let legal = lower.plain(circuit, net.outputs.legal[role][mv]);
-                joined = circuit.or(joined, legal);
+                let mut wire = lower.plain(circuit, legal((role, mv)));
+                if let Some(turn) = self.turns.iter().find(|t| t.role == role && t.pass == mv) {
+                    let now = turn.now(circuit, lower);
+                    wire = circuit.and(wire, now);
+                }
+                joined = circuit.or(joined, wire);
             }
             columns.push(joined);
         }
@@ -55,15 +264,75 @@ impl Group {
         let mut moves = Vec::new();
         for (column, pick) in self.columns.iter().zip(chosen.picks) {
             for &(role, mv) in column {
-                let wire = if column.len() == 1 {
-                    pick
-                } else {
-                    let legal = lower.plain(circuit, net.outputs.legal[role][mv]);
-                    circuit.and(pick, legal)
-                };
+                let wire = self.share(circuit, lower, net, column, (role, mv), pick);
                 moves.push((role, mv, wire));
             }
         }
-        Made { moves, any: chosen.any }
+        let any = self.pass(circuit, lower, net, chosen.any, &mut moves);
+        Made { moves, any }
+    }
+
+    /// The part of a column's pick that means this move.
+    fn share(
+        &self,
+        circuit: &mut Circuit,
+        lower: &mut Lowering,
+        net: &Network,
+        column: &[(usize, usize)],
+        (role, mv): (usize, usize),
+        pick: Wire,
+    ) -> Wire {
+        if column.len() == 1 {
+            return pick;
+        }
+        let alone = column.iter().filter(|(r, _)| *r == role).count() == 1;
+        // Whose turn it is tells the moves of a column apart if they belong to different roles.
+        if let Some(turn) = self.turns.iter().find(|t| t.role == role)
+            && alone
+        {
+            let now = turn.now(circuit, lower);
+            return circuit.and(now, pick);
+        }
+        let legal = lower.plain(circuit, net.outputs.legal[role][mv]);
+        circuit.and(legal, pick)
+    }
+
+    /// Lets the roles pass whose turn it is not; gives the lanes in which every role has a move.
+    fn pass(
+        &self,
+        circuit: &mut Circuit,
+        lower: &mut Lowering,
+        net: &Network,
+        any: Wire,
+        moves: &mut Vec<(usize, usize, Wire)>,
+    ) -> Wire {
+        if self.turns.is_empty() {
+            return any;
+        }
+        let mut all = circuit.one();
+        for turn in &self.turns {
+            let now = turn.now(circuit, lower);
+            let legal = lower.plain(circuit, net.outputs.legal[turn.role][turn.pass]);
+            let waits = circuit.and_not(now, legal);
+            match moves.iter_mut().find(|(role, mv, _)| (*role, *mv) == (turn.role, turn.pass)) {
+                Some((_, _, wire)) => *wire = circuit.or(*wire, waits),
+                None => moves.push((turn.role, turn.pass, waits)),
+            }
+            let acts = circuit.and(now, any);
+            let has = circuit.or(acts, waits);
+            all = circuit.and(all, has);
+        }
+        all
+    }
+}
+
+impl Turn {
+    fn now(&self, circuit: &mut Circuit, lower: &mut Lowering) -> Wire {
+        let mut now = circuit.zero();
+        for &s in &self.when {
+            let wire = lower.plain(circuit, s);
+            now = circuit.or(now, wire);
+        }
+        now
     }
 }

@@ -4,7 +4,9 @@ pub mod chains;
 pub mod constants;
 pub mod dead;
 pub mod factor;
+pub mod mutex;
 pub mod pairs;
+mod prove;
 
 use crate::network::{Network, Node, NodeId, Signal};
 

@@ -5,9 +5,9 @@
 //! then needs a patch only: the next bits that read one of its move bits; see `patch`.
 
 use super::compiled::ByteNet;
+use crate::guard::best_guard;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
-use rustc_hash::FxHashMap;
 
 /// A word that says which node to look at, and whether to complement it.
 pub(super) type Ref = u32;
@@ -132,6 +132,9 @@ fn is_wide(affected: &[Vec<Vec<u32>>]) -> bool {
     n_affected > MOST_AFFECTED * n_moves
 }
 
+/// A guard of fewer moves is not worth the trouble.
+const FEWEST_GUARDED: usize = 12;
+
 /// Finds a role's guard, and takes it out of the legal moves that need it.
 fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
     (0..net.outputs.legal.len())
@@ -140,7 +143,7 @@ fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
                 return None;
             }
             let row = net.outputs.legal[role].clone();
-            let (literal, members) = best_guard(net, &row)?;
+            let (literal, members) = best_guard(net, &row).filter(|(_, m)| m.len() >= FEWEST_GUARDED)?;
             let image = assume(net, &row, literal);
             let mut moves = vec![0_u64; row.len().div_ceil(64)];
             for m in members {
@@ -151,49 +154,6 @@ fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
             Some(Guard { fluent, value: !literal.is_complement(), moves })
         })
         .collect()
-}
-
-/// The literal without which most of these moves are illegal, and those moves.
-fn best_guard(net: &Network, row: &[Signal]) -> Option<(Signal, Vec<usize>)> {
-    const FEWEST: usize = 12;
-    let cone = needed(net, row);
-    let mut counts: FxHashMap<Signal, usize> = FxHashMap::default();
-    for at in (0..net.len()).filter(|&at| cone[at]) {
-        for &s in net.operands(NodeId(at as u32)) {
-            if matches!(net.node(s.node()), Node::Fluent(_)) {
-                *counts.entry(s).or_default() += 1;
-            }
-        }
-    }
-    let mut literals: Vec<(usize, Signal)> = counts.into_iter().map(|(s, n)| (n, s)).collect();
-    literals.sort_unstable_by_key(|&(n, s)| (std::cmp::Reverse(n), s));
-    let tried = literals.into_iter().take(4).map(|(_, literal)| {
-        let falls = falls_with(net, &cone, literal);
-        let members = (0..row.len()).filter(|&m| !row[m].is_complement() && falls[row[m].node().0 as usize]);
-        (literal, members.collect::<Vec<usize>>())
-    });
-    tried.max_by_key(|(_, members)| members.len()).filter(|(_, members)| members.len() >= FEWEST)
-}
-
-/// Which nodes are false whenever this literal is.
-fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<bool> {
-    // Constants that follow: `Some(value)` of the node.
-    let mut known: Vec<Option<bool>> = vec![None; net.len()];
-    known[0] = Some(false);
-    known[literal.node().0 as usize] = Some(literal.is_complement());
-    for at in (0..net.len()).filter(|&at| cone[at]) {
-        let operands = net.operands(NodeId(at as u32));
-        if operands.is_empty() {
-            continue;
-        }
-        let values = operands.iter().map(|s| known[s.node().0 as usize].map(|v| v != s.is_complement()));
-        known[at] = values.fold(Some(true), |all, v| match (all, v) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        });
-    }
-    known.into_iter().map(|v| v == Some(false)).collect()
 }
 
 /// The nodes of a cone, rebuilt as if the literal were true.

@@ -1,0 +1,47 @@
+//! Guards: a literal that all of some moves need, usually whose turn it is.
+
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::passes::needed;
+use rustc_hash::FxHashMap;
+
+/// The literal without which most of these moves are illegal, and those moves.
+pub(crate) fn best_guard(net: &Network, row: &[Signal]) -> Option<(Signal, Vec<usize>)> {
+    let cone = needed(net, row);
+    let mut counts: FxHashMap<Signal, usize> = FxHashMap::default();
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        for &s in net.operands(NodeId(at as u32)) {
+            if matches!(net.node(s.node()), Node::Fluent(_)) {
+                *counts.entry(s).or_default() += 1;
+            }
+        }
+    }
+    let mut literals: Vec<(usize, Signal)> = counts.into_iter().map(|(s, n)| (n, s)).collect();
+    literals.sort_unstable_by_key(|&(n, s)| (std::cmp::Reverse(n), s));
+    let tried = literals.into_iter().take(4).map(|(_, literal)| {
+        let falls = falls_with(net, &cone, literal);
+        let members = (0..row.len()).filter(|&m| !row[m].is_complement() && falls[row[m].node().0 as usize]);
+        (literal, members.collect::<Vec<usize>>())
+    });
+    tried.max_by_key(|(_, members)| members.len())
+}
+
+/// Which nodes are false whenever this literal is.
+pub(crate) fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<bool> {
+    // Constants that follow: `Some(value)` of the node.
+    let mut known: Vec<Option<bool>> = vec![None; net.len()];
+    known[0] = Some(false);
+    known[literal.node().0 as usize] = Some(literal.is_complement());
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        let operands = net.operands(NodeId(at as u32));
+        if operands.is_empty() {
+            continue;
+        }
+        let values = operands.iter().map(|s| known[s.node().0 as usize].map(|v| v != s.is_complement()));
+        known[at] = values.fold(Some(true), |all, v| match (all, v) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        });
+    }
+    known.into_iter().map(|v| v == Some(false)).collect()
+}

@@ -1,0 +1,186 @@
+//! Families of fluents of which at most one ever holds: the contents of a cell, whose turn it is.
+//!
+//! Candidates are fluents whose names differ in one argument only. Random games sift them; what is left is proven by
+//! induction: at most one holds initially, and no two of a family can follow together from an unfinished state in
+//! which all families keep the rule.
+
+use super::prove::Prover;
+use crate::network::{Choice, Network, NodeId, Signal};
+use rustc_hash::FxHashMap;
+
+/// Nodes looked at before the search for families ends.
+const EFFORT: u64 = 40_000_000;
+
+/// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states: per state, which
+/// fluents hold.
+pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+    let mut candidates = candidates(names);
+    candidates.retain(|family| {
+        family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family)
+    });
+    // Every fluent takes part in one family only; the largest family comes first.
+    candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
+    let mut taken = vec![false; names.len()];
+    let mut families: Vec<Vec<u32>> = Vec::new();
+    for family in candidates {
+        let left: Vec<u32> = family.into_iter().filter(|&f| !taken[f as usize]).collect();
+        if left.len() > 1 {
+            left.iter().for_each(|&f| taken[f as usize] = true);
+            families.push(left);
+        }
+    }
+    families.sort_by_key(|family| (family.len(), family[0]));
+    prove(net, families)
+}
+
+/// Random reachable states, bit-sliced: per fluent, in which samples it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// Per fluent.
+    pub words: Vec<Vec<u64>>,
+}
+
+impl Samples {
+    fn exclusive(&self, family: &[u32]) -> bool {
+        let n = self.words.first().map_or(0, Vec::len);
+        let mut seen = vec![0; n];
+        for &f in family {
+            for (seen, word) in seen.iter_mut().zip(&self.words[f as usize]) {
+                if *seen & word != 0 {
+                    return false;
+                }
+                *seen |= word;
+            }
+        }
+        true
+    }
+}
+
+/// Fluents whose names differ in one argument only.
+fn candidates(names: &[String]) -> Vec<Vec<u32>> {
+    let mut groups: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+    for (f, name) in names.iter().enumerate() {
+        let parts = arguments(name);
+        for hole in 1..parts.len() {
+            let key: Vec<&str> =
+                parts.iter().enumerate().map(|(at, p)| if at == hole { "_" } else { *p }).collect();
+            groups.entry(key.join(" ")).or_default().push(f as u32);
+        }
+    }
+    let mut families: Vec<(String, Vec<u32>)> = groups.into_iter().filter(|(_, g)| g.len() > 1).collect();
+    families.sort_unstable();
+    families.into_iter().map(|(_, family)| family).collect()
+}
+
+/// The functor and the arguments of a term.
+fn arguments(name: &str) -> Vec<&str> {
+    let Some(inner) = name.strip_prefix('(').and_then(|n| n.strip_suffix(')')) else { return vec![name] };
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ' ' if depth == 0 => {
+                parts.push(&inner[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inner[start..]);
+    parts
+}
+
+fn prove(net: &Network, families: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    let nodes: Vec<Vec<NodeId>> =
+        families.iter().map(|family| family.iter().map(|&f| net.fluent(f as usize).node()).collect()).collect();
+    let mut prover = Prover::new(net, nodes);
+    let mut proven = vec![false; families.len()];
+    // First one by one, on top of what is proven; families that need each other remain.
+    for at in 0..families.len() {
+        prover.assume_family(at, true);
+        proven[at] = preserved(&mut prover, net, &families[at]);
+        prover.assume_family(at, proven[at]);
+    }
+    let mut open: Vec<usize> = (0..families.len()).filter(|&at| !proven[at]).collect();
+    open.iter().for_each(|&at| prover.assume_family(at, true));
+    // Then together: whoever fails leaves, until all that are left hold each other up.
+    loop {
+        let failed: Vec<usize> =
+            open.iter().copied().filter(|&at| !preserved(&mut prover, net, &families[at])).collect();
+        if failed.is_empty() {
+            break;
+        }
+        failed.iter().for_each(|&at| prover.assume_family(at, false));
+        open.retain(|at| !failed.contains(at));
+    }
+    open.into_iter().for_each(|at| proven[at] = true);
+    families.into_iter().zip(proven).filter(|(_, proven)| *proven).map(|(family, _)| family).collect()
+}
+
+/// Whether no two of a family can follow together.
+fn preserved(prover: &mut Prover, net: &Network, family: &[u32]) -> bool {
+    let next: Vec<Signal> = family.iter().map(|&f| net.outputs.next[f as usize]).collect();
+    (0..next.len()).all(|a| {
+        (0..a).all(|b| prover.total_effort < EFFORT && prover.exclude(&[next[a], next[b]]))
+    })
+}
+
+/// Whether literals are shown to exclude each other in every reachable, unfinished state, given proven families.
+pub(crate) struct Facts<'n> {
+    prover: Prover<'n>,
+}
+
+impl<'n> Facts<'n> {
+    /// With the families that the network knows as choices.
+    pub fn new(net: &'n Network) -> Facts<'n> {
+        let roles = net.n_moves().len();
+        let families: Vec<Vec<NodeId>> = net.choices()[roles..].iter().map(|c| c.values.clone()).collect();
+        let n = families.len();
+        let mut prover = Prover::new(net, families);
+        (0..n).for_each(|at| prover.assume_family(at, true));
+        Facts { prover }
+    }
+
+    /// Whether these signals never hold together.
+    pub fn exclude(&mut self, together: &[Signal]) -> bool {
+        self.prover.exclude(together)
+    }
+}
+
+/// The families as choices of a network.
+pub fn as_choices(net: &Network, families: &[Vec<u32>]) -> Vec<Choice> {
+    let nodes = |family: &Vec<u32>| family.iter().map(|&f| net.fluent(f as usize).node()).collect();
+    families.iter().map(|family| Choice { values: nodes(family), total: false }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        assert_eq!(arguments("(cell 1 (f a b) x)"), ["cell", "1", "(f a b)", "x"]);
+        assert_eq!(arguments("stop"), ["stop"]);
+        let names = ["(control o)", "(control x)", "(step 1)"].map(String::from);
+        assert_eq!(candidates(&names), [vec![0, 1]]);
+    }
+
+    #[test]
+    fn a_turn_that_passes_is_exclusive() {
+        let mut net = Network::new(3, &[2]);
+        net.outputs.legal = vec![vec![Signal::TRUE; 2]];
+        // a' = b, b' = a; the third follows from a whenever move 0 is made.
+        let third = [net.fluent(0), net.does(0, 0)];
+        net.outputs.next = vec![net.fluent(1), net.fluent(0), net.and(third)];
+        let names = ["(turn a)", "(turn b)", "(turn c)"].map(String::from);
+        let sampled = Samples { words: vec![vec![1], vec![2], vec![0]] };
+        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        // b and the third follow together, so the family of three fails as a whole.
+        assert!(found.is_empty());
+        net.outputs.next[2] = Signal::FALSE;
+        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        assert_eq!(found, [vec![0, 1, 2]]);
+    }
+}
