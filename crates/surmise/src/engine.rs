@@ -7,7 +7,7 @@
 use anyhow::{Result, anyhow, bail};
 use game::{Simulator, StopFlag};
 use gdl::Rules;
-use ground::{GroundError, Limits, Program, Reference, Splitting};
+use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
 use propnet::{CompileOptions, Compiled, LaneOptions, OneLane, Scalar, compile};
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,9 @@ impl Default for EngineOptions {
     }
 }
 
+/// Instances that a second way to split rules may always use.
+const MIN_INSTANCES: usize = 2_000;
+
 /// A game that can be run.
 pub struct Engine {
     /// Which engine it is: never [`EngineKind::Auto`].
@@ -81,6 +84,11 @@ pub struct Setup {
 impl Engine {
     /// Makes the engine that was asked for, or says why it cannot be had.
     pub fn new(rules: &Rules, options: &EngineOptions) -> Result<Engine> {
+        Engine::with_progress(rules, options, &mut |_| {})
+    }
+
+    /// As [`Engine::new`], telling how far grounding is.
+    pub fn with_progress(rules: &Rules, options: &EngineOptions, progress: &mut dyn FnMut(Progress)) -> Result<Engine> {
         let reference = Reference::new(rules)?;
         let mut engine = Engine {
             kind: EngineKind::Reference,
@@ -92,7 +100,7 @@ impl Engine {
         if options.kind == EngineKind::Reference {
             return Ok(engine);
         }
-        match engine.compile(rules, options) {
+        match engine.compile(rules, options, progress) {
             Ok(()) => {
                 engine.kind = match options.kind {
                     EngineKind::Auto => EngineKind::Lanes,
@@ -118,61 +126,73 @@ impl Engine {
         }
     }
 
-    fn compile(&mut self, rules: &Rules, options: &EngineOptions) -> Result<(), GroundError> {
+    fn compile(
+        &mut self,
+        rules: &Rules,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), GroundError> {
         let stop = options.limits.stop.clone();
         let finished = StopFlag::default();
         let alarm = raise_after(options.time, stop, finished.clone());
-        let made = self.compile_until_stopped(rules, options);
+        let made = self.compile_until_stopped(rules, options, progress);
         finished.raise();
         alarm.thread().unpark();
         made
     }
 
-    fn compile_until_stopped(&mut self, rules: &Rules, options: &EngineOptions) -> Result<(), GroundError> {
-        let started = Instant::now();
-        let program = ground::ground(rules, &options.limits, &mut |_| {});
-        self.setup.ground_s = started.elapsed().as_secs_f64();
-        let program = program?;
-        let started = Instant::now();
-        let compile_options = CompileOptions {
-            lanes: LaneOptions {
-                native: options.native,
-                ..LaneOptions::default()
-            },
-            ..CompileOptions::default()
-        };
-        let compiled = compile(&program, &compile_options);
-        self.setup.compile_s = started.elapsed().as_secs_f64();
-        self.note_sizes(&program);
-        self.compiled = Some(compiled);
-        self.try_unsplit(rules, options, &compile_options, program.rules.len());
-        Ok(())
+    /// What is smallest depends on the game: the ways to split rules are all tried, as far as they are no larger than
+    /// what there is already, and the network with the fewest operations is kept.
+    fn compile_until_stopped(
+        &mut self,
+        rules: &Rules,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), GroundError> {
+        let mut limits = options.limits.clone();
+        let mut failed = None;
+        for splitting in [Splitting::Full, Splitting::Components, Splitting::Off] {
+            limits.splitting = splitting;
+            let started = Instant::now();
+            let program = ground::ground(rules, &limits, progress);
+            self.setup.ground_s += started.elapsed().as_secs_f64();
+            match program {
+                Ok(program) => {
+                    limits.instances = limits.instances.min((3 * program.rules.len()).max(MIN_INSTANCES));
+                    self.consider(&program, options);
+                }
+                Err(error) => failed = Some(failed.unwrap_or(error)),
+            }
+            if self.compiled.is_none() && options.limits.stop.is_raised() {
+                break;
+            }
+        }
+        match (&self.compiled, failed) {
+            (None, Some(error)) => Err(error),
+            _ => Ok(()),
+        }
     }
 
-    /// What is smallest depends on the game: small games are also compiled without splitting rules, and the network
-    /// with fewer operations is kept.
-    fn try_unsplit(&mut self, rules: &Rules, options: &EngineOptions, compile_options: &CompileOptions, size: usize) {
-        if options.limits.splitting == Splitting::Off {
+    /// Compiles a program and keeps it if it is smaller than what there is.
+    fn consider(&mut self, program: &Program, options: &EngineOptions) {
+        let shape = (program.rules.len(), program.n_atoms as usize);
+        if self.compiled.is_some() && shape == (self.setup.ground_rules, self.setup.atoms) {
             return;
         }
         let started = Instant::now();
-        let limits = Limits {
-            splitting: Splitting::Off,
-            // Looking for something smaller should not cost more than what there is.
-            instances: (4 * size).clamp(2_000, 400_000),
-            ..options.limits.clone()
+        let lanes = LaneOptions {
+            native: options.native,
+            ..LaneOptions::default()
         };
-        let program = ground::ground(rules, &limits, &mut |_| {});
-        self.setup.ground_s += started.elapsed().as_secs_f64();
-        let Ok(program) = program else {
-            return;
+        let compile_options = CompileOptions {
+            lanes,
+            ..CompileOptions::default()
         };
-        let started = Instant::now();
-        let compiled = compile(&program, compile_options);
+        let compiled = compile(program, &compile_options);
         self.setup.compile_s += started.elapsed().as_secs_f64();
         let ops = |c: &Compiled| c.stats().ops();
-        if self.compiled.as_ref().is_some_and(|c| ops(&compiled) < ops(c)) {
-            self.note_sizes(&program);
+        if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
+            self.note_sizes(program);
             self.compiled = Some(compiled);
         }
     }

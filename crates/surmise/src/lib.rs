@@ -5,8 +5,10 @@
 mod cli;
 mod commands;
 pub mod engine;
+mod interrupt;
 mod load;
 mod output;
+mod progress;
 
 pub use cli::run;
 pub use load::{Loaded, load};

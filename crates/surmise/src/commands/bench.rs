@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
-use crate::output;
+use crate::{interrupt, output, progress};
 use anyhow::Result;
 use game::{Meter, RoleId, Seed, Simulator, StopFlag};
 use propnet::{Compiled, PlayoutOptions, Scalar, playouts};
@@ -43,7 +43,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let mut failed = false;
-    for game in &args.games {
+    for game in args.games.iter().take_while(|_| !interrupt::flag().is_raised()) {
         match bench_one(game, args) {
             Ok(report) if args.json => output::print(&format!("{}\n", report.json())),
             Ok(report) => output::print(&report.text()),
@@ -85,7 +85,7 @@ fn bench_one(game: &str, args: &Args) -> Result<Report> {
         native: !args.no_native,
         ..EngineOptions::default()
     };
-    let engine = Engine::new(&reading.rules, &options)?;
+    let engine = make_engine(&reading.rules, &options)?;
     let sees = reading.rules.clauses.iter().any(|c| c.head.relation == gdl::kw::SEES);
     let time = Duration::try_from_secs_f64(args.seconds).unwrap_or(Duration::from_secs(2));
     let seed = Seed(args.seed).child("bench");
@@ -110,6 +110,15 @@ fn bench_one(game: &str, args: &Args) -> Result<Report> {
     })
 }
 
+fn make_engine(rules: &gdl::Rules, options: &EngineOptions) -> Result<Engine> {
+    let spinner = progress::spinner("grounding");
+    let engine = Engine::with_progress(rules, options, &mut |p| {
+        spinner.set_message(format!("{} rule instances, {} atoms", p.instances, p.atoms));
+    });
+    spinner.finish_and_clear();
+    engine
+}
+
 /// Plays until time is up; lanes finish the games they have begun.
 fn lanes(game: &Compiled, seed: Seed, sees: bool, threads: usize, time: Duration) -> Played {
     let options = PlayoutOptions {
@@ -119,11 +128,14 @@ fn lanes(game: &Compiled, seed: Seed, sees: bool, threads: usize, time: Duration
     };
     let stop = StopFlag::default();
     let watch = stop.clone();
+    let interrupted = interrupt::flag();
+    let started = Instant::now();
     let alarm = std::thread::spawn(move || {
-        std::thread::sleep(time);
+        while started.elapsed() < time && !interrupted.is_raised() {
+            std::thread::sleep(Duration::from_millis(20).min(time.saturating_sub(started.elapsed())));
+        }
         watch.raise();
     });
-    let started = Instant::now();
     let per_root = if time.is_zero() { 1 } else { u64::MAX / 2 };
     let totals = playouts(game, &[game.initial_state()], per_root, seed, &options, &stop);
     let seconds = started.elapsed().as_secs_f64();
@@ -146,8 +158,9 @@ fn scalar(game: &Compiled, seed: Seed, sees: bool, time: Duration) -> Played {
         ..Played::default()
     };
     let mut rng = seed.rng();
+    let interrupted = interrupt::flag();
     let started = Instant::now();
-    while started.elapsed() < time {
+    while started.elapsed() < time && !interrupted.is_raised() {
         // Looking at the clock takes longer than a playout of a small game.
         for _ in 0..16 {
             let one = if sees {
@@ -175,8 +188,9 @@ fn reference(sim: &mut dyn Simulator, seed: Seed, sees: bool, time: Duration) ->
     };
     let mut rng = seed.rng();
     let (mut legal, mut seen) = (Vec::new(), Vec::new());
+    let interrupted = interrupt::flag();
     let started = Instant::now();
-    while started.elapsed() < time {
+    while started.elapsed() < time && !interrupted.is_raised() {
         let mut state = sim.initial()?;
         while !sim.terminal(&state)? {
             let mut joint = Vec::with_capacity(n_roles);

@@ -1,7 +1,7 @@
 //! `surmise check`: what is wrong with rules, where, and what to write instead.
 
 use crate::load::{Loaded, load};
-use crate::output;
+use crate::{interrupt, output, progress};
 use anyhow::{Result, bail};
 use game::{Seed, StopFlag};
 use gdl::diagnostic::locate;
@@ -11,7 +11,7 @@ use ground::{AuditOptions, audit};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Find mistakes in rules: syntax, safety, stratification, …
 ///
@@ -150,12 +150,17 @@ fn check_one(loaded: &Loaded, args: &Args, totals: &mut Totals) {
 fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, String) {
     let stop = StopFlag::default();
     let watch = stop.clone();
+    let interrupted = interrupt::flag();
     let limit = Duration::try_from_secs_f64(args.seconds).unwrap_or(Duration::MAX);
+    let started = Instant::now();
     // The thread ends with the program at the latest: raising a flag that nobody reads harms nobody.
     std::thread::spawn(move || {
-        std::thread::sleep(limit);
+        while started.elapsed() < limit && !interrupted.is_raised() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         watch.raise();
     });
+    let spinner = progress::spinner("playing random games");
     let options = AuditOptions {
         seed: Seed(args.seed),
         games: args.games,
@@ -164,10 +169,11 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, Str
         ..AuditOptions::default()
     };
     let report = audit(&reading.rules, &options);
-    let cut = if stop.is_raised() {
-        " (stopped by the time limit, see --seconds)"
-    } else {
-        ""
+    spinner.finish_and_clear();
+    let cut = match (stop.is_raised(), interrupt::flag().is_raised()) {
+        (_, true) => " (interrupted)",
+        (true, _) => " (stopped by the time limit, see --seconds)",
+        _ => "",
     };
     let note = format!("played {} random games, {} rounds{cut}", report.games, report.rounds);
     (report.diagnostics, note)

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
-use crate::output;
+use crate::{interrupt, output};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Rng, RoleId, Seed, Simulator, State};
 use serde_json::{Map, Value, json};
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     match &args.follow {
         None => {
-            for playout in 0..args.playouts {
+            for playout in (0..args.playouts).take_while(|_| !interrupt::flag().is_raised()) {
                 let mut rng = Seed(args.seed).child("trace").nth(playout).rng();
                 tracer.play(playout, &mut rng)?;
             }
@@ -80,7 +80,7 @@ impl Tracer<'_> {
         let mut state = self.sim.initial()?;
         for step in 0.. {
             let mut line = self.describe(playout, step, &state)?;
-            if self.sim.terminal(&state)? || step >= self.steps {
+            if self.sim.terminal(&state)? || step >= self.steps || interrupt::flag().is_raised() {
                 output::print(&format!("{}\n", Value::Object(line)));
                 break;
             }
