@@ -45,3 +45,15 @@ pub(crate) fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<b
     }
     known.into_iter().map(|v| v == Some(false)).collect()
 }
+
+/// How often each node is read by the gates of legal moves.
+pub(crate) fn reads_by_legal(net: &Network) -> Vec<usize> {
+    let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
+    let cone = needed(net, &roots);
+    let mut reads = vec![0; net.len()];
+    for at in (0..net.len()).filter(|&at| cone[at]) {
+        net.operands(NodeId(at as u32)).iter().for_each(|s| reads[s.node().0 as usize] += 1);
+    }
+    roots.iter().for_each(|s| reads[s.node().0 as usize] += 1);
+    reads
+}

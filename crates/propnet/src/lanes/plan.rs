@@ -7,9 +7,9 @@
 
 use super::choice::choose;
 use crate::circuit::{Circuit, Wire};
-use crate::guard::falls_with;
+use crate::guard::{falls_with, reads_by_legal};
 use crate::lower::Lowering;
-use crate::network::{Choice, Network, Node, NodeId, Signal};
+use crate::network::{Choice, Network, Node, Signal};
 use crate::passes::needed;
 use crate::passes::mutex::Facts;
 use rustc_hash::FxHashMap;
@@ -105,22 +105,16 @@ fn roles_in_turn(net: &Network) -> Vec<Turn> {
     turns
 }
 
+/// Moves of the roles that a family, if it is exclusive, tells the turn of; 0 if there are no two such roles.
+pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
+    let turns = turns_by(net, family);
+    if turns.len() < 2 { 0 } else { turns.iter().map(|t| net.n_moves()[t.role]).sum() }
+}
+
 /// Families larger than this do not tell turns.
 const MOST_PHASES: usize = 40;
 /// How many families to try.
 const MOST_FAMILIES: usize = 6;
-
-/// How often each node is read by the gates of legal moves.
-fn reads_by_legal(net: &Network) -> Vec<usize> {
-    let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
-    let cone = needed(net, &roots);
-    let mut reads = vec![0; net.len()];
-    for at in (0..net.len()).filter(|&at| cone[at]) {
-        net.operands(NodeId(at as u32)).iter().for_each(|s| reads[s.node().0 as usize] += 1);
-    }
-    roots.iter().for_each(|s| reads[s.node().0 as usize] += 1);
-    reads
-}
 
 /// The roles whose every move but one needs a value of this family that no other such role needs.
 fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {

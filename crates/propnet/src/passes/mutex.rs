@@ -5,6 +5,8 @@
 //! which all families keep the rule.
 
 use super::prove::Prover;
+use crate::guard::reads_by_legal;
+use crate::lanes::plan::moves_in_turn;
 use crate::network::{Choice, Network, NodeId, Signal};
 use rustc_hash::FxHashMap;
 
@@ -21,6 +23,12 @@ pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sam
     // Every fluent takes part in one family only; the largest family comes first.
     candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
     let mut taken = vec![false; names.len()];
+    let phases: Vec<Vec<u32>> = phases(net, initial, sampled)
+        .into_iter()
+        .find_map(|family| prove(net, vec![family]).pop())
+        .into_iter()
+        .collect();
+    phases.iter().flatten().for_each(|&f| taken[f as usize] = true);
     let mut families: Vec<Vec<u32>> = Vec::new();
     for family in candidates {
         let left: Vec<u32> = family.into_iter().filter(|&f| !taken[f as usize]).collect();
@@ -30,7 +38,53 @@ pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sam
         }
     }
     families.sort_by_key(|family| (family.len(), family[0]));
-    prove(net, families)
+    let mut proven = prove_beside(net, families, &phases);
+    proven.splice(0..0, phases);
+    proven
+}
+
+/// Families that say whose turn it is and what for: fluents that legal moves read most and that exclude each other.
+/// They may go across names, so that they are looked for from several starting points; the most telling come first.
+fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+    const MOST_READ: usize = 64;
+    const STARTS: usize = 16;
+    let reads = reads_by_legal(net);
+    let count = |f: &u32| reads[net.fluent(*f as usize).node().0 as usize];
+    // A fluent that never held says nothing about the others.
+    let held = |f: &u32| sampled.words[*f as usize].iter().any(|&w| w != 0);
+    let mut fluents: Vec<u32> = (0..net.n_fluents() as u32).filter(|f| count(f) > 0 && held(f)).collect();
+    fluents.sort_by_key(|f| (std::cmp::Reverse(count(f)), *f));
+    fluents.truncate(MOST_READ);
+    let mut families: Vec<(usize, Vec<u32>)> = Vec::new();
+    for &start in fluents.iter().take(STARTS) {
+        let family = grow(start, &fluents, initial, sampled);
+        if family.len() > 1 && families.iter().all(|(_, known)| *known != family) {
+            let choice = as_choices(net, std::slice::from_ref(&family)).remove(0);
+            families.push((moves_in_turn(net, &choice), family));
+        }
+    }
+    families.retain(|(moves, _)| *moves > 0);
+    families.sort_by_key(|(moves, family)| (std::cmp::Reverse(*moves), family.len()));
+    families.into_iter().take(4).map(|(_, family)| family).collect()
+}
+
+/// All fluents that go with the first one, in order.
+fn grow(start: u32, fluents: &[u32], initial: &[bool], sampled: &Samples) -> Vec<u32> {
+    const LARGEST: usize = 32;
+    let mut family = vec![start];
+    let mut seen = sampled.words[start as usize].clone();
+    let mut initially = initial[start as usize];
+    for &f in fluents.iter().filter(|&&f| f != start) {
+        let words = &sampled.words[f as usize];
+        let clash = seen.iter().zip(words).any(|(a, b)| a & b != 0) || (initially && initial[f as usize]);
+        if !clash && family.len() < LARGEST {
+            seen.iter_mut().zip(words).for_each(|(a, b)| *a |= b);
+            initially |= initial[f as usize];
+            family.push(f);
+        }
+    }
+    family.sort_unstable();
+    family
 }
 
 /// Random reachable states, bit-sliced: per fluent, in which samples it holds.
@@ -93,9 +147,18 @@ fn arguments(name: &str) -> Vec<&str> {
 }
 
 fn prove(net: &Network, families: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let nodes: Vec<Vec<NodeId>> =
-        families.iter().map(|family| family.iter().map(|&f| net.fluent(f as usize).node()).collect()).collect();
+    prove_beside(net, families, &[])
+}
+
+/// The families that are preserved, given some that are proven already.
+fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let nodes: Vec<Vec<NodeId>> = families
+        .iter()
+        .chain(known)
+        .map(|family| family.iter().map(|&f| net.fluent(f as usize).node()).collect())
+        .collect();
     let mut prover = Prover::new(net, nodes);
+    (families.len()..families.len() + known.len()).for_each(|at| prover.assume_family(at, true));
     let mut proven = vec![false; families.len()];
     // First one by one, on top of what is proven; families that need each other remain.
     for at in 0..families.len() {
