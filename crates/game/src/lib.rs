@@ -2,14 +2,20 @@
 //!
 //! Everything that plays sees a game only through [`Simulator`]. A player is handed its [`View`], never a state.
 
+mod batch;
 mod budget;
 mod meter;
+mod player;
+mod playouts;
 mod seed;
 mod simulator;
 mod view;
 
+pub use batch::{Batch, LaneSet, SlowBatch};
 pub use budget::{Budget, StopFlag};
 pub use meter::Meter;
+pub use player::{Candidate, Cheat, Decision, Player, Told};
+pub use playouts::{OneByOne, Playouts, RootTotals};
 pub use seed::{Rng, Seed};
 pub use simulator::{Fault, Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};

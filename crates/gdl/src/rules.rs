@@ -3,7 +3,7 @@
 //! Everything that has several spellings in a rules file has one here (language reference, section 6): no `or`,
 //! no `and`, no nested `not`, no repeated clauses, names folded, variables numbered per clause.
 
-use crate::symbol::{Symbol, Symbols};
+use crate::symbol::{Symbol, Symbols, kw};
 use std::fmt::{self, Write as _};
 
 /// A normalised description.
@@ -15,6 +15,28 @@ pub struct Rules {
     pub clauses: Vec<Clause>,
     /// Whether the description uses GDL-II: a `sees` clause or the role `random`.
     pub gdl2: bool,
+}
+
+impl Rules {
+    /// Lets every role see every move, `(did ROLE MOVE)`, if the game has no `sees` rules of its own: a GDL-I game is the
+    /// GDL-II game in which nothing is hidden (language reference, section 8.5).
+    pub fn announce_moves(&mut self) {
+        if self.clauses.iter().any(|c| c.head.relation == kw::SEES) {
+            return;
+        }
+        let did = self.symbols.intern("did");
+        let var = Term::Var;
+        let atom = |relation, args| Atom { relation, args };
+        self.clauses.push(Clause {
+            head: atom(kw::SEES, vec![var(0), Term::Fun(did, vec![var(1), var(2)])]),
+            body: vec![
+                Literal::Pos(atom(kw::ROLE, vec![var(0)])),
+                Literal::Pos(atom(kw::DOES, vec![var(1), var(2)])),
+            ],
+            variables: ["?r", "?q", "?m"].map(str::to_owned).to_vec(),
+            offset: 0,
+        });
+    }
 }
 
 /// `head ⇐ body`, all literals conjoined. Safe: each variable occurs in a positive literal of the body.

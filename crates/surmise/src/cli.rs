@@ -1,6 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{bench, check, fmt, games, show, trace};
+use crate::commands::{bench, check, fmt, games, play, replay, show, trace};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -18,12 +18,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Match(play::Args),
     Show(show::Args),
     Games(games::Args),
     Check(check::Args),
     Fmt(fmt::Args),
     Trace(trace::Args),
     Bench(bench::Args),
+    Replay(replay::Args),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -49,6 +51,8 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let outcome = match command {
+        Command::Match(args) => play::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Games(args) => games::run(&args),
         Command::Check(args) => check::run(&args),

@@ -9,6 +9,7 @@ use game::{Simulator, StopFlag};
 use gdl::Rules;
 use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
 use propnet::{CompileOptions, Compiled, LaneOptions, OneLane, Scalar, compile};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which engine to use.
@@ -60,7 +61,8 @@ pub struct Engine {
     pub why: String,
     /// What it took to make it.
     pub setup: Setup,
-    reference: Reference,
+    /// Behind a lock only to be forked from any thread.
+    reference: Mutex<Reference>,
     compiled: Option<Compiled>,
 }
 
@@ -94,7 +96,7 @@ impl Engine {
             kind: EngineKind::Reference,
             why: "asked for".to_owned(),
             setup: Setup::default(),
-            reference,
+            reference: Mutex::new(reference),
             compiled: None,
         };
         if options.kind == EngineKind::Reference {
@@ -209,12 +211,19 @@ impl Engine {
         self.compiled.as_ref()
     }
 
+    /// The simulator that is best at one state at a time, whatever engine was asked for.
+    pub fn state_simulator(&self) -> Box<dyn Simulator> {
+        match &self.compiled {
+            Some(game) => Box::new(Scalar::new(game)),
+            None => self.reference.lock().unwrap_or_else(PoisonError::into_inner).fork(),
+        }
+    }
+
     /// A simulator on this engine.
     pub fn simulator(&self) -> Box<dyn Simulator> {
         match (&self.compiled, self.kind) {
             (Some(game), EngineKind::Lanes) => Box::new(OneLane::new(game)),
-            (Some(game), _) => Box::new(Scalar::new(game)),
-            (None, _) => self.reference.fork(),
+            _ => self.state_simulator(),
         }
     }
 }

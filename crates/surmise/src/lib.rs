@@ -8,6 +8,7 @@ pub mod engine;
 mod interrupt;
 mod load;
 mod output;
+pub mod players;
 mod progress;
 
 pub use cli::run;

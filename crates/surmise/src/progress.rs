@@ -12,3 +12,12 @@ pub fn spinner(what: &str) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
+
+/// A bar for work that can be counted. Hidden unless standard error is a terminal.
+pub fn bar(what: &str, length: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {per_sec} {eta}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_prefix(what.to_owned());
+    bar
+}

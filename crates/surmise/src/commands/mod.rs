@@ -4,5 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod fmt;
 pub mod games;
+pub mod play;
+pub mod replay;
 pub mod show;
 pub mod trace;

@@ -1,0 +1,64 @@
+//! What plays: a player knows the rules and what it was told, nothing else.
+
+use crate::{Budget, Fault, Meter};
+
+/// One round as a role was told of it, in canonical text: the form in which it crosses from referee to player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The role's own move, as executed: the referee may have replaced the one it asked for.
+    pub own: String,
+    /// What it perceived, sorted. An empty set is information too.
+    pub sees: Vec<String>,
+}
+
+/// A move that was considered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its canonical text.
+    pub mv: String,
+    /// The payoff it promises, 0..=100.
+    pub mean: f64,
+    /// Standard error of that.
+    pub stderr: f64,
+    /// Playouts it rests on.
+    pub visits: u64,
+}
+
+/// A choice and what it rests on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// The move, in canonical text.
+    pub mv: String,
+    /// What was considered, best first; empty for players that do not weigh moves.
+    pub candidates: Vec<Candidate>,
+    /// The belief it rests on, for people.
+    pub belief: String,
+}
+
+impl Decision {
+    /// A move without reasons.
+    pub fn plain(mv: impl Into<String>) -> Decision {
+        Decision {
+            mv: mv.into(),
+            ..Decision::default()
+        }
+    }
+}
+
+/// Somebody who plays one role in one match.
+pub trait Player: Send {
+    /// Chooses a move, knowing everything the role was told so far. Being asked means that the game is not over.
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault>;
+
+    /// Work done so far in this match.
+    fn meter(&self) -> Meter;
+}
+
+/// Somebody who is shown the true state: for experiments only, and by a different door.
+pub trait Cheat: Send {
+    /// Chooses a move in a state, given as the canonical text of its fluents.
+    fn choose_knowing(&mut self, fluents: &[String], budget: &Budget) -> Result<Decision, Fault>;
+
+    /// Work done so far in this match.
+    fn meter(&self) -> Meter;
+}

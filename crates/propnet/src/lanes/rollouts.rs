@@ -1,0 +1,50 @@
+//! The lanes as [`game::Playouts`], for players that do not know how games are run.
+
+use super::playouts::{PlayoutOptions, playouts};
+use crate::Compiled;
+use game::{Fault, Meter, Playouts, RootTotals, Seed, State, StopFlag};
+
+/// Random games of a compiled game, 256 at a time on each thread.
+pub struct Rollouts {
+    game: Compiled,
+    options: PlayoutOptions,
+    meter: Meter,
+}
+
+impl Rollouts {
+    /// On so many threads; the totals do not depend on it.
+    pub fn new(game: &Compiled, threads: usize) -> Rollouts {
+        let options = PlayoutOptions {
+            threads,
+            ..PlayoutOptions::default()
+        };
+        Rollouts {
+            game: game.clone(),
+            options,
+            meter: Meter::default(),
+        }
+    }
+}
+
+impl Playouts for Rollouts {
+    fn playouts(
+        &mut self,
+        roots: &[State],
+        per_root: u64,
+        seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<Vec<RootTotals>, Fault> {
+        let totals = playouts(&self.game, roots, per_root, seed, &self.options, stop);
+        self.meter.add(totals.meter);
+        let plain = |t: super::playouts::RootTotals| RootTotals {
+            playouts: t.playouts,
+            stuck: t.stuck,
+            points: t.points,
+        };
+        Ok(totals.roots.into_iter().map(plain).collect())
+    }
+
+    fn meter(&self) -> Meter {
+        self.meter
+    }
+}

@@ -1,0 +1,265 @@
+//! Playing a match to its end.
+//!
+//! Nature moves uniformly from the match's seed. A move that is not legal in the true state, or that does not come, is
+//! replaced by a random legal one, from the seed as well, and the record says why.
+
+use crate::record::{Record, Round, Substitution};
+use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
+use std::time::{Duration, Instant};
+
+/// Who sits in a role's place.
+pub enum Seat {
+    /// Knows what the role was told.
+    Player(Box<dyn Player>),
+    /// Is shown the true state.
+    Cheat(Box<dyn Cheat>),
+    /// Chance.
+    Nature,
+}
+
+/// How long a move may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Players stop by their own counts.
+    None,
+    /// The flag is raised after this long.
+    PerMove(Duration),
+}
+
+/// A match about to be played.
+pub struct Match<'a> {
+    /// Where the true state is kept.
+    pub sim: &'a mut dyn Simulator,
+    /// One for each role.
+    pub seats: Vec<Seat>,
+    /// Names of the players, for the record.
+    pub names: Vec<String>,
+    /// Nature and replacements come from here.
+    pub seed: Seed,
+    /// Time for a move.
+    pub clock: Clock,
+    /// Rounds after which a match is given up.
+    pub max_rounds: usize,
+    /// Ends the match early, as aborted.
+    pub stop: StopFlag,
+}
+
+/// How a match ended, and what it took.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Everything that happened.
+    pub record: Record,
+    /// Per role.
+    pub seats: Vec<SeatReport>,
+}
+
+/// What a seat did.
+#[derive(Clone, Debug, Default)]
+pub struct SeatReport {
+    /// Moves asked for.
+    pub moves: u64,
+    /// Moves that had to be replaced.
+    pub illegal: u64,
+    /// Time spent choosing.
+    pub time: Duration,
+    /// Work done.
+    pub meter: Meter,
+    /// The reasons of each decision, where the player gave any.
+    pub decisions: Vec<Decision>,
+}
+
+/// A move as asked for and as made.
+struct Made {
+    mv: MoveId,
+    text: String,
+    submitted: String,
+    substitution: Option<Substitution>,
+}
+
+impl Match<'_> {
+    /// Plays to the end.
+    pub fn play(mut self) -> Result<Outcome, Fault> {
+        let n_roles = self.sim.roles().len();
+        let mut seats = vec![SeatReport::default(); n_roles];
+        let mut told: Vec<Vec<Told>> = vec![Vec::new(); n_roles];
+        let mut state = self.sim.initial()?;
+        let mut record = self.open_record(&state);
+        while !self.sim.terminal(&state)? {
+            if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
+                record.aborted = true;
+                break;
+            }
+            let mut made = Vec::with_capacity(n_roles);
+            for role in 0..n_roles {
+                made.push(self.one_move(role, &state, record.rounds.len(), &told[role], &mut seats[role])?);
+            }
+            state = self.finish_round(&state, made, &mut told, &mut record)?;
+        }
+        if !record.aborted {
+            for role in 0..n_roles {
+                record.goals.push(self.sim.goal(&state, RoleId(role as u16))?.points());
+            }
+        }
+        for (seat, report) in self.seats.iter().zip(&mut seats) {
+            report.meter = match seat {
+                Seat::Player(player) => player.meter(),
+                Seat::Cheat(cheat) => cheat.meter(),
+                Seat::Nature => Meter::default(),
+            };
+        }
+        Ok(Outcome { record, seats })
+    }
+
+    fn open_record(&self, state: &State) -> Record {
+        Record {
+            roles: self.sim.roles().to_vec(),
+            players: self.names.clone(),
+            cheats: self.seats.iter().map(|s| matches!(s, Seat::Cheat(_))).collect(),
+            seed: self.seed.0,
+            states: vec![self.sim.fluents(state)],
+            ..Record::default()
+        }
+    }
+
+    fn one_move(
+        &mut self,
+        role: usize,
+        state: &State,
+        round: usize,
+        told: &[Told],
+        report: &mut SeatReport,
+    ) -> Result<Made, Fault> {
+        let id = RoleId(role as u16);
+        let mut legal = Vec::new();
+        self.sim.legal(state, id, &mut legal)?;
+        if legal.is_empty() {
+            let name = &self.sim.roles()[role];
+            return Err(Fault::Unknown(format!(
+                "E-NO-MOVE: {name} has no legal move in round {}",
+                round + 1
+            )));
+        }
+        let place = (round * self.seats.len() + role) as u64;
+        if matches!(self.seats[role], Seat::Nature) {
+            let mv = *self.seed.child("nature").nth(place).rng().pick(&legal);
+            let text = self.sim.move_text(id, mv).to_owned();
+            return Ok(Made {
+                mv,
+                submitted: text.clone(),
+                text,
+                substitution: None,
+            });
+        }
+        let started = Instant::now();
+        let asked = self.ask(role, state, told);
+        report.time += started.elapsed();
+        report.moves += 1;
+        let (submitted, missing) = match asked {
+            Ok(decision) => {
+                let mv = decision.mv.clone();
+                report.decisions.push(decision);
+                (mv, None)
+            }
+            Err(fault) => (String::new(), Some(fault)),
+        };
+        let found = legal.iter().copied().find(|&m| self.sim.move_text(id, m) == submitted);
+        let substitution = match (found, missing) {
+            (Some(_), _) => None,
+            (None, Some(fault)) => Some(Substitution::Missing(fault.to_string())),
+            (None, None) => Some(Substitution::Illegal),
+        };
+        report.illegal += u64::from(substitution.is_some());
+        let mv = found.unwrap_or_else(|| *self.seed.child("substitute").nth(place).rng().pick(&legal));
+        Ok(Made {
+            mv,
+            text: self.sim.move_text(id, mv).to_owned(),
+            submitted,
+            substitution,
+        })
+    }
+
+    fn ask(&mut self, role: usize, state: &State, told: &[Told]) -> Result<Decision, Fault> {
+        let budget = Budget::until(StopFlag::default());
+        let _alarm = match self.clock {
+            Clock::None => None,
+            Clock::PerMove(time) => Some(Alarm::set(time, budget.stop.clone())),
+        };
+        match &mut self.seats[role] {
+            Seat::Player(player) => player.choose(told, &budget),
+            Seat::Cheat(cheat) => cheat.choose_knowing(&self.sim.fluents(state), &budget),
+            Seat::Nature => Err(Fault::Unknown("nature is not asked".to_owned())),
+        }
+    }
+
+    /// Tells every role what it perceives and moves on.
+    fn finish_round(
+        &mut self,
+        state: &State,
+        made: Vec<Made>,
+        told: &mut [Vec<Told>],
+        record: &mut Record,
+    ) -> Result<State, Fault> {
+        let joint: Vec<MoveId> = made.iter().map(|m| m.mv).collect();
+        let mut round = Round::default();
+        let mut percepts = Vec::new();
+        for (role, made) in made.into_iter().enumerate() {
+            let id = RoleId(role as u16);
+            self.sim.percepts(state, &joint, id, &mut percepts)?;
+            let sees: Vec<String> = percepts
+                .iter()
+                .map(|&p| self.sim.percept_text(id, p).to_owned())
+                .collect();
+            told[role].push(Told {
+                own: made.text.clone(),
+                sees: sees.clone(),
+            });
+            round.moves.push(made.text);
+            round.percepts.push(sees);
+            round.submitted.push(made.submitted);
+            round.substitutions.push(made.substitution);
+        }
+        let next = self.sim.next(state, &joint)?;
+        record.rounds.push(round);
+        record.states.push(self.sim.fluents(&next));
+        Ok(next)
+    }
+}
+
+/// Raises a flag when time is up, unless it is dropped before.
+struct Alarm {
+    cancel: StopFlag,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Alarm {
+    fn set(time: Duration, flag: StopFlag) -> Alarm {
+        let cancel = StopFlag::default();
+        let cancelled = cancel.clone();
+        let thread = std::thread::spawn(move || {
+            let started = Instant::now();
+            while !cancelled.is_raised() {
+                match time.checked_sub(started.elapsed()) {
+                    Some(left) if !left.is_zero() => std::thread::park_timeout(left),
+                    _ => {
+                        flag.raise();
+                        return;
+                    }
+                }
+            }
+        });
+        Alarm {
+            cancel,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.cancel.raise();
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What every player is given: the rules as a simulator, playouts, its role, and a seed.
+
+use game::{Fault, Meter, MoveId, Playouts, RoleId, Seed, Simulator, State, Told};
+
+/// A player's tools. Its simulator knows the rules; it does not know the match.
+pub struct Tools {
+    /// The rules.
+    pub sim: Box<dyn Simulator>,
+    /// Whole random games.
+    pub playouts: Box<dyn Playouts>,
+    /// Who I am.
+    pub role: RoleId,
+    /// Where my randomness starts.
+    pub seed: Seed,
+}
+
+impl Tools {
+    /// The legal moves of a role.
+    pub fn legal(&mut self, state: &State, role: RoleId) -> Result<Vec<MoveId>, Fault> {
+        let mut moves = Vec::new();
+        self.sim.legal(state, role, &mut moves)?;
+        Ok(moves)
+    }
+
+    /// Work done with these tools.
+    pub fn meter(&self) -> Meter {
+        let mut meter = *self.sim.meter();
+        meter.add(self.playouts.meter());
+        meter
+    }
+
+    /// The state after a round in which everybody's move was announced as `(did ROLE MOVE)`: games without `sees` rules
+    /// of their own. Nothing if what was announced does not say what everybody did.
+    pub fn follow(&mut self, state: &State, told: &Told) -> Result<Option<State>, Fault> {
+        let mut joint = Vec::new();
+        for role in (0..self.sim.roles().len()).map(|r| RoleId(r as u16)) {
+            let name = self.sim.roles()[role.0 as usize].clone();
+            let announced = |text: &str| told.sees.contains(&format!("(did {name} {text})"));
+            let legal = self.legal(state, role)?;
+            match legal.into_iter().find(|&m| announced(self.sim.move_text(role, m))) {
+                Some(mv) => joint.push(mv),
+                None => return Ok(None),
+            }
+        }
+        self.sim.next(state, &joint).map(Some)
+    }
+}
