@@ -3,6 +3,7 @@
 //! A pass over the gates advances all lanes at once. [`Lanes`] offers the operations that sampling needs, one by one;
 //! [`playouts`](crate::playouts) runs the fused loop.
 
+mod batch;
 pub mod cell;
 pub mod choice;
 pub mod code;
@@ -12,6 +13,7 @@ pub mod one;
 pub mod plan;
 pub mod playouts;
 pub mod rng;
+pub mod rollouts;
 pub mod segments;
 
 use crate::Compiled;
