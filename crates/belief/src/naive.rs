@@ -1,0 +1,180 @@
+//! Random games until one matches: the baseline.
+//!
+//! M. Schofield and M. Thielscher, *The Efficiency of the HyperPlay Technique Over Random Sampling*, AAAI 2017, "Random
+//! Sampling"; also the naïve sampling of the 2022 deep-CFR paper. Every game starts in the initial state, our moves are
+//! those executed, every other move is uniform; a game that shows anything else than was seen is thrown away. What is left are
+//! exact, independent samples of the posterior, all of one weight.
+//!
+//! Differences: games are begun in waves, so that lanes can carry them; each has its own stream of luck, so the waves do not
+//! matter. Games are given up after a number of attempts.
+
+use crate::driver::Engine;
+use crate::work::{Clue, Work};
+use crate::{FirstTries, Joint, Model, Options, SamplerKind};
+use game::{Fault, Rng, Seed, State};
+
+pub(crate) struct Naive {
+    n_models: usize,
+    attempts: u64,
+    seed: Seed,
+    start: State,
+    again: u32,
+    found: Vec<Model>,
+    first_tries: Vec<FirstTries>,
+}
+
+/// Games played side by side. Part of the meaning: counters depend on it, samples do not.
+const WAVE: u64 = 256;
+
+impl Naive {
+    pub(crate) fn new(options: &Options, seed: Seed) -> Naive {
+        Naive {
+            n_models: options.models,
+            attempts: options.attempts,
+            seed: seed.child("naive"),
+            start: State::default(),
+            again: 0,
+            found: Vec::new(),
+            first_tries: Vec::new(),
+        }
+    }
+
+    /// Plays a wave of games and keeps those that explain all clues.
+    fn wave(
+        &self,
+        work: &mut Work,
+        clues: &[Clue],
+        seed: Seed,
+        first: u64,
+        tries: &mut [FirstTries],
+    ) -> Result<Vec<Model>, Fault> {
+        let mut games: Vec<Game> = (first..first + WAVE)
+            .map(|n| Game::new(&self.start, seed.nth(n).rng()))
+            .collect();
+        for (clue, tries) in clues.iter().zip(tries) {
+            games = step(work, games, clue, tries)?;
+        }
+        let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
+        let fits = work.fits_now(&states)?;
+        let fitting = games.into_iter().zip(fits).filter(|(_, fits)| *fits);
+        Ok(fitting.map(|(game, _)| game.model).collect())
+    }
+}
+
+struct Game {
+    model: Model,
+    rng: Rng,
+}
+
+impl Game {
+    fn new(start: &State, rng: Rng) -> Game {
+        let model = Model {
+            history: Vec::new(),
+            state: start.clone(),
+            log_choice: 0.0,
+            weight: 1.0,
+        };
+        Game { model, rng }
+    }
+}
+
+/// Moves every game on; those that do not show what was seen are gone.
+fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTries) -> Result<Vec<Game>, Fault> {
+    let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
+    let fans = work.fans(&states, clue)?;
+    drop(states);
+    let mut candidates: Vec<(u32, Joint)> = Vec::new();
+    for (number, (game, fan)) in games.iter_mut().zip(&fans).enumerate() {
+        if fan.len() > 0 {
+            candidates.push((number as u32, fan.joint(game.rng.below(fan.len()))));
+        }
+    }
+    tries.tried += games.len() as u64;
+    let mut next: Vec<Option<State>> = vec![None; candidates.len()];
+    let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
+    work.try_all(&states, &candidates, clue, &mut |n, state| next[n] = Some(state))?;
+    let mut moved: Vec<Option<(Joint, State)>> = vec![None; games.len()];
+    for ((number, joint), state) in candidates.into_iter().zip(next) {
+        moved[number as usize] = state.map(|state| (joint, state));
+    }
+    let mut left = Vec::new();
+    for ((mut game, moved), fan) in games.into_iter().zip(moved).zip(fans) {
+        if let Some((joint, state)) = moved {
+            game.model.history.push(joint);
+            game.model.state = state;
+            game.model.log_choice += fan.log_choice;
+            left.push(game);
+        }
+    }
+    tries.fit += left.len() as u64;
+    Ok(left)
+}
+
+impl Engine for Naive {
+    fn kind(&self) -> SamplerKind {
+        SamplerKind::Naive
+    }
+
+    fn reset(&mut self, start: &State, again: u32) {
+        self.start = start.clone();
+        self.again = again;
+        self.first_tries.clear();
+        self.found = vec![Game::new(start, self.seed.rng()).model; self.n_models];
+    }
+
+    fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
+        let seed = self.seed.nth(u64::from(self.again)).nth(clues.len() as u64);
+        let mut tries = vec![FirstTries::default(); clues.len()];
+        let mut found: Vec<Model> = Vec::new();
+        let mut begun = 0;
+        while found.len() < self.n_models && begun < self.attempts && !(work.is_out() && begun > 0) {
+            found.extend(self.wave(work, clues, seed, begun, &mut tries)?);
+            begun += WAVE;
+        }
+        found.truncate(self.n_models);
+        self.first_tries = tries;
+        if found.is_empty() {
+            // The last models are one step away from whatever a relaxed clue allows.
+            found = self.one_step_on(work, clues, seed)?;
+        }
+        if !found.is_empty() {
+            self.found = found;
+            return Ok(self.found.len());
+        }
+        Ok(0)
+    }
+
+    fn models(&mut self, _work: &mut Work, _clues: &[Clue]) -> Result<Vec<Model>, Fault> {
+        Ok(self.found.clone())
+    }
+
+    fn may_do_better_again(&self) -> bool {
+        // It always starts from the beginning.
+        false
+    }
+
+    fn first_tries(&self) -> &[FirstTries] {
+        &self.first_tries
+    }
+}
+
+impl Naive {
+    /// Moves the models of the round before on by one step: the last resort when no game from the start got so far.
+    fn one_step_on(&self, work: &mut Work, clues: &[Clue], seed: Seed) -> Result<Vec<Model>, Fault> {
+        let Some(clue) = clues.last() else {
+            return Ok(Vec::new());
+        };
+        let games = self.found.iter().enumerate();
+        let games = games
+            .filter(|(_, m)| m.history.len() + 1 == clues.len())
+            .map(|(n, model)| Game {
+                model: model.clone(),
+                rng: seed.child("on").nth(n as u64).rng(),
+            });
+        let moved = step(work, games.collect(), clue, &mut FirstTries::default())?;
+        let states: Vec<&State> = moved.iter().map(|g| &g.model.state).collect();
+        let fits = work.fits_now(&states)?;
+        let fitting = moved.into_iter().zip(fits).filter(|(_, fits)| *fits);
+        Ok(fitting.map(|(game, _)| game.model).collect())
+    }
+}

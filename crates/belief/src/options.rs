@@ -1,0 +1,168 @@
+//! Which sampler, and how it works.
+
+use crate::driver::Driven;
+use crate::naive::Naive;
+use crate::trellis::Trellis;
+use crate::{BeliefError, Sampler};
+use game::{RoleId, Seed};
+use std::fmt;
+use std::str::FromStr;
+
+/// The samplers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SamplerKind {
+    /// Random games until one matches the view.
+    Naive,
+    /// The papers' bag of models.
+    Hyperplay,
+    /// Random games that avoid what is known to be dead.
+    Cached,
+    /// Filtering over distinct states.
+    #[default]
+    Trellis,
+}
+
+impl SamplerKind {
+    /// All of them.
+    pub const ALL: [SamplerKind; 4] = [
+        SamplerKind::Naive,
+        SamplerKind::Hyperplay,
+        SamplerKind::Cached,
+        SamplerKind::Trellis,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            SamplerKind::Naive => "naive",
+            SamplerKind::Hyperplay => "hyperplay",
+            SamplerKind::Cached => "cached",
+            SamplerKind::Trellis => "trellis",
+        }
+    }
+}
+
+impl fmt::Display for SamplerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SamplerKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = SamplerKind::ALL.into_iter().find(|kind| kind.name() == name);
+        known.ok_or_else(|| format!("there is no sampler `{name}`; choose naive, hyperplay, cached or trellis"))
+    }
+}
+
+/// How models of `hyperplay` are weighted (decision 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Weights {
+    /// One over the choice factor, over the probability with which the model was produced: right.
+    #[default]
+    Proposal,
+    /// One over the choice factor, as the paper says: right only if the bag is uniform over histories.
+    ChoiceFactor,
+    /// All alike.
+    Equal,
+}
+
+impl FromStr for Weights {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "proposal" => Ok(Weights::Proposal),
+            "choice-factor" => Ok(Weights::ChoiceFactor),
+            "equal" => Ok(Weights::Equal),
+            _ => Err(format!(
+                "there are no weights `{name}`; choose proposal, choice-factor or equal"
+            )),
+        }
+    }
+}
+
+/// What `hyperplay` does about histories that several models share (decision 12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Remedy {
+    /// Nothing.
+    #[default]
+    None,
+    /// Divides the choice-factor weight by the number of copies.
+    Weight,
+    /// Overwrites surplus copies by the least frequent histories.
+    Balance,
+}
+
+impl FromStr for Remedy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "none" => Ok(Remedy::None),
+            "weight" => Ok(Remedy::Weight),
+            "balance" => Ok(Remedy::Balance),
+            _ => Err(format!("there is no remedy `{name}`; choose none, weight or balance")),
+        }
+    }
+}
+
+/// How a sampler works.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Models to keep or draw.
+    pub models: usize,
+    /// `hyperplay`: how models are weighted.
+    pub weights: Weights,
+    /// `hyperplay`: what is done about copies.
+    pub remedy: Remedy,
+    /// `hyperplay`: node touches of one model in one update after which it goes off line.
+    pub offline_after: u64,
+    /// `hyperplay`: whether what one model found to be dead is dead for all.
+    pub share_dead: bool,
+    /// `trellis`: states per layer beyond which layers are resampled.
+    pub layer_limit: usize,
+    /// `naive` and `cached`: games begun in one update after which missing models are given up.
+    pub attempts: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            models: 100,
+            weights: Weights::default(),
+            remedy: Remedy::default(),
+            offline_after: 100_000,
+            share_dead: false,
+            layer_limit: 20_000,
+            attempts: 100_000,
+        }
+    }
+}
+
+/// Makes a sampler for a role. Same kind, options, role, seed and views: same beliefs, to the bit, on any engine of the same
+/// game that numbers its moves alike.
+///
+/// # Errors
+/// If no models are asked for, or a limit is zero.
+pub fn make(kind: SamplerKind, options: &Options, role: RoleId, seed: Seed) -> Result<Box<dyn Sampler>, BeliefError> {
+    if options.models == 0 {
+        return Err(BeliefError::NoModels);
+    }
+    let limits = [
+        (options.offline_after, "offline_after"),
+        (options.layer_limit as u64, "layer_limit"),
+        (options.attempts, "attempts"),
+    ];
+    if let Some((_, what)) = limits.into_iter().find(|(limit, _)| *limit == 0) {
+        return Err(BeliefError::ZeroLimit(what));
+    }
+    let seed = seed.child("belief");
+    Ok(match kind {
+        SamplerKind::Naive => Box::new(Driven::new(Naive::new(options, seed), role, options)),
+        SamplerKind::Trellis | SamplerKind::Hyperplay | SamplerKind::Cached => {
+            Box::new(Driven::new(Trellis::new(options, seed), role, options))
+        }
+    })
+}

@@ -1,0 +1,259 @@
+//! The states of one round, and the steps into them.
+
+use crate::work::{Clue, Work};
+use crate::{FirstTries, Joint};
+use game::{Fault, State};
+use rustc_hash::FxHashMap;
+
+/// A way into a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// The state of the layer before.
+    pub parent: u32,
+    /// The joint move, by its place in [`Layer::joints`].
+    pub joint: u32,
+    /// What it brought: mass of the parent times probability of the move, in any scale.
+    pub mass: f64,
+}
+
+/// The distinct states that a round may have led to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layer {
+    pub states: Vec<State>,
+    /// Posterior mass of each state; sums to 1 when the layer is made.
+    pub mass: Vec<f64>,
+    /// Histories that lead to each state. Means nothing once layers are resampled.
+    pub count: Vec<f64>,
+    /// Log of the number of moves of the other roles, known once the layer was expanded.
+    pub log_choice: Vec<f64>,
+    /// States of which resampling dropped a successor: not known to be dead when nothing follows.
+    pub open: Vec<bool>,
+    pub joints: Vec<Joint>,
+    /// Whether masses are exact.
+    pub exact: bool,
+    steps: Vec<Step>,
+    /// Where the steps into each state begin, and where the last ones end.
+    first: Vec<u32>,
+}
+
+impl Layer {
+    /// The layer of the initial state.
+    pub(crate) fn start(state: &State) -> Layer {
+        Layer {
+            states: vec![state.clone()],
+            mass: vec![1.0],
+            count: vec![1.0],
+            open: vec![false],
+            exact: true,
+            first: vec![0, 0],
+            ..Layer::default()
+        }
+    }
+
+    /// The steps into a state.
+    pub(crate) fn steps_into(&self, at: usize) -> &[Step] {
+        &self.steps[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+
+    /// Keeps some states; gives the new number of each.
+    fn retain(&mut self, keep: &[bool]) -> Vec<u32> {
+        let mut renumbered = vec![u32::MAX; keep.len()];
+        let (mut steps, mut first, mut n) = (Vec::new(), vec![0], 0);
+        for at in (0..keep.len()).filter(|&at| keep[at]) {
+            renumbered[at] = n;
+            n += 1;
+            steps.extend_from_slice(self.steps_into(at));
+            first.push(steps.len() as u32);
+        }
+        (self.steps, self.first) = (steps, first);
+        retain(&mut self.states, keep);
+        retain(&mut self.mass, keep);
+        retain(&mut self.count, keep);
+        retain(&mut self.open, keep);
+        if !self.log_choice.is_empty() {
+            retain(&mut self.log_choice, keep);
+        }
+        renumbered
+    }
+}
+
+fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    items.retain(|_| keep.next().copied().unwrap_or(false));
+}
+
+/// Takes out states from which nothing leads to the last layer, from the last layer but one backwards. Layers before
+/// `settled` lead nowhere new: they are looked at only as long as the layer after them has lost states.
+pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
+    for at in (1..layers.len()).rev() {
+        let (before, after) = layers.split_at_mut(at);
+        let (layer, next) = (&mut before[at - 1], &mut after[0]);
+        let mut keep = layer.open.clone();
+        next.steps.iter().for_each(|step| keep[step.parent as usize] = true);
+        if keep.iter().all(|&k| k) {
+            if at <= settled {
+                return;
+            }
+            continue;
+        }
+        let renumbered = layer.retain(&keep);
+        next.steps
+            .iter_mut()
+            .for_each(|step| step.parent = renumbered[step.parent as usize]);
+    }
+}
+
+/// A layer while its states are being found.
+pub(crate) struct Growing {
+    pub states: Vec<State>,
+    pub mass: Vec<f64>,
+    pub tries: FirstTries,
+    count: Vec<f64>,
+    places: FxHashMap<State, u32>,
+    joints: Vec<Joint>,
+    joint_places: FxHashMap<Joint, u32>,
+    /// Child and step, in the order they were found.
+    steps: Vec<(u32, Step)>,
+    resampled: bool,
+}
+
+impl Growing {
+    pub(crate) fn new() -> Growing {
+        Growing {
+            states: Vec::new(),
+            mass: Vec::new(),
+            tries: FirstTries::default(),
+            count: Vec::new(),
+            places: FxHashMap::default(),
+            joints: Vec::new(),
+            joint_places: FxHashMap::default(),
+            steps: Vec::new(),
+            resampled: false,
+        }
+    }
+
+    /// Tries candidates and adds those that agree with the clue.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "columns of one table, kept apart for the borrow checker"
+    )]
+    pub(crate) fn add(
+        &mut self,
+        work: &mut Work,
+        parents: &[&State],
+        mass: &[f64],
+        count: &[f64],
+        candidates: &[(u32, Joint)],
+        probabilities: &[f64],
+        clue: &Clue,
+    ) -> Result<(), Fault> {
+        self.tries.tried += candidates.len() as u64;
+        work.try_all(parents, candidates, clue, &mut |n, state| {
+            self.tries.fit += 1;
+            let (parent, joint) = &candidates[n];
+            let brought = mass[*parent as usize] * probabilities[n];
+            let child = self.place_of(state);
+            self.mass[child as usize] += brought;
+            self.count[child as usize] += count[*parent as usize];
+            let step = Step {
+                parent: *parent,
+                joint: self.place_of_joint(joint),
+                mass: brought,
+            };
+            self.steps.push((child, step));
+        })
+    }
+
+    fn place_of(&mut self, state: State) -> u32 {
+        if let Some(&place) = self.places.get(&state) {
+            return place;
+        }
+        let place = self.states.len() as u32;
+        self.places.insert(state.clone(), place);
+        self.states.push(state);
+        self.mass.push(0.0);
+        self.count.push(0.0);
+        place
+    }
+
+    fn place_of_joint(&mut self, joint: &Joint) -> u32 {
+        if let Some(&place) = self.joint_places.get(joint) {
+            return place;
+        }
+        let place = self.joints.len() as u32;
+        self.joint_places.insert(joint.clone(), place);
+        self.joints.push(joint.clone());
+        place
+    }
+
+    /// Keeps only these states.
+    pub(crate) fn retain(&mut self, keep: &[bool]) {
+        if keep.iter().all(|&k| k) {
+            return;
+        }
+        let mut n = 0;
+        let renumbered: Vec<u32> = keep
+            .iter()
+            .map(|&k| {
+                n += u32::from(k);
+                n.wrapping_sub(1)
+            })
+            .collect();
+        self.steps.retain(|(child, _)| keep[*child as usize]);
+        self.steps
+            .iter_mut()
+            .for_each(|(child, _)| *child = renumbered[*child as usize]);
+        retain(&mut self.states, keep);
+        retain(&mut self.mass, keep);
+        retain(&mut self.count, keep);
+    }
+
+    /// Keeps what resampling kept, and remembers whose successors it did not keep.
+    pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut Layer) {
+        self.resampled = true;
+        for (_, step) in self.steps.iter().filter(|(child, _)| !keep[*child as usize]) {
+            from.open[step.parent as usize] = true;
+        }
+        self.retain(keep);
+    }
+
+    /// The layer, its masses scaled to sum to 1.
+    pub(crate) fn finish(mut self, from: &Layer) -> Layer {
+        let total: f64 = self.mass.iter().sum();
+        self.mass.iter_mut().for_each(|m| *m /= total);
+        let (steps, first) = by_child(&self.steps, self.states.len());
+        Layer {
+            open: vec![false; self.states.len()],
+            log_choice: Vec::new(),
+            exact: from.exact && !self.resampled,
+            states: self.states,
+            mass: self.mass,
+            count: self.count,
+            joints: self.joints,
+            steps,
+            first,
+        }
+    }
+}
+
+/// Steps sorted by child, with where each child's begin; in the order they were found otherwise.
+fn by_child(found: &[(u32, Step)], n_children: usize) -> (Vec<Step>, Vec<u32>) {
+    let mut first = vec![0_u32; n_children + 1];
+    found.iter().for_each(|(child, _)| first[*child as usize + 1] += 1);
+    for at in 1..first.len() {
+        first[at] += first[at - 1];
+    }
+    let mut free = first.clone();
+    let nothing = Step {
+        parent: 0,
+        joint: 0,
+        mass: 0.0,
+    };
+    let mut steps = vec![nothing; found.len()];
+    for (child, step) in found {
+        let place = &mut free[*child as usize];
+        steps[*place as usize] = *step;
+        *place += 1;
+    }
+    (steps, first)
+}

@@ -1,0 +1,327 @@
+//! Forward filtering over distinct states, backward sampling of histories: ours.
+//!
+//! An information set of 10^25 histories may have few states. So belief is kept as layers, one per round: the distinct
+//! states that histories explaining the view can be in, each with its posterior mass (the probability of the other roles'
+//! moves, summed over histories), and the steps that lead from layer to layer. A history is drawn backwards: a state of the last
+//! layer by its mass, then one of the steps into it by what the step brought, and so on to the start (the forward-backward
+//! recursions of hidden Markov models; S. Godsill, A. Doucet and M. West, *Monte Carlo smoothing for nonlinear time series*, 2004, for
+//! the sampling). While layers fit a limit this is exact: the posterior to rounding, the histories independent samples of it.
+//!
+//! Past the limit a layer is resampled without bias (see [`resample`]); later layers then are estimates, and the report says
+//! so. If all that was kept turns out to be wrong, or nearly all, the filter goes back some rounds and runs again from there with
+//! fresh luck and a larger limit: the papers' backtracking, for whole layers. Each such run is unbiased given where it starts, whatever the run
+//! before it found.
+//!
+//! A state that leads nowhere any more is taken out, and so is what only led there, unless resampling dropped some of
+//! its successors and it is not known to be dead.
+
+mod layer;
+mod resample;
+
+use crate::driver::Engine;
+use crate::work::{Clue, Fan, PORTION, Work};
+use crate::{BeliefError, FirstTries, Joint, Model, OpponentModel, Options, Report, SamplerKind};
+use game::{Fault, Rng, RoleId, Seed, State};
+use layer::{Growing, Layer};
+
+pub(crate) struct Trellis {
+    n_models: usize,
+    limit: usize,
+    seed: Seed,
+    again: u32,
+    opponents: Option<Box<dyn OpponentModel>>,
+    layers: Vec<Layer>,
+    first_tries: Vec<FirstTries>,
+    /// Rounds since the filter last went back.
+    since_back: usize,
+}
+
+/// Rounds between two runs that are made only because few states are left.
+const PATIENCE: usize = 4;
+/// A layer that was resampled and has come down to this part of the limit has few states left.
+const FEW: usize = 16;
+
+impl Trellis {
+    pub(crate) fn new(options: &Options, seed: Seed) -> Trellis {
+        Trellis {
+            n_models: options.models,
+            limit: options.layer_limit,
+            seed: seed.child("trellis"),
+            again: 0,
+            opponents: None,
+            layers: Vec::new(),
+            first_tries: Vec::new(),
+            since_back: 0,
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.layers.last().is_none_or(|layer| layer.exact)
+    }
+
+    /// One layer more from the last of these layers, resampled to a limit; none if nothing explains the clue.
+    fn grow(
+        &self,
+        work: &mut Work,
+        from: &mut Layer,
+        clue: &Clue,
+        limit: usize,
+        rng: &mut Rng,
+    ) -> Result<Option<(Layer, FirstTries)>, Fault> {
+        let mut growing = self.expand(work, from, clue)?;
+        let states: Vec<&State> = growing.states.iter().collect();
+        let fits = work.fits_now(&states)?;
+        growing.retain(&fits);
+        if growing.states.is_empty() {
+            return Ok(None);
+        }
+        let tries = growing.tries;
+        if growing.states.len() > limit {
+            let dropped = resample::resample(&mut growing.mass, limit, rng);
+            growing.drop_unless_kept(&dropped, from);
+        }
+        Ok(Some((growing.finish(from), tries)))
+    }
+
+    /// All successors of a layer that agree with a clue.
+    fn expand(&self, work: &mut Work, from: &mut Layer, clue: &Clue) -> Result<Growing, Fault> {
+        let mut growing = Growing::new();
+        from.log_choice.clear();
+        let parents: Vec<&State> = from.states.iter().collect();
+        let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
+        let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
+        let mut probabilities = Vec::new();
+        for (group, states) in parents.chunks(256).enumerate() {
+            let fans = work.fans(states, clue)?;
+            for (at, fan) in fans.iter().enumerate() {
+                let parent = group * 256 + at;
+                from.log_choice.push(fan.log_choice);
+                self.step_probabilities(work, parents[parent], fan, &mut probabilities);
+                for number in 0..fan.len() {
+                    let p = probabilities.get(number).copied();
+                    let p = p.unwrap_or_else(|| (-fan.log_choice).exp());
+                    if p > 0.0 {
+                        tests.push((parent as u32, fan.joint(number)));
+                        steps.push(p);
+                    }
+                    if tests.len() == PORTION {
+                        growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
+                        tests.clear();
+                        steps.clear();
+                    }
+                }
+            }
+        }
+        growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
+        Ok(growing)
+    }
+
+    /// The probabilities of the joint moves of a fan, if a model of the opponents says so; empty for uniform play.
+    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &Fan, out: &mut Vec<f64>) {
+        out.clear();
+        let Some(opponents) = &self.opponents else { return };
+        if fan.len() == 0 {
+            return;
+        }
+        let nature = work.sim().nature();
+        let n_roles = work.sim().roles().len();
+        out.push(1.0);
+        let mut row = Vec::new();
+        for role in (0..n_roles).map(|r| RoleId(r as u16)) {
+            let moves = fan.of(role);
+            if role == work.role {
+                // Our own choices are not evidence; they are the same in every history.
+                row = vec![1.0; moves.len()];
+            } else if Some(role) == nature {
+                row = vec![1.0 / moves.len() as f64; moves.len()];
+            } else {
+                opponents.probabilities(state, role, moves, &mut row);
+                row.resize(moves.len(), 0.0);
+            }
+            *out = out
+                .iter()
+                .flat_map(|&p| row.iter().map(move |&q| p * q.max(0.0)))
+                .collect();
+        }
+    }
+
+    /// Goes back some rounds and filters again from there, further and further until something is left.
+    fn go_back(&mut self, work: &mut Work, clues: &[Clue]) -> Result<bool, Fault> {
+        self.since_back = 0;
+        let last = self.layers.len() - 1;
+        let now = work.now;
+        let mut back = 2;
+        loop {
+            let from = last.saturating_sub(back);
+            self.again += 1;
+            let grown = self.run_again(work, clues, from);
+            work.now = now;
+            if let Some(layers) = grown? {
+                self.layers.truncate(from);
+                self.layers.extend(layers);
+                layer::prune(&mut self.layers, from);
+                return Ok(true);
+            }
+            if from == 0 || work.is_out() {
+                return Ok(false);
+            }
+            back *= 2;
+        }
+    }
+
+    /// Filters from an old layer on, with fresh luck and a larger limit; gives that layer and those after it.
+    fn run_again(&self, work: &mut Work, clues: &[Clue], from: usize) -> Result<Option<Vec<Layer>>, Fault> {
+        let mut layers = vec![self.layers[from].clone()];
+        let now = work.now;
+        for (round, clue) in clues.iter().enumerate().skip(from) {
+            let is_last = round + 1 == clues.len();
+            work.now = if is_last { now } else { crate::Now::Playing };
+            let limit = self.limit.saturating_mul(if is_last { 1 } else { 4 });
+            let mut rng = self.luck(round);
+            let Some(previous) = layers.last_mut() else { break };
+            let Some((layer, _)) = self.grow(work, previous, clue, limit, &mut rng)? else {
+                return Ok(None);
+            };
+            layers.push(layer);
+            if work.is_out() && !is_last {
+                return Ok(None);
+            }
+        }
+        Ok(Some(layers))
+    }
+
+    fn luck(&self, round: usize) -> Rng {
+        self.seed.nth(u64::from(self.again)).nth(round as u64).rng()
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Option<Model> {
+        let last = self.layers.last()?;
+        let mut at = pick(rng, last.mass.iter().copied())?;
+        let mut model = Model {
+            history: Vec::with_capacity(self.layers.len() - 1),
+            state: last.states[at].clone(),
+            log_choice: 0.0,
+            weight: 1.0,
+        };
+        for pair in self.layers.windows(2).rev() {
+            let steps = pair[1].steps_into(at);
+            let step = &steps[pick(rng, steps.iter().map(|s| s.mass))?];
+            at = step.parent as usize;
+            model.history.push(pair[1].joints[step.joint as usize].clone());
+            model.log_choice += pair[0].log_choice[at];
+        }
+        model.history.reverse();
+        Some(model)
+    }
+}
+
+/// One of these, with probability in proportion.
+fn pick(rng: &mut Rng, masses: impl Iterator<Item = f64> + Clone) -> Option<usize> {
+    let total: f64 = masses.clone().sum();
+    let mut left = rng.unit() * total;
+    let mut last = None;
+    for (at, mass) in masses.enumerate().filter(|(_, mass)| *mass > 0.0) {
+        last = Some(at);
+        left -= mass;
+        if left < 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+impl Engine for Trellis {
+    fn kind(&self) -> SamplerKind {
+        SamplerKind::Trellis
+    }
+
+    fn reset(&mut self, start: &State, again: u32) {
+        self.layers = vec![Layer::start(start)];
+        self.again = again << 16;
+        self.first_tries.clear();
+        self.since_back = 0;
+    }
+
+    fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
+        let round = clues.len() - 1;
+        self.since_back += 1;
+        let Some(mut previous) = self.layers.pop() else {
+            return Ok(0);
+        };
+        let grown = self.grow(work, &mut previous, &clues[round], self.limit, &mut self.luck(round));
+        let was_exact = previous.exact;
+        self.layers.push(previous);
+        let few = match grown? {
+            None => {
+                // An exact layer without successors proves that nothing explains the clue.
+                if was_exact || !self.go_back(work, clues)? {
+                    return Ok(0);
+                }
+                self.first_tries.truncate(round);
+                self.first_tries.push(FirstTries::default());
+                false
+            }
+            Some((layer, tries)) => {
+                let few = !was_exact && layer.states.len() <= self.limit / FEW;
+                self.layers.push(layer);
+                self.first_tries.truncate(round);
+                self.first_tries.push(tries);
+                few
+            }
+        };
+        if few && self.since_back > PATIENCE && !work.is_out() {
+            let kept = self.layers.pop();
+            if !self.go_back(work, clues)? {
+                self.layers.extend(kept);
+            }
+        }
+        let settled = self.layers.len() - 1;
+        layer::prune(&mut self.layers, settled);
+        Ok(self.n_models)
+    }
+
+    fn models(&mut self, _work: &mut Work, clues: &[Clue]) -> Result<Vec<Model>, Fault> {
+        let seed = self.seed.child("models").nth(clues.len() as u64);
+        Ok((0..self.n_models)
+            .filter_map(|n| self.draw(&mut seed.nth(n as u64).rng()))
+            .collect())
+    }
+
+    fn may_do_better_again(&self) -> bool {
+        !self.is_exact()
+    }
+
+    fn first_tries(&self) -> &[FirstTries] {
+        &self.first_tries
+    }
+
+    fn describe(&self, report: &mut Report) {
+        let Some(last) = self.layers.last() else { return };
+        report.exact = self.is_exact();
+        report.distinct_states = last.states.len();
+        report.histories = last.exact.then(|| last.count.iter().sum());
+        if !last.exact {
+            // Independent draws from an estimate are worth no more than the estimate.
+            let squares: f64 = last.mass.iter().map(|m| m * m).sum();
+            let total: f64 = last.mass.iter().sum();
+            report.ess = report.ess.min(total * total / squares);
+        }
+    }
+
+    fn posterior(&self) -> Option<Vec<(State, f64)>> {
+        let last = self.layers.last()?;
+        let total: f64 = last.mass.iter().sum();
+        Some(
+            last.states
+                .iter()
+                .cloned()
+                .zip(last.mass.iter().map(|m| m / total))
+                .collect(),
+        )
+    }
+
+    fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
+        self.opponents = Some(opponents);
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! What every sampler does all day: which joint moves are there, and which of them show what was seen?
+//!
+//! Both questions are asked for many states at a time and answered on lanes where there are any. The answers, and their
+//! order, are the same either way.
+
+use crate::{Joint, Now, World};
+use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Simulator, State};
+use smallvec::SmallVec;
+
+/// How much of a round is held against histories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Own move and percepts.
+    Full,
+    /// Only the own move.
+    OwnMove,
+    /// Nothing: any joint move will do.
+    Nothing,
+}
+
+/// A round of the view as a constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clue {
+    pub own: MoveId,
+    pub sees: Vec<PerceptId>,
+    pub level: Level,
+}
+
+impl Clue {
+    pub(crate) fn new(round: &Round) -> Clue {
+        Clue {
+            own: round.own,
+            sees: round.sees.clone(),
+            level: Level::Full,
+        }
+    }
+
+    pub(crate) fn is_of(&self, round: &Round) -> bool {
+        self.own == round.own && self.sees == round.sees
+    }
+}
+
+/// The joint moves that a clue leaves open in a state, as a product of lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fan {
+    moves: SmallVec<[SmallVec<[MoveId; 8]>; 3]>,
+    /// Log of the number of legal moves of all other roles together.
+    pub log_choice: f64,
+}
+
+impl Fan {
+    /// Number of joint moves; 0 if the game is over or the own move is not legal.
+    pub(crate) fn len(&self) -> usize {
+        if self.moves.is_empty() {
+            return 0;
+        }
+        self.moves.iter().map(|row| row.len()).fold(1, usize::saturating_mul)
+    }
+
+    /// The moves of a role.
+    pub(crate) fn of(&self, role: RoleId) -> &[MoveId] {
+        &self.moves[role.0 as usize]
+    }
+
+    /// A joint move by its number; the last role's move changes fastest.
+    pub(crate) fn joint(&self, mut number: usize) -> Joint {
+        let mut joint: Joint = SmallVec::from_elem(MoveId(0), self.moves.len());
+        for (mv, row) in joint.iter_mut().zip(&self.moves).rev() {
+            *mv = row[number % row.len()];
+            number /= row.len();
+        }
+        joint
+    }
+
+    fn close(&mut self, role: RoleId, clue: &Clue) {
+        let own = role.0 as usize;
+        let others = self.moves.iter().enumerate().filter(|(r, _)| *r != own);
+        self.log_choice = others.map(|(_, row)| (row.len() as f64).ln()).sum();
+        if clue.level != Level::Nothing {
+            let legal = self.moves[own].contains(&clue.own);
+            self.moves[own].clear();
+            if legal {
+                self.moves[own].push(clue.own);
+            }
+        }
+        if self.len() == 0 {
+            *self = Fan::default();
+        }
+    }
+}
+
+/// Candidates tested between two looks at the stop flag; a multiple of every width of lanes.
+pub(crate) const PORTION: usize = 4_096;
+
+/// A world being worked with: whose view, what was done, what may still be done.
+pub(crate) struct Work<'a, 'w> {
+    pub role: RoleId,
+    pub now: Now,
+    pub touches: u64,
+    pub budget: Budget,
+    world: &'a mut World<'w>,
+}
+
+impl<'a, 'w> Work<'a, 'w> {
+    pub(crate) fn new(world: &'a mut World<'w>, role: RoleId, now: Now, budget: &Budget) -> Self {
+        Work {
+            role,
+            now,
+            touches: 0,
+            budget: budget.clone(),
+            world,
+        }
+    }
+
+    pub(crate) fn sim(&mut self) -> &mut dyn Simulator {
+        self.world.sim
+    }
+
+    pub(crate) fn on_lanes(&self) -> bool {
+        self.world.batch.is_some()
+    }
+
+    /// Whether the budget is used up.
+    pub(crate) fn is_out(&self) -> bool {
+        !self.budget.allows(self.touches)
+    }
+
+    /// Successor states computed by the engines so far.
+    pub(crate) fn successors(&self) -> u64 {
+        let batch = self.world.batch.as_ref().map_or(0, |b| b.meter().states);
+        self.world.sim.meter().states + batch
+    }
+
+    /// The joint moves that a clue leaves open, for each state.
+    pub(crate) fn fans(&mut self, states: &[&State], clue: &Clue) -> Result<Vec<Fan>, Fault> {
+        let n_roles = self.world.sim.roles().len();
+        let mut fans = Vec::with_capacity(states.len());
+        match &mut self.world.batch {
+            Some(batch) => {
+                for group in states.chunks(batch.width()) {
+                    batch_fans(&mut **batch, group, n_roles, &mut fans)?;
+                }
+            }
+            None => {
+                for state in states {
+                    fans.push(scalar_fan(self.world.sim, state, n_roles)?);
+                }
+            }
+        }
+        let open = fans.iter_mut().filter(|fan| !fan.moves.is_empty());
+        open.for_each(|fan| fan.close(self.role, clue));
+        Ok(fans)
+    }
+
+    /// Tries joint moves: `each` is told the number and successor of every candidate that shows what the clue says.
+    /// Candidates are given as number of parent and joint move. Every one of them is a node touched.
+    pub(crate) fn try_all(
+        &mut self,
+        parents: &[&State],
+        candidates: &[(u32, Joint)],
+        clue: &Clue,
+        each: &mut dyn FnMut(usize, State),
+    ) -> Result<(), Fault> {
+        self.touches += candidates.len() as u64;
+        match &mut self.world.batch {
+            Some(batch) => {
+                let mut done = 0;
+                for group in candidates.chunks(batch.width()) {
+                    batch_try(&mut **batch, self.role, parents, group, clue, &mut |n, state| {
+                        each(done + n, state)
+                    })?;
+                    done += group.len();
+                }
+            }
+            None => {
+                for (number, (parent, joint)) in candidates.iter().enumerate() {
+                    let parent = parents[*parent as usize];
+                    if let Some(state) = scalar_try(self.world.sim, self.role, parent, joint, clue)? {
+                        each(number, state);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// For each state, whether it agrees with what is known about now.
+    pub(crate) fn fits_now(&mut self, states: &[&State]) -> Result<Vec<bool>, Fault> {
+        if self.now == Now::Unknown {
+            return Ok(vec![true; states.len()]);
+        }
+        let over = self.now == Now::Over;
+        let mut fits = Vec::with_capacity(states.len());
+        match &mut self.world.batch {
+            Some(batch) => {
+                for group in states.chunks(batch.width()) {
+                    batch.load(group)?;
+                    let terminal = batch.eval()?;
+                    fits.extend((0..group.len()).map(|lane| terminal.get(lane) == over));
+                }
+            }
+            None => {
+                for state in states {
+                    fits.push(self.world.sim.terminal(state)? == over);
+                }
+            }
+        }
+        Ok(fits)
+    }
+}
+
+fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mut Vec<Fan>) -> Result<(), Fault> {
+    batch.load(states)?;
+    let terminal = batch.eval()?;
+    let first = out.len();
+    for lane in 0..states.len() {
+        let mut fan = Fan::default();
+        if !terminal.get(lane) {
+            fan.moves.resize(n_roles, SmallVec::new());
+        }
+        out.push(fan);
+    }
+    let fans = &mut out[first..];
+    let here = LaneSet::first(states.len());
+    for role in 0..n_roles {
+        batch.legal(RoleId(role as u16), &mut |mv, lanes| {
+            for lane in lanes.and(here).lanes() {
+                if let Some(row) = fans[lane].moves.get_mut(role) {
+                    row.push(mv);
+                }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn scalar_fan(sim: &mut dyn Simulator, state: &State, n_roles: usize) -> Result<Fan, Fault> {
+    let mut fan = Fan::default();
+    if sim.terminal(state)? {
+        return Ok(fan);
+    }
+    let mut legal = Vec::new();
+    for role in 0..n_roles {
+        sim.legal(state, RoleId(role as u16), &mut legal)?;
+        fan.moves.push(SmallVec::from_slice(&legal));
+    }
+    Ok(fan)
+}
+
+fn batch_try(
+    batch: &mut dyn Batch,
+    role: RoleId,
+    parents: &[&State],
+    candidates: &[(u32, Joint)],
+    clue: &Clue,
+    each: &mut dyn FnMut(usize, State),
+) -> Result<(), Fault> {
+    let states: SmallVec<[&State; 256]> = candidates.iter().map(|(p, _)| parents[*p as usize]).collect();
+    batch.load(&states)?;
+    let mut moves: SmallVec<[MoveId; 256]> = SmallVec::new();
+    for other in 0..candidates[0].1.len() {
+        moves.clear();
+        moves.extend(candidates.iter().map(|(_, joint)| joint[other]));
+        batch.force(RoleId(other as u16), &moves)?;
+    }
+    let mut agree = LaneSet::first(candidates.len());
+    if clue.level == Level::Full {
+        agree = batch.agree(role, &clue.sees, agree)?;
+    }
+    let mut successors = Vec::new();
+    batch.successors(agree, &mut successors)?;
+    agree
+        .lanes()
+        .zip(successors)
+        .for_each(|(lane, state)| each(lane, state));
+    Ok(())
+}
+
+fn scalar_try(
+    sim: &mut dyn Simulator,
+    role: RoleId,
+    parent: &State,
+    joint: &Joint,
+    clue: &Clue,
+) -> Result<Option<State>, Fault> {
+    if clue.level == Level::Full {
+        let mut seen = Vec::new();
+        sim.percepts(parent, joint, role, &mut seen)?;
+        if seen.len() != clue.sees.len() || !seen.iter().all(|p| clue.sees.contains(p)) {
+            return Ok(None);
+        }
+    }
+    sim.next(parent, joint).map(Some)
+}
