@@ -1,11 +1,13 @@
 //! What every player is given: the rules as a simulator, playouts, its role, and a seed.
 
-use game::{Fault, Meter, MoveId, Playouts, RoleId, Seed, Simulator, State, Told};
+use game::{Batch, Fault, Meter, MoveId, Playouts, RoleId, Seed, Simulator, State, Told};
 
 /// A player's tools. Its simulator knows the rules; it does not know the match.
 pub struct Tools {
     /// The rules.
     pub sim: Box<dyn Simulator>,
+    /// The rules for many states at a time, if there is such an engine.
+    pub batch: Option<Box<dyn Batch>>,
     /// Whole random games.
     pub playouts: Box<dyn Playouts>,
     /// Who I am.
@@ -15,6 +17,11 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// Canonical text of a move of mine.
+    pub fn text(&self, mv: MoveId) -> &str {
+        self.sim.move_text(self.role, mv)
+    }
+
     /// The legal moves of a role.
     pub fn legal(&mut self, state: &State, role: RoleId) -> Result<Vec<MoveId>, Fault> {
         let mut moves = Vec::new();
@@ -26,6 +33,9 @@ impl Tools {
     pub fn meter(&self) -> Meter {
         let mut meter = *self.sim.meter();
         meter.add(self.playouts.meter());
+        if let Some(batch) = &self.batch {
+            meter.add(*batch.meter());
+        }
         meter
     }
 

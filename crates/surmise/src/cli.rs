@@ -1,6 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{bench, check, fmt, games, play, replay, show, trace};
+use crate::commands::{belief, bench, check, fmt, games, play, replay, show, trace};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -24,6 +24,7 @@ enum Command {
     Check(check::Args),
     Fmt(fmt::Args),
     Trace(trace::Args),
+    Belief(belief::Args),
     Bench(bench::Args),
     Replay(replay::Args),
     /// Print a completion script for a shell
@@ -58,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Belief(args) => belief::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => completions(shell),
     };

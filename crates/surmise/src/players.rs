@@ -1,11 +1,12 @@
 //! Players by name: `name:key=value,…`, and the short forms of the papers such as `hp:16,4`.
 
 use crate::engine::Engine;
-use anyhow::{Result, bail};
-use game::{OneByOne, Playouts, RoleId, Seed};
-use propnet::Rollouts;
+use anyhow::{Result, anyhow, bail};
+use belief::SamplerKind;
+use game::{Batch, OneByOne, Playouts, RoleId, Seed};
+use propnet::{Lanes, Rollouts};
 use referee::Seat;
-use search::{Cheater, First, MonteCarlo, Random, Tools};
+use search::{Cheater, First, HyperPlay, MonteCarlo, Random, Tools};
 
 /// Who is to play, as asked for on the command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,12 +20,21 @@ pub struct PlayerSpec {
 enum Kind {
     Random,
     Legal,
-    Mc { playouts: u64 },
-    Cheat { playouts: u64 },
+    Mc {
+        playouts: u64,
+    },
+    Cheat {
+        playouts: u64,
+    },
+    HyperPlay {
+        sampler: SamplerKind,
+        options: belief::Options,
+        playouts: u64,
+    },
 }
 
 /// Names and what they mean, for messages and help.
-pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, cheat:PLAYOUTS";
+pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, hp:MODELS,PLAYOUTS, cheat:PLAYOUTS";
 
 impl PlayerSpec {
     /// Reads a player's name and options.
@@ -37,6 +47,7 @@ impl PlayerSpec {
             "mc" => Kind::Mc {
                 playouts: options.number("playouts", 100)?,
             },
+            "hp" => hyperplay(&mut options)?,
             "cheat" => Kind::Cheat {
                 playouts: options.number("playouts", 100)?,
             },
@@ -55,15 +66,39 @@ impl PlayerSpec {
     }
 
     /// Somebody to sit in a role's place for one match.
-    pub fn seat(&self, engine: &Engine, role: RoleId, seed: Seed) -> Seat {
+    pub fn seat(&self, engine: &Engine, role: RoleId, seed: Seed) -> Result<Seat> {
         let tools = tools(engine, role, seed);
-        match self.kind {
-            Kind::Random => Seat::Player(Box::new(Random::new(tools))),
-            Kind::Legal => Seat::Player(Box::new(First::new(tools))),
-            Kind::Mc { playouts } => Seat::Player(Box::new(MonteCarlo::new(tools, playouts))),
-            Kind::Cheat { playouts } => Seat::Cheat(Box::new(Cheater::new(tools, playouts))),
-        }
+        Ok(match &self.kind {
+            Kind::Random => Seat::Player(Box::new(Random::new(tools)?)),
+            Kind::Legal => Seat::Player(Box::new(First::new(tools)?)),
+            Kind::Mc { playouts } => Seat::Player(Box::new(MonteCarlo::new(tools, *playouts))),
+            Kind::Cheat { playouts } => Seat::Cheat(Box::new(Cheater::new(tools, *playouts))),
+            Kind::HyperPlay {
+                sampler,
+                options,
+                playouts,
+            } => Seat::Player(Box::new(HyperPlay::new(tools, *sampler, options, *playouts)?)),
+        })
     }
+}
+
+/// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`
+fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
+    let sampler = options.choice("sampler")?.unwrap_or_default();
+    let weights = options.choice("weights")?.unwrap_or_default();
+    let remedy = options.choice("remedy")?.unwrap_or_default();
+    let models = options.number("models", 64)? as usize;
+    let playouts = options.number("playouts", 16)?;
+    Ok(Kind::HyperPlay {
+        sampler,
+        options: belief::Options {
+            models,
+            weights,
+            remedy,
+            ..belief::Options::default()
+        },
+        playouts,
+    })
 }
 
 fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
@@ -71,8 +106,12 @@ fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
         Some(game) => Box::new(Rollouts::new(game, 1)),
         None => Box::new(OneByOne::new(engine.state_simulator())),
     };
+    let batch = engine
+        .compiled()
+        .map(|game| Box::new(Lanes::new(game, seed)) as Box<dyn Batch>);
     Tools {
         sim: engine.state_simulator(),
+        batch,
         playouts,
         role,
         seed,
@@ -119,6 +158,17 @@ impl<'a> Options<'a> {
             Ok(0) | Err(_) => bail!("`{}`: {name} must be a positive number, not `{text}`", self.player),
             Ok(number) => Ok(number),
         }
+    }
+
+    /// One of a few words, by name only.
+    fn choice<T: std::str::FromStr<Err = String>>(&mut self, name: &str) -> Result<Option<T>> {
+        let Some(at) = self.by_name.iter().position(|(key, _)| *key == name) else {
+            return Ok(None);
+        };
+        let (_, text) = self.by_name.remove(at);
+        text.parse()
+            .map(Some)
+            .map_err(|why| anyhow!("`{}`: {why}", self.player))
     }
 
     /// Nothing may be left over.

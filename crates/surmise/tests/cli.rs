@@ -303,9 +303,23 @@ fn a_closed_pipe_is_no_accident() {
 #[test]
 fn matches_are_played_recorded_and_replayed() {
     let folder = std::env::temp_dir().join(format!("surmise-{}-records", std::process::id()));
-    let args = ["match", "krieg-tictactoe:size=3,line=3", "cheat:20", "random", "--games", "6", "--json", "--seed", "9"];
+    let args = [
+        "match",
+        "krieg-tictactoe:size=3,line=3",
+        "cheat:20",
+        "random",
+        "--games",
+        "6",
+        "--json",
+        "--seed",
+        "9",
+    ];
     let one = check(&args, 0, &["\"stderr\""]);
-    let two = check(&[&args[..], &["--threads", "3", "--record", folder.to_str().unwrap()]].concat(), 0, &[]);
+    let two = check(
+        &[&args[..], &["--threads", "3", "--record", folder.to_str().unwrap()]].concat(),
+        0,
+        &[],
+    );
     assert_eq!(one, two, "the number of threads changed the result");
     let result: serde_json::Value = serde_json::from_str(&one).unwrap();
     assert_eq!(result["games"], 6);
@@ -324,9 +338,29 @@ fn matches_are_played_recorded_and_replayed() {
 #[test]
 fn players_that_cannot_be_are_explained() {
     check(&["match", "kuhn-poker", "shark"], 1, &["there is no player `shark`"]);
-    check(&["match", "kuhn-poker", "cheat:0"], 1, &["playouts must be a positive number"]);
-    check(&["match", "kuhn-poker", "cheat:5,depth=3"], 1, &["does not take `depth`"]);
-    check(&["match", "kuhn-poker", "mc:5"], 1, &["needs a game in which nothing is hidden"]);
-    check(&["match", "kuhn-poker", "random", "random", "random"], 1, &["needs 2 players (for player1, player2)"]);
-    check(&["match", "kuhn-poker", "random", "--time-per-move", "0"], 1, &["--time-per-move must be a positive"]);
+    check(
+        &["match", "kuhn-poker", "cheat:0"],
+        1,
+        &["playouts must be a positive number"],
+    );
+    check(
+        &["match", "kuhn-poker", "cheat:5,depth=3"],
+        1,
+        &["does not take `depth`"],
+    );
+    check(
+        &["match", "kuhn-poker", "mc:5"],
+        1,
+        &["needs a game in which nothing is hidden"],
+    );
+    check(
+        &["match", "kuhn-poker", "random", "random", "random"],
+        1,
+        &["needs 2 players (for player1, player2)"],
+    );
+    check(
+        &["match", "kuhn-poker", "random", "--time-per-move", "0"],
+        1,
+        &["--time-per-move must be a positive"],
+    );
 }

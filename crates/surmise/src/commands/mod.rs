@@ -1,5 +1,6 @@
 //! One file a command: its options, and what it does with them.
 
+pub mod belief;
 pub mod bench;
 pub mod check;
 pub mod fmt;

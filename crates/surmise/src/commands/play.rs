@@ -18,8 +18,10 @@ use std::time::Duration;
 /// Play matches between players and print how they did
 ///
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them. Players are
-/// random, legal (the first legal move), mc:PLAYOUTS (flat Monte Carlo, for games of complete information) and
-/// cheat:PLAYOUTS (the same in the true state, for experiments; the record says so).
+/// random, legal (the first legal move), mc:PLAYOUTS (flat Monte Carlo, for games of complete information),
+/// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
+/// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance) and cheat:PLAYOUTS (playouts from the true
+/// state, for experiments; the record says so).
 ///
 /// Same seed, same results, on any number of threads, unless --time-per-move is given. Ctrl-C reports what was played.
 #[derive(clap::Args)]
@@ -202,7 +204,7 @@ impl<'a> Hall<'a> {
                     let player = &self.players[seated[at]];
                     let seed = seed.child("player").nth(role as u64);
                     (
-                        player.seat(self.engine, RoleId(role as u16), seed),
+                        player.seat(self.engine, RoleId(role as u16), seed)?,
                         player.text.as_str(),
                     )
                 }

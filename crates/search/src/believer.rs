@@ -1,0 +1,89 @@
+//! What players of hidden information share: what they were told, turned into a belief.
+
+use crate::Tools;
+use belief::{BeliefError, Now, Options, Sampler, SamplerKind, World};
+use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
+
+/// A player's tools and its belief.
+pub struct Believer {
+    /// The tools.
+    pub tools: Tools,
+    sampler: Box<dyn Sampler>,
+    view: View,
+}
+
+impl Believer {
+    /// Believes by this sampler.
+    ///
+    /// # Errors
+    /// If the options make no sense, such as no models at all.
+    pub fn new(tools: Tools, kind: SamplerKind, options: &Options) -> Result<Believer, BeliefError> {
+        let sampler = belief::make(kind, options, tools.role, tools.seed)?;
+        Ok(Believer {
+            tools,
+            sampler,
+            view: View::default(),
+        })
+    }
+
+    /// Takes in what was told. A percept that the rules do not know is explained by nothing; the belief then says so.
+    pub fn update(&mut self, told: &[Told], budget: &Budget) -> Result<(), Fault> {
+        for told in &told[self.view.rounds.len()..] {
+            let round = self.round(told)?;
+            self.view.rounds.push(round);
+        }
+        let sim = self.tools.sim.as_mut();
+        let mut world = match &mut self.tools.batch {
+            Some(batch) => World::with_batch(sim, batch.as_mut()),
+            None => World::new(sim),
+        };
+        let updated = self.sampler.update(&mut world, &self.view, Now::Playing, budget);
+        updated.map_err(|error| match error {
+            BeliefError::Fault(fault) => fault,
+            other => Fault::Unknown(other.to_string()),
+        })
+    }
+
+    fn round(&mut self, told: &Told) -> Result<Round, Fault> {
+        let (sim, role) = (&mut self.tools.sim, self.tools.role);
+        let own = sim.find_move(role, &told.own);
+        let own = own.ok_or_else(|| Fault::Unknown(format!("`{}` is never a move of this role", told.own)))?;
+        let mut sees: Vec<PerceptId> = Vec::with_capacity(told.sees.len());
+        for text in &told.sees {
+            sees.push(sim.find_percept(role, text).unwrap_or(PerceptId(u32::MAX)));
+        }
+        sees.sort();
+        Ok(Round { own, sees })
+    }
+
+    /// The belief after the last update.
+    pub fn belief(&self) -> &belief::Belief {
+        self.sampler.belief()
+    }
+
+    /// Distinct states and their probabilities, if the sampler filters states and there are no more than `most`.
+    pub fn few_states(&self, most: usize) -> Option<Vec<(State, f64)>> {
+        let report = &self.sampler.belief().report;
+        (report.exact && report.distinct_states <= most).then(|| self.sampler.posterior())
+    }
+
+    /// Legal moves in the most likely state held possible.
+    pub fn legal(&mut self) -> Result<Vec<MoveId>, Fault> {
+        let states = self.sampler.belief().states();
+        let Some((state, _)) = states.first() else {
+            return Err(Fault::Unknown("no state is held possible".to_owned()));
+        };
+        let legal = self.tools.legal(state, self.tools.role)?;
+        match legal.is_empty() {
+            true => Err(Fault::Unknown(
+                "there is no legal move in the state held most likely".to_owned(),
+            )),
+            false => Ok(legal),
+        }
+    }
+
+    /// Work done: playouts and successors, and the nodes that sampling touched.
+    pub fn meter(&self) -> Meter {
+        self.tools.meter()
+    }
+}
