@@ -28,9 +28,12 @@
 //! assert_eq!(sampler.belief().models.len(), 100);
 //! ```
 
+mod cached;
 pub mod chi2;
 mod driver;
 mod enumerate;
+mod graph;
+mod hyperplay;
 mod naive;
 mod options;
 mod trellis;

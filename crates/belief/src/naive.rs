@@ -90,6 +90,7 @@ fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTri
         }
     }
     tries.tried += games.len() as u64;
+    work.touches += candidates.len() as u64;
     let mut next: Vec<Option<State>> = vec![None; candidates.len()];
     let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
     work.try_all(&states, &candidates, clue, &mut |n, state| next[n] = Some(state))?;

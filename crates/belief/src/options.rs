@@ -1,6 +1,8 @@
 //! Which sampler, and how it works.
 
+use crate::cached::Cached;
 use crate::driver::Driven;
+use crate::hyperplay::Hyperplay;
 use crate::naive::Naive;
 use crate::trellis::Trellis;
 use crate::{BeliefError, Sampler};
@@ -119,6 +121,8 @@ pub struct Options {
     pub remedy: Remedy,
     /// `hyperplay`: node touches of one model in one update after which it goes off line.
     pub offline_after: u64,
+    /// `hyperplay`: node touches of one update that may go into bringing models back on line; 0 leaves them off.
+    pub resume: u64,
     /// `hyperplay`: whether what one model found to be dead is dead for all.
     pub share_dead: bool,
     /// `trellis`: states per layer beyond which layers are resampled.
@@ -134,6 +138,7 @@ impl Default for Options {
             weights: Weights::default(),
             remedy: Remedy::default(),
             offline_after: 100_000,
+            resume: 100_000,
             share_dead: false,
             layer_limit: 20_000,
             attempts: 100_000,
@@ -161,8 +166,8 @@ pub fn make(kind: SamplerKind, options: &Options, role: RoleId, seed: Seed) -> R
     let seed = seed.child("belief");
     Ok(match kind {
         SamplerKind::Naive => Box::new(Driven::new(Naive::new(options, seed), role, options)),
-        SamplerKind::Trellis | SamplerKind::Hyperplay | SamplerKind::Cached => {
-            Box::new(Driven::new(Trellis::new(options, seed), role, options))
-        }
+        SamplerKind::Hyperplay => Box::new(Driven::new(Hyperplay::new(options, seed), role, options)),
+        SamplerKind::Cached => Box::new(Driven::new(Cached::new(options, seed), role, options)),
+        SamplerKind::Trellis => Box::new(Driven::new(Trellis::new(options, seed), role, options)),
     })
 }

@@ -153,7 +153,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Tries joint moves: `each` is told the number and successor of every candidate that shows what the clue says.
-    /// Candidates are given as number of parent and joint move. Every one of them is a node touched.
+    /// Candidates are given as number of parent and joint move. Whoever asks counts the nodes touched.
     pub(crate) fn try_all(
         &mut self,
         parents: &[&State],
@@ -161,7 +161,6 @@ impl<'a, 'w> Work<'a, 'w> {
         clue: &Clue,
         each: &mut dyn FnMut(usize, State),
     ) -> Result<(), Fault> {
-        self.touches += candidates.len() as u64;
         match &mut self.world.batch {
             Some(batch) => {
                 let mut done = 0;

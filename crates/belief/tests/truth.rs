@@ -2,14 +2,15 @@
 
 mod common;
 
-use belief::{EnumerateError, InformationSet, Now, Options, SamplerKind, World, enumerate, make};
-use common::{Played, game, play, plenty};
-use game::{Budget, RoleId, Seed, Simulator};
+use belief::{EnumerateError, InformationSet, Now, OpponentModel, Options, SamplerKind, World};
+use belief::{chi2, enumerate, make};
+use common::{Played, believe, game, play, plenty};
+use game::{Budget, MoveId, RoleId, Seed, Simulator, State};
 use propnet::{Compiled, Lanes, Scalar};
 use rustc_hash::FxHashMap;
 
 /// Nodes that listing an information set may take in these tests.
-const NODES: u64 = 20_000;
+const NODES: u64 = 60_000;
 
 /// Games and parameters small enough to list the information sets of, at least for some rounds.
 const SMALL: &[&str] = &[
@@ -88,4 +89,154 @@ fn trellis_is_exact() {
             assert!(rounds >= 1, "{spec}: not even the first round");
         }
     }
+}
+
+/// Kolmogorov and Smirnov's test of uniformity: the probability of a distance at least as large.
+fn uniform(mut ps: Vec<f64>) -> f64 {
+    ps.sort_by(f64::total_cmp);
+    let n = ps.len() as f64;
+    let distance = ps
+        .iter()
+        .enumerate()
+        .map(|(i, p)| (p - i as f64 / n).max((i + 1) as f64 / n - p));
+    let d = distance.fold(0.0, f64::max);
+    let x = (n.sqrt() + 0.12 + 0.11 / n.sqrt()) * d;
+    let terms = (1..100)
+        .map(|k| f64::from(k))
+        .map(|k| (-1.0_f64).powf(k - 1.0) * (-2.0 * k * k * x * x).exp());
+    (2.0 * terms.sum::<f64>()).clamp(0.0, 1.0)
+}
+
+/// Information sets with few enough histories to be sampled well, and many enough that p is nearly continuous.
+fn samples(
+    kind: SamplerKind,
+    options: &Options,
+    test: impl Fn(&InformationSet, &[belief::Model]) -> chi2::Chi2,
+) -> Vec<f64> {
+    let specs = [
+        "krieg-tictactoe:size=3,line=3",
+        "leduc-poker",
+        "blind-breakthrough:width=3,height=4",
+        "transit",
+    ];
+    let mut ps = Vec::new();
+    for spec in specs {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        for number in 0..60 {
+            let played = play(&mut sim, &mut Seed(number).child(spec).rng(), 5);
+            let round = played.rounds() - 1;
+            for role in [RoleId(0), RoleId(1)] {
+                let Some(set) = truth(&compiled, &played, role, round) else {
+                    continue;
+                };
+                if !(8..=options.models / 10).contains(&set.histories.len()) {
+                    continue;
+                }
+                // Draws of one seed are alike, and so would be their p.
+                let seed = Seed(number).child(spec).nth(u64::from(role.0));
+                let sampler = believe(&compiled, kind, options, role, seed, &played.view(role, round));
+                let tested = test(&set, &sampler.belief().models);
+                assert!(tested.reliable);
+                ps.push(tested.p);
+            }
+        }
+    }
+    ps
+}
+
+#[test]
+fn trellis_and_naive_draw_from_the_posterior() {
+    let options = Options {
+        models: 1_000,
+        attempts: 10_000_000,
+        ..Options::default()
+    };
+    for kind in [SamplerKind::Trellis, SamplerKind::Naive] {
+        let ps = samples(kind, &options, chi2::against_posterior);
+        assert!(ps.len() > 40, "{kind}: only {} information sets", ps.len());
+        let p = uniform(ps);
+        println!("{kind}: {p}");
+        assert!(p > 0.01, "{kind}: {p}");
+    }
+}
+
+#[test]
+fn hyperplay_is_not_uniform_over_histories() {
+    let options = Options {
+        models: 1_000,
+        ..Options::default()
+    };
+    let ps = samples(SamplerKind::Hyperplay, &options, chi2::against_uniform);
+    let biased = ps.iter().filter(|&&p| p < 0.01).count();
+    assert!(biased * 4 > ps.len(), "{biased} of {}", ps.len());
+}
+
+/// The largest error of a state's probability, on average over seeds: goes to zero only without bias.
+fn error_of_mean(kind: SamplerKind, options: &Options, spec: &str, role: RoleId, n_seeds: u64) -> f64 {
+    let compiled = game(spec);
+    let mut sim = Scalar::new(&compiled);
+    let played = play(&mut sim, &mut Seed(77).child(spec).rng(), 5);
+    let round = played.rounds() - 1;
+    let view = played.view(role, round);
+    let set = truth(&compiled, &played, role, round).unwrap();
+    let mut errors: FxHashMap<_, f64> = set.states().into_iter().map(|(state, (_, p))| (state, -p)).collect();
+    for seed in 0..n_seeds {
+        let sampler = believe(&compiled, kind, options, role, Seed(seed), &view);
+        for (state, p) in sampler.posterior() {
+            *errors.get_mut(&state).unwrap() += p / n_seeds as f64;
+        }
+    }
+    errors.values().fold(0.0, |worst: f64, e| worst.max(e.abs()))
+}
+
+#[test]
+fn nobody_is_biased() {
+    let options = Options {
+        models: 400,
+        layer_limit: 60,
+        ..Options::default()
+    };
+    for spec in [
+        "krieg-tictactoe:size=3,line=3",
+        "leduc-poker",
+        "blind-breakthrough:width=3,height=4",
+    ] {
+        for kind in SamplerKind::ALL {
+            let error = error_of_mean(kind, &options, spec, RoleId(1), 60);
+            assert!(error < 0.012, "{spec} {kind}: {error}");
+        }
+    }
+}
+
+/// Prefers later moves.
+struct Eager;
+
+impl OpponentModel for Eager {
+    fn probabilities(&self, _: &State, _: RoleId, legal: &[MoveId], out: &mut Vec<f64>) {
+        let total = (legal.len() * (legal.len() + 1) / 2) as f64;
+        *out = (1..=legal.len()).map(|n| n as f64 / total).collect();
+    }
+}
+
+#[test]
+fn trellis_believes_a_model_of_the_opponents() {
+    for spec in ["kuhn-poker", "krieg-tictactoe:size=3,line=3"] {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(3).child(spec).rng(), 3);
+        let view = played.view(RoleId(0), played.rounds() - 1);
+        let set = enumerate(&mut sim, RoleId(0), &view, Now::Playing, Some(&Eager), &plenty()).unwrap();
+        let mut sampler = make(SamplerKind::Trellis, &Options::default(), RoleId(0), Seed(0)).unwrap();
+        sampler.set_opponents(Box::new(Eager)).unwrap();
+        sampler
+            .update(&mut World::new(&mut sim), &view, Now::Playing, &plenty())
+            .unwrap();
+        let believed: FxHashMap<_, _> = sampler.posterior().into_iter().collect();
+        for (state, (_, p)) in set.states() {
+            assert!((believed[&state] - p).abs() < 1e-12, "{spec}");
+        }
+    }
+    let mut naive = make(SamplerKind::Naive, &Options::default(), RoleId(0), Seed(0)).unwrap();
+    assert!(naive.set_opponents(Box::new(Eager)).is_err());
 }

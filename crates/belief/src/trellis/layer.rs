@@ -148,6 +148,7 @@ impl Growing {
         clue: &Clue,
     ) -> Result<(), Fault> {
         self.tries.tried += candidates.len() as u64;
+        work.touches += candidates.len() as u64;
         work.try_all(parents, candidates, clue, &mut |n, state| {
             self.tries.fit += 1;
             let (parent, joint) = &candidates[n];

@@ -1,0 +1,209 @@
+//! Random games that avoid what is known to be dead, weighted for it.
+//!
+//! The evaluation sampler of the 2022 deep-CFR paper for GDL-II (section 3.2): naïve sampling with a cache of states that no consistent history goes
+//! through, keyed by round and state; a state all of whose successors are dead is dead itself. Avoiding them changes how
+//! likely a history is to be drawn, so every draw carries as weight the share of moves it was drawn from: over
+//! all rounds, the product of (children not known dead) / (all children). That is posterior over proposal; there is no choice factor on top
+//! (decision 18).
+//!
+//! Differences: the paper walks a shuffled list of children at each node and updates probabilities once the list is through; here the first
+//! visit tries all children against the percepts at once, which lanes do in one pass. A game that meets a dead end is begun
+//! again from the start, not continued one step back: only then is the weight right. Games are begun in waves.
+
+use crate::driver::Engine;
+use crate::graph::{Graph, NodeId};
+use crate::work::{Clue, Work};
+use crate::{FirstTries, Model, Options, Report, SamplerKind};
+use game::{Fault, Rng, Seed, State};
+
+pub(crate) struct Cached {
+    n_models: usize,
+    attempts: u64,
+    seed: Seed,
+    again: u32,
+    graph: Graph,
+    root: NodeId,
+    start: State,
+    found: Vec<Draw>,
+    first_tries: Vec<FirstTries>,
+}
+
+/// A game being drawn.
+#[derive(Clone, Debug)]
+struct Draw {
+    /// Nodes and candidates taken.
+    path: Vec<(NodeId, usize)>,
+    at: NodeId,
+    log_weight: f64,
+    rng: Rng,
+}
+
+/// Games drawn side by side. Part of the meaning: what a game avoids is what was known when it drew.
+const WAVE: u64 = 64;
+/// Nodes beyond which the cache is emptied between updates.
+const MAX_NODES: usize = 2_000_000;
+
+impl Cached {
+    pub(crate) fn new(options: &Options, seed: Seed) -> Cached {
+        Cached {
+            n_models: options.models,
+            attempts: options.attempts,
+            seed: seed.child("cached"),
+            again: 0,
+            graph: Graph::default(),
+            root: 0,
+            start: State::default(),
+            found: Vec::new(),
+            first_tries: Vec::new(),
+        }
+    }
+
+    /// Moves draws on by a round; those at a dead end are gone, and the dead end is known.
+    fn step(&mut self, work: &mut Work, clue: &Clue, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
+        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        self.graph.open(work, clue, &nodes)?;
+        work.touches += self.graph.try_whole(work, clue, &nodes)? as u64;
+        let mut left = Vec::with_capacity(draws.len());
+        for mut draw in draws {
+            let live: Vec<(usize, NodeId)> = self.graph.live(draw.at).collect();
+            if live.is_empty() {
+                self.graph.bury(draw.at);
+                continue;
+            }
+            work.touches += 1;
+            let (candidate, child) = *draw.rng.pick(&live);
+            draw.log_weight += (live.len() as f64).ln() - self.graph.log_choice(draw.at);
+            draw.path.push((draw.at, candidate));
+            draw.at = child;
+            left.push(draw);
+        }
+        Ok(left)
+    }
+
+    /// Keeps the draws that agree with what is known about now.
+    fn at_the_end(&mut self, work: &mut Work, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
+        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        self.graph.check_now(work, &nodes)?;
+        let mut left = Vec::with_capacity(draws.len());
+        for draw in draws {
+            if self.graph.fits(work, draw.at)? {
+                left.push(draw);
+            } else {
+                self.graph.bury(draw.at);
+            }
+        }
+        Ok(left)
+    }
+
+    fn wave(&mut self, work: &mut Work, clues: &[Clue], seed: Seed, first: u64) -> Result<Vec<Draw>, Fault> {
+        let begin = |n: u64| Draw {
+            path: Vec::with_capacity(clues.len()),
+            at: self.root,
+            log_weight: 0.0,
+            rng: seed.nth(n).rng(),
+        };
+        let mut draws: Vec<Draw> = (first..first + WAVE).map(begin).collect();
+        for (round, clue) in clues.iter().enumerate() {
+            let tries = &mut self.first_tries[round];
+            tries.tried += draws.len() as u64;
+            draws = self.step(work, clue, draws)?;
+            self.first_tries[round].fit += draws.len() as u64;
+        }
+        self.at_the_end(work, draws)
+    }
+
+    /// Moves the draws of the round before on by one step: the last resort when no game from the start got so far.
+    fn one_step_on(&mut self, work: &mut Work, clues: &[Clue]) -> Result<Vec<Draw>, Fault> {
+        let Some(clue) = clues.last() else {
+            return Ok(Vec::new());
+        };
+        let before = self.found.iter().filter(|draw| draw.path.len() + 1 == clues.len());
+        let before = before.cloned().collect();
+        let moved = self.step(work, clue, before)?;
+        self.at_the_end(work, moved)
+    }
+
+    /// Begins with an empty cache; a history's nodes are found again by playing it.
+    fn empty_cache(&mut self) {
+        (self.graph, self.root) = Graph::new(&self.start);
+        self.found.clear();
+    }
+}
+
+impl Engine for Cached {
+    fn kind(&self) -> SamplerKind {
+        SamplerKind::Cached
+    }
+
+    fn reset(&mut self, start: &State, again: u32) {
+        self.start = start.clone();
+        self.again = again;
+        self.first_tries.clear();
+        self.empty_cache();
+        let seed = self.seed.nth(u64::from(again));
+        let draw = Draw {
+            path: Vec::new(),
+            at: self.root,
+            log_weight: 0.0,
+            rng: seed.rng(),
+        };
+        self.found = vec![draw; self.n_models];
+    }
+
+    fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
+        if self.graph.len() > MAX_NODES {
+            self.empty_cache();
+        }
+        self.graph.read_as(clues);
+        self.first_tries = vec![FirstTries::default(); clues.len()];
+        let seed = self.seed.nth(u64::from(self.again)).nth(clues.len() as u64);
+        let mut found: Vec<Draw> = Vec::new();
+        let mut begun = 0;
+        while found.len() < self.n_models && begun < self.attempts && !(work.is_out() && begun > 0) {
+            found.extend(self.wave(work, clues, seed, begun)?);
+            begun += WAVE;
+            if self.graph.is_dead(self.root) {
+                break;
+            }
+        }
+        found.truncate(self.n_models);
+        if found.is_empty() && !self.graph.is_dead(self.root) {
+            found = self.one_step_on(work, clues)?;
+        }
+        if found.is_empty() {
+            self.graph.raise_the_dead();
+            return Ok(0);
+        }
+        self.found = found;
+        Ok(self.found.len())
+    }
+
+    fn models(&mut self, _work: &mut Work, _clues: &[Clue]) -> Result<Vec<Model>, Fault> {
+        let largest = self
+            .found
+            .iter()
+            .map(|d| d.log_weight)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let model = |draw: &Draw| Model {
+            history: draw
+                .path
+                .iter()
+                .map(|&(node, candidate)| self.graph.joint(node, candidate))
+                .collect(),
+            state: self.graph.state(draw.at).clone(),
+            log_choice: draw.path.iter().map(|&(node, _)| self.graph.log_choice(node)).sum(),
+            weight: (draw.log_weight - largest).exp(),
+        };
+        Ok(self.found.iter().map(model).collect())
+    }
+
+    fn may_do_better_again(&self) -> bool {
+        false
+    }
+
+    fn first_tries(&self) -> &[FirstTries] {
+        &self.first_tries
+    }
+
+    fn describe(&self, _report: &mut Report) {}
+}

@@ -1,0 +1,313 @@
+//! What is known about the joint moves of states, shared by all models of a sampler.
+//!
+//! A node is a state in a round. Its candidates are the joint moves that the round's clue leaves open; each of them is tried once, by whoever
+//! needs it first, and on lanes all candidates of many nodes are tried together. Models still walk as if each
+//! were alone: only the work is shared.
+
+use crate::work::{Clue, Fan, Level, Work};
+use crate::{Joint, Now};
+use game::{Fault, State};
+use rustc_hash::FxHashMap;
+
+pub(crate) type NodeId = u32;
+
+/// What trying a candidate came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Untried,
+    Fails,
+    To(NodeId),
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    state: State,
+    round: u32,
+    /// Absent until the round's clue was held against the state.
+    fan: Option<Fan>,
+    outcomes: Vec<Outcome>,
+    untried: usize,
+    /// Nothing that explains the view goes through here.
+    dead: bool,
+    /// Its candidates were paid for as a whole.
+    paid: bool,
+    /// Whether the state agrees with what was last known about now.
+    fits: Option<(Now, bool)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    nodes: Vec<Node>,
+    /// Per round, where its states are.
+    places: Vec<FxHashMap<State, NodeId>>,
+    /// How each round's clue was read.
+    levels: Vec<Level>,
+}
+
+/// Fans with more candidates than this are not tried as a whole.
+const WHOLE: usize = 4_096;
+
+impl Graph {
+    /// A graph of the initial state alone; its node is the first.
+    pub(crate) fn new(start: &State) -> (Graph, NodeId) {
+        let mut graph = Graph::default();
+        let root = graph.node(0, start.clone());
+        (graph, root)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node of a state in a round.
+    pub(crate) fn node(&mut self, round: usize, state: State) -> NodeId {
+        if self.places.len() <= round {
+            self.places.resize_with(round + 1, FxHashMap::default);
+        }
+        if let Some(&id) = self.places[round].get(&state) {
+            return id;
+        }
+        let id = self.nodes.len() as NodeId;
+        self.places[round].insert(state.clone(), id);
+        self.nodes.push(Node {
+            state,
+            round: round as u32,
+            fan: None,
+            outcomes: Vec::new(),
+            untried: 0,
+            dead: false,
+            paid: false,
+            fits: None,
+        });
+        id
+    }
+
+    pub(crate) fn state(&self, id: NodeId) -> &State {
+        &self.nodes[id as usize].state
+    }
+
+    /// The number of candidates of an opened node.
+    pub(crate) fn n_candidates(&self, id: NodeId) -> usize {
+        self.nodes[id as usize].outcomes.len()
+    }
+
+    pub(crate) fn outcome(&self, id: NodeId, candidate: usize) -> Outcome {
+        self.nodes[id as usize].outcomes[candidate]
+    }
+
+    pub(crate) fn joint(&self, id: NodeId, candidate: usize) -> Joint {
+        let fan = self.nodes[id as usize].fan.as_ref();
+        fan.map(|fan| fan.joint(candidate)).unwrap_or_default()
+    }
+
+    pub(crate) fn log_choice(&self, id: NodeId) -> f64 {
+        self.nodes[id as usize].fan.as_ref().map_or(0.0, |fan| fan.log_choice)
+    }
+
+    pub(crate) fn is_dead(&self, id: NodeId) -> bool {
+        self.nodes[id as usize].dead
+    }
+
+    pub(crate) fn bury(&mut self, id: NodeId) {
+        self.nodes[id as usize].dead = true;
+    }
+
+    /// Candidates that lead on, as far as is known, and the nodes they lead to.
+    pub(crate) fn live(&self, id: NodeId) -> impl Iterator<Item = (usize, NodeId)> + '_ {
+        let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
+        outcomes.filter_map(|(at, outcome)| match *outcome {
+            Outcome::To(child) if !self.is_dead(child) => Some((at, child)),
+            _ => None,
+        })
+    }
+
+    /// How many candidates lead on; where not all were tried, in proportion.
+    pub(crate) fn n_live(&self, id: NodeId) -> f64 {
+        let node = &self.nodes[id as usize];
+        let tried = node.outcomes.len() - node.untried;
+        let live = self.live(id).count().max(1) as f64;
+        live * node.outcomes.len() as f64 / tried.max(1) as f64
+    }
+
+    /// Notes how clues are read now. What was concluded from another reading is forgotten.
+    pub(crate) fn read_as(&mut self, clues: &[Clue]) {
+        let same = self
+            .levels
+            .iter()
+            .zip(clues)
+            .take_while(|(level, clue)| **level == clue.level);
+        let same = same.count();
+        if same < self.levels.len().min(clues.len()) {
+            for node in &mut self.nodes {
+                node.dead = false;
+                if node.round as usize >= same {
+                    node.fan = None;
+                    node.outcomes.clear();
+                    node.untried = 0;
+                    node.paid = false;
+                }
+            }
+        }
+        if same < clues.len() {
+            self.levels.truncate(same);
+            self.levels.extend(clues[same..].iter().map(|clue| clue.level));
+        }
+    }
+
+    /// Forgets who is dead.
+    pub(crate) fn raise_the_dead(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.dead = false);
+    }
+
+    /// Finds the candidates of nodes, all of the round of this clue.
+    pub(crate) fn open(&mut self, work: &mut Work, clue: &Clue, ids: &[NodeId]) -> Result<(), Fault> {
+        let mut closed: Vec<NodeId> = ids.iter().copied().filter(|&id| self.is_closed(id)).collect();
+        closed.sort_unstable();
+        closed.dedup();
+        let states: Vec<&State> = closed.iter().map(|&id| self.state(id)).collect();
+        let fans = work.fans(&states, clue)?;
+        for (id, fan) in closed.into_iter().zip(fans) {
+            let node = &mut self.nodes[id as usize];
+            node.untried = fan.len();
+            node.outcomes = vec![Outcome::Untried; fan.len()];
+            node.fan = Some(fan);
+        }
+        Ok(())
+    }
+
+    fn is_closed(&self, id: NodeId) -> bool {
+        self.nodes[id as usize].fan.is_none()
+    }
+
+    /// Tries one candidate of an opened node, unless that was done. On lanes the others come for the same price.
+    pub(crate) fn try_one(
+        &mut self,
+        work: &mut Work,
+        clue: &Clue,
+        id: NodeId,
+        candidate: usize,
+    ) -> Result<Outcome, Fault> {
+        if self.outcome(id, candidate) == Outcome::Untried {
+            if work.on_lanes() && self.n_candidates(id) <= WHOLE {
+                self.try_whole(work, clue, &[id])?;
+            } else {
+                self.try_these(work, clue, &[(id, candidate as u32)])?;
+            }
+        }
+        Ok(self.outcome(id, candidate))
+    }
+
+    /// Tries all candidates of opened nodes, except of those that have too many. Tells how many were tried.
+    pub(crate) fn try_whole(&mut self, work: &mut Work, clue: &Clue, ids: &[NodeId]) -> Result<usize, Fault> {
+        let mut untried: Vec<NodeId> = ids.to_vec();
+        untried.retain(|&id| self.nodes[id as usize].untried > 0 && self.n_candidates(id) <= WHOLE);
+        untried.sort_unstable();
+        untried.dedup();
+        let mut pairs = Vec::new();
+        for id in untried {
+            let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
+            let open = outcomes.filter(|(_, outcome)| **outcome == Outcome::Untried);
+            pairs.extend(open.map(|(at, _)| (id, at as u32)));
+        }
+        self.try_these(work, clue, &pairs)?;
+        Ok(pairs.len())
+    }
+
+    /// What it costs to have tried all candidates of these nodes: each node is paid for once, whoever tried them.
+    pub(crate) fn pay(&mut self, ids: &[NodeId]) -> u64 {
+        let mut price = 0;
+        for &id in ids {
+            let node = &mut self.nodes[id as usize];
+            if !std::mem::replace(&mut node.paid, true) {
+                price += node.outcomes.len() as u64;
+            }
+        }
+        price
+    }
+
+    fn try_these(&mut self, work: &mut Work, clue: &Clue, pairs: &[(NodeId, u32)]) -> Result<(), Fault> {
+        let mut found: Vec<Option<State>> = vec![None; pairs.len()];
+        let mut parents: Vec<&State> = Vec::new();
+        let mut candidates: Vec<(u32, Joint)> = Vec::with_capacity(pairs.len());
+        let mut last = None;
+        for &(id, candidate) in pairs {
+            if last.replace(id) != Some(id) {
+                parents.push(self.state(id));
+            }
+            candidates.push((parents.len() as u32 - 1, self.joint(id, candidate as usize)));
+        }
+        work.try_all(&parents, &candidates, clue, &mut |n, state| found[n] = Some(state))?;
+        for (&(id, candidate), state) in pairs.iter().zip(found) {
+            let outcome = match state {
+                Some(state) => {
+                    let round = self.nodes[id as usize].round as usize;
+                    Outcome::To(self.node(round + 1, state))
+                }
+                None => Outcome::Fails,
+            };
+            let node = &mut self.nodes[id as usize];
+            node.outcomes[candidate as usize] = outcome;
+            node.untried -= 1;
+        }
+        Ok(())
+    }
+
+    /// Finds out which nodes agree with what is known about now.
+    pub(crate) fn check_now(&mut self, work: &mut Work, ids: &[NodeId]) -> Result<(), Fault> {
+        let now = work.now;
+        let mut open: Vec<NodeId> = ids.iter().copied().filter(|&id| self.fit(id, now).is_none()).collect();
+        open.sort_unstable();
+        open.dedup();
+        let states: Vec<&State> = open.iter().map(|&id| self.state(id)).collect();
+        let fits = work.fits_now(&states)?;
+        for (id, fits) in open.into_iter().zip(fits) {
+            self.nodes[id as usize].fits = Some((now, fits));
+        }
+        Ok(())
+    }
+
+    fn fit(&self, id: NodeId, now: Now) -> Option<bool> {
+        self.nodes[id as usize]
+            .fits
+            .filter(|(of, _)| *of == now)
+            .map(|(_, fits)| fits)
+    }
+
+    /// Whether a node agrees with what is known about now.
+    pub(crate) fn fits(&mut self, work: &mut Work, id: NodeId) -> Result<bool, Fault> {
+        if self.fit(id, work.now).is_none() {
+            self.check_now(work, &[id])?;
+        }
+        Ok(self.fit(id, work.now).unwrap_or(true))
+    }
+
+    /// Keeps some nodes and what their candidates lead to; forgets all others. Gives the new numbers of those kept.
+    pub(crate) fn keep_only(&mut self, ids: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
+        let old = std::mem::take(&mut self.nodes);
+        self.places.iter_mut().for_each(FxHashMap::clear);
+        let mut renumbered = FxHashMap::default();
+        let bare = |graph: &mut Graph, id: NodeId| {
+            let node = &old[id as usize];
+            let new = graph.node(node.round as usize, node.state.clone());
+            graph.nodes[new as usize].dead = node.dead;
+            graph.nodes[new as usize].fits = node.fits;
+            graph.nodes[new as usize].paid = node.paid;
+            new
+        };
+        for &id in ids {
+            let new = bare(self, id);
+            if renumbered.insert(id, new).is_some() {
+                continue;
+            }
+            let node = &old[id as usize];
+            let follow = |outcome: &Outcome| match *outcome {
+                Outcome::To(child) => Outcome::To(bare(self, child)),
+                other => other,
+            };
+            let outcomes: Vec<Outcome> = node.outcomes.iter().map(follow).collect();
+            let kept = &mut self.nodes[new as usize];
+            (kept.fan, kept.outcomes, kept.untried) = (node.fan.clone(), outcomes, node.untried);
+        }
+        renumbered
+    }
+}

@@ -1,0 +1,442 @@
+//! The papers' bag of models.
+//!
+//! M. Schofield, T. Cerexhe and M. Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect Information*, AAAI 2012,
+//! figure 2; off-line models, remedies and their names from M. Schofield and M. Thielscher, *The Efficiency of the
+//! HyperPlay Technique Over Random Sampling*, AAAI 2017.
+//!
+//! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new round
+//! extends it by the first joint move that shows what was seen (`forward`); if there is none, the last move was bad, and the search goes on
+//! one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line with its place kept, and comes
+//! back when there is budget left. At least one stays on line.
+//!
+//! Differences. Sets of bad moves and "choose" are one cursor per round that never offers a move twice. The pseudocode's recursion is a loop.
+//! What a joint move shows is found out once for all models ([`Graph`]); each still pays for it, one node touched a try. Models are
+//! weighted by 1 over choice factor and over the probability with which the search produces them: with
+//! moves in random order, a model follows at every node the first child that leads on, so that is 1 over the number of children that lead on,
+//! as far as is known (decision 5). The paper's own weights are an option.
+
+use crate::driver::Engine;
+use crate::graph::{Graph, NodeId, Outcome};
+use crate::work::{Clue, Work};
+use crate::{FirstTries, Joint, Model, Options, Remedy, SamplerKind, Weights};
+use game::{Fault, Rng, Seed, State};
+use rustc_hash::FxHashMap;
+
+pub(crate) struct Hyperplay {
+    options: Options,
+    seed: Seed,
+    graph: Graph,
+    bag: Vec<Search>,
+    /// Paths of all models after the last round that some model explained.
+    settled: Vec<Vec<(NodeId, usize)>>,
+    first_tries: Vec<FirstTries>,
+    /// Rounds that the bag explains.
+    rounds: usize,
+}
+
+/// A model and its search.
+#[derive(Clone, Debug)]
+struct Search {
+    path: Vec<Place>,
+    rng: Rng,
+    /// Took too long at some update; has not caught up since.
+    offline: bool,
+}
+
+/// A node on a model's path, and what was not tried there yet.
+#[derive(Clone, Debug)]
+struct Place {
+    node: NodeId,
+    /// Candidates in the order of trying, as far as decided.
+    order: Vec<u32>,
+    tried: usize,
+}
+
+impl Place {
+    fn new(node: NodeId) -> Place {
+        Place {
+            node,
+            order: Vec::new(),
+            tried: 0,
+        }
+    }
+
+    /// A place at which one candidate was taken and no other tried.
+    fn having_taken(node: NodeId, candidate: usize, n_candidates: usize) -> Place {
+        let mut order: Vec<u32> = (0..n_candidates as u32).collect();
+        if candidate < order.len() {
+            order.swap(0, candidate);
+        }
+        Place { node, order, tried: 1 }
+    }
+
+    /// The next candidate of so many, in random order.
+    fn draw(&mut self, n_candidates: usize, rng: &mut Rng) -> Option<usize> {
+        if self.order.is_empty() {
+            self.order = (0..n_candidates as u32).collect();
+        }
+        if self.tried >= self.order.len() {
+            return None;
+        }
+        let other = self.tried + rng.below(self.order.len() - self.tried);
+        self.order.swap(self.tried, other);
+        self.tried += 1;
+        Some(self.order[self.tried - 1] as usize)
+    }
+
+    /// The candidate that was tried last.
+    fn taken(&self) -> Option<usize> {
+        self.order.get(self.tried.checked_sub(1)?).map(|&c| c as usize)
+    }
+}
+
+/// Where a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The model explains everything.
+    Live,
+    /// It touched too many nodes, or the budget is used up.
+    Offline,
+    /// There is no history that it could become.
+    Dead,
+}
+
+/// Nodes beyond which those that no model stands on are forgotten.
+const MAX_NODES: usize = 400_000;
+
+impl Hyperplay {
+    pub(crate) fn new(options: &Options, seed: Seed) -> Hyperplay {
+        Hyperplay {
+            options: options.clone(),
+            seed: seed.child("hyperplay"),
+            graph: Graph::default(),
+            bag: Vec::new(),
+            settled: Vec::new(),
+            first_tries: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Search> {
+        self.bag.iter().filter(|model| model.path.len() == self.rounds + 1)
+    }
+
+    /// Asks at once what all models will ask first.
+    fn look_ahead(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
+        let Some(clue) = clues.last() else { return Ok(()) };
+        let fronts = self.bag.iter().filter(|m| m.path.len() == clues.len());
+        let fronts: Vec<NodeId> = fronts.filter_map(|m| m.path.last()).map(|p| p.node).collect();
+        self.graph.open(work, clue, &fronts)?;
+        if work.on_lanes() {
+            self.graph.try_whole(work, clue, &fronts)?;
+            let children: Vec<NodeId> = fronts
+                .iter()
+                .flat_map(|&id| self.graph.live(id))
+                .map(|(_, c)| c)
+                .collect();
+            self.graph.check_now(work, &children)?;
+        }
+        Ok(())
+    }
+
+    /// Searches on until a model explains all clues, or may not go on.
+    fn search(&mut self, work: &mut Work, clues: &[Clue], number: usize, limit: u64) -> Result<End, Fault> {
+        let mut model = std::mem::replace(
+            &mut self.bag[number],
+            Search {
+                path: Vec::new(),
+                rng: self.seed.rng(),
+                offline: false,
+            },
+        );
+        let end = self.forward(work, clues, &mut model, limit);
+        model.offline = matches!(end, Ok(End::Offline));
+        self.bag[number] = model;
+        self.collect_garbage();
+        end
+    }
+
+    fn forward(&mut self, work: &mut Work, clues: &[Clue], model: &mut Search, limit: u64) -> Result<End, Fault> {
+        let upto = work.touches.saturating_add(limit);
+        loop {
+            let depth = model.path.len();
+            let Some(place) = model.path.last_mut() else {
+                return Ok(End::Dead);
+            };
+            let node = place.node;
+            if depth == clues.len() + 1 {
+                if self.graph.fits(work, node)? {
+                    return Ok(End::Live);
+                }
+                self.backtrack(work, model);
+                continue;
+            }
+            if work.touches >= upto || work.is_out() {
+                return Ok(End::Offline);
+            }
+            let clue = &clues[depth - 1];
+            self.graph.open(work, clue, &[node])?;
+            let is_first = place.tried == 0;
+            let Some(candidate) = place.draw(self.graph.n_candidates(node), &mut model.rng) else {
+                self.backtrack(work, model);
+                continue;
+            };
+            work.touches += 1;
+            let outcome = self.graph.try_one(work, clue, node, candidate)?;
+            if is_first {
+                self.count_first_try(depth - 1, outcome);
+            }
+            match outcome {
+                Outcome::To(child) if !(self.options.share_dead && self.graph.is_dead(child)) => {
+                    model.path.push(Place::new(child));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn backtrack(&mut self, work: &mut Work, model: &mut Search) {
+        if let Some(place) = model.path.pop() {
+            // All its candidates failed, and constraints only grow.
+            self.graph.bury(place.node);
+            work.touches += 1;
+        }
+    }
+
+    fn count_first_try(&mut self, round: usize, outcome: Outcome) {
+        if self.first_tries.len() <= round {
+            self.first_tries.resize(round + 1, FirstTries::default());
+        }
+        self.first_tries[round].tried += 1;
+        self.first_tries[round].fit += u64::from(matches!(outcome, Outcome::To(_)));
+    }
+
+    /// Forgets nodes that no model stands on, once there are too many.
+    fn collect_garbage(&mut self) {
+        if self.graph.len() < MAX_NODES {
+            return;
+        }
+        let paths = self
+            .bag
+            .iter()
+            .flat_map(|model| model.path.iter().map(|place| place.node));
+        let settled = self.settled.iter().flatten().map(|(node, _)| *node);
+        let mut needed: Vec<NodeId> = paths.chain(settled).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let renumbered = self.graph.keep_only(&needed);
+        let places = self.bag.iter_mut().flat_map(|model| &mut model.path);
+        places.for_each(|place| place.node = renumbered[&place.node]);
+        self.settled
+            .iter_mut()
+            .flatten()
+            .for_each(|(node, _)| *node = renumbered[node]);
+    }
+
+    /// Searches with every model that is on line, then with the others as far as there is budget to bring them back.
+    fn search_all(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
+        let (offline, online): (Vec<usize>, Vec<usize>) = (0..self.bag.len()).partition(|&n| self.bag[n].offline);
+        let limit = self.options.offline_after;
+        let mut ends = Vec::new();
+        for number in online {
+            ends.push(self.search(work, clues, number, limit)?);
+        }
+        let allowed = work.touches.saturating_add(self.options.resume);
+        for &number in &offline {
+            let left = allowed.saturating_sub(work.touches);
+            if left > 0 {
+                ends.push(self.search(work, clues, number, left.min(limit))?);
+            }
+        }
+        // At least one stays on line, whatever it takes, as long as there is any budget.
+        if !ends.contains(&End::Live) && !ends.contains(&End::Dead) {
+            let furthest = (0..self.bag.len()).max_by_key(|&n| (self.bag[n].path.len(), usize::MAX - n));
+            if let Some(number) = furthest {
+                self.search(work, clues, number, u64::MAX)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts every model back to where it was after the last round that was explained.
+    fn put_back(&mut self) {
+        self.graph.raise_the_dead();
+        let graph = &self.graph;
+        for (model, path) in self.bag.iter_mut().zip(&self.settled) {
+            let last = path.len().saturating_sub(1);
+            let place = |(at, &(node, taken)): (usize, &(NodeId, usize))| {
+                if at == last {
+                    Place::new(node)
+                } else {
+                    Place::having_taken(node, taken, graph.n_candidates(node))
+                }
+            };
+            model.path = path.iter().enumerate().map(place).collect();
+            model.offline = path.len() != self.rounds + 1;
+        }
+    }
+
+    fn settle(&mut self) {
+        let path_of = |model: &Search| -> Vec<(NodeId, usize)> {
+            let places = model.path.iter();
+            places.map(|place| (place.node, place.taken().unwrap_or(0))).collect()
+        };
+        self.settled = self.bag.iter().map(path_of).collect();
+    }
+
+    /// Overwrites surplus copies by the least frequent histories, until counts differ by at most one.
+    fn balance(&mut self) {
+        let mut copies: FxHashMap<Vec<(NodeId, usize)>, Vec<usize>> = FxHashMap::default();
+        let mut order: Vec<Vec<(NodeId, usize)>> = Vec::new();
+        for (number, model) in self.bag.iter().enumerate() {
+            if model.path.len() == self.rounds + 1 {
+                let key = self.footprint(model);
+                let entry = copies.entry(key.clone()).or_default();
+                if entry.is_empty() {
+                    order.push(key);
+                }
+                entry.push(number);
+            }
+        }
+        let mut groups: Vec<Vec<usize>> = order.iter().filter_map(|key| copies.remove(key)).collect();
+        loop {
+            let Some(most) = (0..groups.len()).max_by_key(|&g| (groups[g].len(), groups.len() - g)) else {
+                return;
+            };
+            let Some(least) = (0..groups.len()).min_by_key(|&g| (groups[g].len(), g)) else {
+                return;
+            };
+            if groups[most].len() <= groups[least].len() + 1 {
+                return;
+            }
+            let (Some(surplus), Some(&source)) = (groups[most].pop(), groups[least].first()) else {
+                return;
+            };
+            self.bag[surplus].path = self.bag[source].path.clone();
+            groups[least].push(surplus);
+        }
+    }
+
+    fn footprint(&self, model: &Search) -> Vec<(NodeId, usize)> {
+        let places = model.path.iter().take(self.rounds);
+        places.map(|place| (place.node, place.taken().unwrap_or(0))).collect()
+    }
+
+    fn model(&self, search: &Search) -> Model {
+        let rounds = search.path.iter().take(self.rounds);
+        let joint = |place: &Place| self.graph.joint(place.node, place.taken().unwrap_or(0));
+        Model {
+            history: rounds.clone().map(joint).collect(),
+            state: self.graph.state(search.path[self.rounds].node).clone(),
+            log_choice: rounds.map(|place| self.graph.log_choice(place.node)).sum(),
+            weight: 1.0,
+        }
+    }
+
+    /// Log of the number of children that lead on, over all nodes on the path: minus the log of the probability of
+    /// producing it.
+    fn log_alternatives(&self, search: &Search) -> f64 {
+        let rounds = search.path.iter().take(self.rounds);
+        rounds.map(|place| self.graph.n_live(place.node).ln()).sum()
+    }
+
+    fn weigh(&self, models: &mut [Model], searches: &[&Search]) {
+        let weights = match (self.options.remedy, self.options.weights) {
+            (Remedy::None, weights) => weights,
+            // A remedy changes how often a model is there, so that q means nothing any more.
+            (_, Weights::Proposal) => Weights::ChoiceFactor,
+            (_, weights) => weights,
+        };
+        let mut logs: Vec<f64> = models
+            .iter()
+            .zip(searches)
+            .map(|(model, search)| match weights {
+                Weights::Equal => 0.0,
+                Weights::ChoiceFactor => -model.log_choice,
+                Weights::Proposal => self.log_alternatives(search) - model.log_choice,
+            })
+            .collect();
+        if self.options.remedy == Remedy::Weight {
+            let mut copies: FxHashMap<&[Joint], f64> = FxHashMap::default();
+            models
+                .iter()
+                .for_each(|m| *copies.entry(&m.history).or_default() += 1.0);
+            let counts: Vec<f64> = models.iter().map(|m| copies[&m.history[..]]).collect();
+            logs.iter_mut().zip(counts).for_each(|(log, n)| *log -= n.ln());
+        }
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (model, log) in models.iter_mut().zip(logs) {
+            model.weight = (log - largest).exp();
+        }
+    }
+
+    /// Counts of children are wanted for the weights: what was not tried yet is tried now.
+    fn complete(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
+        for (round, clue) in clues.iter().enumerate().take(self.rounds) {
+            let nodes: Vec<NodeId> = self.live().map(|model| model.path[round].node).collect();
+            self.graph.try_whole(work, clue, &nodes)?;
+            work.touches += self.graph.pay(&nodes);
+        }
+        Ok(())
+    }
+}
+
+impl Engine for Hyperplay {
+    fn kind(&self) -> SamplerKind {
+        SamplerKind::Hyperplay
+    }
+
+    fn reset(&mut self, start: &State, again: u32) {
+        let (graph, root) = Graph::new(start);
+        self.graph = graph;
+        let seed = self.seed.nth(u64::from(again));
+        self.bag = (0..self.options.models)
+            .map(|n| Search {
+                path: vec![Place::new(root)],
+                rng: seed.nth(n as u64).rng(),
+                offline: false,
+            })
+            .collect();
+        self.rounds = 0;
+        self.first_tries.clear();
+        self.settle();
+    }
+
+    fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
+        self.graph.read_as(clues);
+        self.look_ahead(work, clues)?;
+        self.search_all(work, clues)?;
+        let explained = self.rounds;
+        self.rounds = clues.len();
+        let live = self.live().count();
+        if live == 0 {
+            self.rounds = explained;
+            self.put_back();
+            return Ok(0);
+        }
+        if self.options.remedy == Remedy::Balance {
+            self.balance();
+        }
+        self.settle();
+        Ok(live)
+    }
+
+    fn models(&mut self, work: &mut Work, clues: &[Clue]) -> Result<Vec<Model>, Fault> {
+        if self.options.weights == Weights::Proposal && self.options.remedy == Remedy::None {
+            self.complete(work, clues)?;
+        }
+        let live: Vec<&Search> = self.live().collect();
+        let mut models: Vec<Model> = live.iter().map(|search| self.model(search)).collect();
+        self.weigh(&mut models, &live);
+        Ok(models)
+    }
+
+    fn may_do_better_again(&self) -> bool {
+        // Where the whole tree was searched there is nothing to find; where the budget ended there may be.
+        self.bag.iter().any(|model| model.offline)
+    }
+
+    fn first_tries(&self) -> &[FirstTries] {
+        &self.first_tries
+    }
+}

@@ -1,0 +1,357 @@
+//! What every sampler promises: it knows its view and nothing else, repeats itself, and never falls over.
+
+mod common;
+
+use belief::{Belief, BeliefError, Joint, Model, Now, Options, Remedy, Sampler, SamplerKind, Weights, World};
+use belief::{enumerate, make};
+use common::{believe, game, play, plenty, update};
+use game::{Budget, MoveId, PerceptId, RoleId, Round, Seed, Simulator, SlowBatch, State, StopFlag, View};
+use propnet::{Compiled, Lanes, Scalar};
+
+const GAMES: &[&str] = &[
+    "blind-breakthrough:width=4,height=5",
+    "krieg-tictactoe:size=3,line=3",
+    "leduc-poker",
+    "transit",
+    "meier",
+];
+
+/// Few models, small limits: everything that can happen, happens.
+fn tight() -> Options {
+    Options {
+        models: 12,
+        layer_limit: 40,
+        offline_after: 300,
+        attempts: 2_000,
+        ..Options::default()
+    }
+}
+
+fn variants() -> Vec<(SamplerKind, Options)> {
+    let mut all: Vec<_> = SamplerKind::ALL.into_iter().map(|kind| (kind, tight())).collect();
+    all.push((
+        SamplerKind::Trellis,
+        Options {
+            layer_limit: 100_000,
+            ..tight()
+        },
+    ));
+    for remedy in [Remedy::Weight, Remedy::Balance] {
+        let weights = Weights::ChoiceFactor;
+        all.push((
+            SamplerKind::Hyperplay,
+            Options {
+                remedy,
+                weights,
+                share_dead: true,
+                ..tight()
+            },
+        ));
+    }
+    all
+}
+
+/// Replays a model; panics if it does not explain the view.
+fn check(sim: &mut dyn Simulator, role: RoleId, view: &View, model: &Model) {
+    assert_eq!(model.history.len(), view.rounds.len());
+    let mut state = sim.initial().unwrap();
+    let mut log_choice = 0.0;
+    let (mut legal, mut sees) = (Vec::new(), Vec::new());
+    for (joint, round) in model.history.iter().zip(&view.rounds) {
+        assert!(!sim.terminal(&state).unwrap());
+        assert_eq!(joint[role.0 as usize], round.own);
+        for (other, mv) in joint.iter().enumerate() {
+            sim.legal(&state, RoleId(other as u16), &mut legal).unwrap();
+            assert!(legal.contains(mv));
+            if other != role.0 as usize {
+                log_choice += (legal.len() as f64).ln();
+            }
+        }
+        sim.percepts(&state, joint, role, &mut sees).unwrap();
+        assert_eq!(sees, round.sees);
+        state = sim.next(&state, joint).unwrap();
+    }
+    assert_eq!(state, model.state);
+    assert!(!sim.terminal(&state).unwrap());
+    assert!((log_choice - model.log_choice).abs() < 1e-9);
+}
+
+#[test]
+fn models_reproduce_the_view() {
+    for spec in GAMES {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(21).child(spec).rng(), 14);
+        for role in (0..sim.roles().len()).map(|r| RoleId(r as u16)) {
+            for (kind, options) in variants() {
+                let mut sampler = make(kind, &options, role, Seed(2)).unwrap();
+                for round in 0..played.rounds() {
+                    let view = played.view(role, round);
+                    update(&compiled, &mut *sampler, &view, Now::Playing);
+                    let belief = sampler.belief();
+                    assert!(!belief.models.is_empty());
+                    let total: f64 = belief.models.iter().map(|m| m.weight).sum();
+                    assert!((total - 1.0).abs() < 1e-9);
+                    assert!(belief.report.ess <= belief.models.len() as f64 + 1e-9);
+                    assert_eq!(belief.report.live + belief.report.offline, options.models);
+                    if belief.report.relaxed.is_empty() {
+                        belief
+                            .models
+                            .iter()
+                            .for_each(|model| check(&mut sim, role, &view, model));
+                    } else {
+                        // Only samplers that may give up are ever at a loss on a true view.
+                        assert!(
+                            matches!(kind, SamplerKind::Naive | SamplerKind::Cached),
+                            "{spec} {kind} {round}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a role sees of a history.
+fn view_of(sim: &mut dyn Simulator, role: RoleId, history: &[Joint]) -> View {
+    let mut state: State = sim.initial().unwrap();
+    let mut view = View::default();
+    for joint in history {
+        let mut sees = Vec::new();
+        sim.percepts(&state, joint, role, &mut sees).unwrap();
+        view.rounds.push(Round {
+            own: joint[role.0 as usize],
+            sees,
+        });
+        state = sim.next(&state, joint).unwrap();
+    }
+    view
+}
+
+#[test]
+fn two_true_states_with_one_view_give_one_belief() {
+    for spec in GAMES {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(4).child(spec).rng(), 3);
+        let role = RoleId(0);
+        let view = played.view(role, played.rounds() - 1);
+        let set = enumerate(&mut sim, role, &view, Now::Playing, None, &plenty()).unwrap();
+        let (one, other) = (&set.histories[0], &set.histories[set.histories.len() - 1]);
+        let (one, other) = (
+            view_of(&mut sim, role, &one.joints),
+            view_of(&mut sim, role, &other.joints),
+        );
+        for (kind, options) in variants() {
+            let first = believe(&compiled, kind, &options, role, Seed(9), &one);
+            let second = believe(&compiled, kind, &options, role, Seed(9), &other);
+            assert_eq!(first.belief(), second.belief(), "{spec} {kind}");
+        }
+    }
+}
+
+/// The belief on a world, without what it cost to compute.
+fn on(world: &mut World, kind: SamplerKind, options: &Options, views: &[View]) -> Belief {
+    let mut sampler = make(kind, options, RoleId(0), Seed(7)).unwrap();
+    for view in views {
+        sampler.update(world, view, Now::Playing, &plenty()).unwrap();
+    }
+    let mut belief = sampler.belief().clone();
+    (belief.report.successors, belief.report.update_successors) = (0, 0);
+    belief
+}
+
+#[test]
+fn lanes_and_their_slow_twins_give_the_same_bytes() {
+    for spec in GAMES {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(8).child(spec).rng(), 8);
+        let views: Vec<View> = (0..played.rounds())
+            .map(|round| played.view(RoleId(0), round))
+            .collect();
+        for (kind, options) in variants() {
+            let mut lanes = Lanes::new(&compiled, Seed(0));
+            let fast = on(&mut World::with_batch(&mut sim, &mut lanes), kind, &options, &views);
+            for width in [3, 256] {
+                let mut slow = SlowBatch::new(Box::new(Scalar::new(&compiled)), width);
+                let twin = on(&mut World::with_batch(&mut sim, &mut slow), kind, &options, &views);
+                assert_eq!(twin, fast, "{spec} {kind} {width}");
+            }
+            assert_eq!(
+                on(&mut World::new(&mut sim), kind, &options, &views),
+                fast,
+                "{spec} {kind}"
+            );
+        }
+    }
+}
+
+#[test]
+fn following_and_starting_late_are_the_same() {
+    let compiled = game("krieg-tictactoe:size=3,line=3");
+    let mut sim = Scalar::new(&compiled);
+    let played = play(&mut sim, &mut Seed(1).rng(), 6);
+    let views: Vec<View> = (0..played.rounds())
+        .map(|round| played.view(RoleId(0), round))
+        .collect();
+    for (kind, options) in variants() {
+        let followed = on(&mut World::new(&mut sim), kind, &options, &views);
+        let late = on(&mut World::new(&mut sim), kind, &options, &views[views.len() - 1..]);
+        assert_eq!(followed.models, late.models, "{kind}");
+        let again = on(&mut World::new(&mut sim), kind, &options, &views);
+        assert_eq!(followed, again, "{kind}");
+    }
+}
+
+/// A view of a random game with its last round made impossible in some way.
+fn broken(compiled: &Compiled, how: usize) -> (View, usize) {
+    let mut sim = Scalar::new(compiled);
+    let played = play(&mut sim, &mut Seed(31).rng(), 8);
+    let round = 3;
+    let mut view = played.view(RoleId(0), 5);
+    match how {
+        0 => view.rounds[round].sees = vec![PerceptId(0), PerceptId(1), PerceptId(2)],
+        1 => view.rounds[round].sees = vec![PerceptId(9_999)],
+        2 => view.rounds[round].own = MoveId(9_999),
+        _ => view.rounds[round].own = view.rounds[round - 1].own,
+    }
+    (view, round)
+}
+
+#[test]
+fn a_view_that_nothing_explains_is_survived() {
+    for spec in ["krieg-tictactoe:size=3,line=3", "blind-breakthrough:width=4,height=5"] {
+        let compiled = game(spec);
+        for how in 0..4 {
+            let (view, round) = broken(&compiled, how);
+            for (kind, options) in variants() {
+                let sampler = believe(&compiled, kind, &options, RoleId(0), Seed(1), &view);
+                let belief = sampler.belief();
+                assert!(!belief.models.is_empty(), "{kind}");
+                assert!(
+                    belief.report.relaxed.contains(&round),
+                    "{spec} {kind} {how}: {:?}",
+                    belief.report
+                );
+                assert!(!belief.report.exact);
+                assert!(
+                    belief.report.to_string().contains("nothing explains"),
+                    "{}",
+                    belief.report
+                );
+                assert!(belief.models.iter().all(|m| m.history.len() == view.rounds.len()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_view_longer_than_any_game_is_an_error() {
+    let compiled = game("monty-hall");
+    let mut sim = Scalar::new(&compiled);
+    let round = Round {
+        own: MoveId(0),
+        sees: Vec::new(),
+    };
+    let view = View { rounds: vec![round; 6] };
+    for (kind, options) in variants() {
+        let mut sampler = make(kind, &options, RoleId(0), Seed(1)).unwrap();
+        let error = sampler
+            .update(&mut World::new(&mut sim), &view, Now::Playing, &plenty())
+            .unwrap_err();
+        assert_eq!(error, BeliefError::Impossible { round: 3 }, "{kind}");
+        // And the next view is a fresh start.
+        sampler
+            .update(&mut World::new(&mut sim), &View::default(), Now::Playing, &plenty())
+            .unwrap();
+        assert_eq!(sampler.belief().models.len(), options.models);
+    }
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let none = Options {
+        models: 0,
+        ..Options::default()
+    };
+    let no_layers = Options {
+        layer_limit: 0,
+        ..Options::default()
+    };
+    let compiled = game("monty-hall");
+    for kind in SamplerKind::ALL {
+        let error = make(kind, &none, RoleId(0), Seed(0)).err().unwrap();
+        assert!(error.to_string().contains("at least one model"));
+        assert!(
+            make(kind, &no_layers, RoleId(0), Seed(0))
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("layer_limit")
+        );
+        let mut sampler = make(kind, &Options::default(), RoleId(7), Seed(0)).unwrap();
+        let mut sim = Scalar::new(&compiled);
+        let error = sampler.update(&mut World::new(&mut sim), &View::default(), Now::Playing, &plenty());
+        assert!(error.unwrap_err().to_string().contains("no role number 7"));
+    }
+    assert!("hyperplya".parse::<SamplerKind>().unwrap_err().contains("choose"));
+}
+
+#[test]
+fn a_stopped_update_still_answers() {
+    let compiled = game("blind-breakthrough:width=4,height=5");
+    let mut sim = Scalar::new(&compiled);
+    let played = play(&mut sim, &mut Seed(2).rng(), 9);
+    let stop = StopFlag::default();
+    stop.raise();
+    for (kind, options) in variants() {
+        for budget in [
+            Budget::until(stop.clone()),
+            Budget::iterations(0),
+            Budget::iterations(50),
+        ] {
+            let mut sampler = make(kind, &options, RoleId(1), Seed(3)).unwrap();
+            for round in 0..played.rounds() {
+                let view = played.view(RoleId(1), round);
+                sampler
+                    .update(&mut World::new(&mut sim), &view, Now::Playing, &budget)
+                    .unwrap();
+                assert!(!sampler.belief().models.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_end_of_the_game_is_evidence() {
+    let compiled = game("krieg-tictactoe:size=3,line=3");
+    let mut sim = Scalar::new(&compiled);
+    let played = play(&mut sim, &mut Seed(6).rng(), 40);
+    let view = played.view(RoleId(0), played.rounds());
+    let set = enumerate(&mut sim, RoleId(0), &view, Now::Over, None, &plenty()).unwrap();
+    assert!(!set.histories.is_empty());
+    for (kind, options) in variants() {
+        let mut sampler = make(kind, &options, RoleId(0), Seed(3)).unwrap();
+        sampler
+            .update(&mut World::new(&mut sim), &view, Now::Over, &plenty())
+            .unwrap();
+        if sampler.belief().report.relaxed.is_empty() {
+            let places = set.places();
+            assert!(
+                sampler
+                    .belief()
+                    .models
+                    .iter()
+                    .all(|m| places.contains_key(&m.history[..])),
+                "{kind}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_sampler_is_a_trait_object_that_can_be_sent() {
+    fn takes(_: Box<dyn Sampler>) {}
+    takes(make(SamplerKind::Trellis, &Options::default(), RoleId(0), Seed(0)).unwrap());
+}
