@@ -12,7 +12,12 @@ use std::time::{Duration, Instant};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let seconds = args.iter().skip_while(|a| *a != "--seconds").nth(1).and_then(|s| s.parse().ok()).unwrap_or(1.0);
+    let seconds = args
+        .iter()
+        .skip_while(|a| *a != "--seconds")
+        .nth(1)
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(1.0);
     let time = Duration::from_secs_f64(seconds);
     report("connect-four", time, connect_four::plain);
     report("breakthrough", time, breakthrough::plain);
@@ -57,7 +62,7 @@ impl Rng {
         self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
         let product = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
         let bits = (product >> 64) as u64 ^ product as u64;
-        ((bits & 0xffff_ffff) * u64::from(n) >> 32) as u32
+        (((bits & 0xffff_ffff) * u64::from(n)) >> 32) as u32
     }
 }
 
@@ -110,7 +115,10 @@ mod connect_four {
 
     #[inline(always)]
     fn play(rng: &mut super::Rng, n: u64, nth: impl Fn(u64, u32) -> u64) -> super::Batch {
-        let mut batch = super::Batch { playouts: n, ..Default::default() };
+        let mut batch = super::Batch {
+            playouts: n,
+            ..Default::default()
+        };
         for _ in 0..n {
             let (mut mine, mut theirs, mut moves) = (0_u64, 0_u64, 0_u64);
             batch.points += loop {
@@ -149,7 +157,10 @@ mod breakthrough {
 
     #[inline(always)]
     fn play(rng: &mut super::Rng, n: u64, nth: impl Fn(u64, u32) -> u64) -> super::Batch {
-        let mut batch = super::Batch { playouts: n, ..Default::default() };
+        let mut batch = super::Batch {
+            playouts: n,
+            ..Default::default()
+        };
         for _ in 0..n {
             let (mut white, mut black, mut moves) = (0xffff_u64, 0xffff_u64 << 48, 0_u64);
             batch.points += loop {

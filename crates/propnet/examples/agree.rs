@@ -23,7 +23,10 @@ fn main() {
         let name = file.rsplit('/').next().unwrap_or(&file).to_string();
         let text = std::fs::read(&file).expect("a rules file");
         let reading = gdl::read(&String::from_utf8_lossy(&text), &gdl::Options::default());
-        let limits = ground::Limits { instances: 600_000, ..Default::default() };
+        let limits = ground::Limits {
+            instances: 600_000,
+            ..Default::default()
+        };
         let start = Instant::now();
         let program = match ground::ground(&reading.rules, &limits, &mut |_| {}) {
             Ok(program) => Arc::new(program),
@@ -46,13 +49,22 @@ fn main() {
 
 fn check(program: &Arc<ground::Program>, n_games: u64) -> Result<String, String> {
     let start = Instant::now();
-    let native = compile(program, &CompileOptions { scalar: ScalarMode::Compiled, ..Default::default() });
+    let native = compile(
+        program,
+        &CompileOptions {
+            scalar: ScalarMode::Compiled,
+            ..Default::default()
+        },
+    );
     let net = start.elapsed();
     let portable = compile(
         program,
         &CompileOptions {
             scalar: ScalarMode::Incremental,
-            lanes: LaneOptions { native: false, ..Default::default() },
+            lanes: LaneOptions {
+                native: false,
+                ..Default::default()
+            },
             ..Default::default()
         },
     );
@@ -92,13 +104,19 @@ fn compare(
     let n_roles = direct.roles().len();
     let mut states = Vec::new();
     for engine in engines.iter_mut() {
-        let mine = engine.state_of(&fluents).ok_or("a reachable state cannot be represented")?;
+        let mine = engine
+            .state_of(&fluents)
+            .ok_or("a reachable state cannot be represented")?;
         same("terminal", engine.terminal(&mine), Ok(terminal))?;
         states.push(mine);
     }
     for lanes in lanes.iter_mut() {
         lanes.broadcast(&states[0]);
-        same("lanes: terminal", lanes.eval(), if terminal { Mask::ONE } else { Mask::ZERO })?;
+        same(
+            "lanes: terminal",
+            lanes.eval(),
+            if terminal { Mask::ONE } else { Mask::ZERO },
+        )?;
         lanes.eval_goals();
         same("lanes: store", lanes.store(77), states[0].clone())?;
     }
@@ -136,23 +154,33 @@ fn compare(
     }
     for lanes in lanes.iter_mut() {
         for (role, &mv) in joint.iter().enumerate() {
-            same("lanes: force", lanes.force(RoleId(role as u16), mv, Mask::ONE), Mask::ONE)?;
+            same(
+                "lanes: force",
+                lanes.force(RoleId(role as u16), mv, Mask::ONE),
+                Mask::ONE,
+            )?;
         }
         lanes.next(Mask::ONE);
     }
     for role in (0..n_roles).map(|r| RoleId(r as u16)) {
         let mut seen = Vec::new();
-        direct.percepts(state, &joint, role, &mut seen).map_err(|e| e.to_string())?;
+        direct
+            .percepts(state, &joint, role, &mut seen)
+            .map_err(|e| e.to_string())?;
         for (engine, mine) in engines.iter_mut().zip(&states) {
             let mut got = Vec::new();
-            engine.percepts(mine, &joint, role, &mut got).map_err(|e| e.to_string())?;
+            engine
+                .percepts(mine, &joint, role, &mut got)
+                .map_err(|e| e.to_string())?;
             same("sees", &got, &seen)?;
         }
         for lanes in lanes.iter_mut() {
             same("lanes: sees", lanes.agree(role, &seen), Mask::ONE)?;
         }
     }
-    let want = engines[0].state_of(&expected).ok_or("a reachable state cannot be represented")?;
+    let want = engines[0]
+        .state_of(&expected)
+        .ok_or("a reachable state cannot be represented")?;
     for lanes in lanes.iter_mut() {
         lanes.commit(Mask::ONE);
         same("lanes: next", lanes.store(LANES - 1), want.clone())?;
@@ -161,5 +189,9 @@ fn compare(
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: T, expected: T) -> Result<(), String> {
-    if got == expected { Ok(()) } else { Err(format!("{what}: got {got:?}, expected {expected:?}")) }
+    if got == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: got {got:?}, expected {expected:?}"))
+    }
 }

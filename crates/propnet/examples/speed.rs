@@ -8,7 +8,11 @@ use std::time::Instant;
 
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+    text.split(' ')
+        .next()
+        .and_then(|t| t.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / 1e9
 }
 
 fn main() {
@@ -27,7 +31,12 @@ fn main() {
         }
     }
     for file in files {
-        let name = file.rsplit('/').next().unwrap_or(&file).trim_end_matches(".kif").to_string();
+        let name = file
+            .rsplit('/')
+            .next()
+            .unwrap_or(&file)
+            .trim_end_matches(".kif")
+            .to_string();
         let text = std::fs::read(&file).expect("a rules file");
         let t0 = cpu_seconds();
         let reading = gdl::read(&String::from_utf8_lossy(&text), &gdl::Options::default());
@@ -43,24 +52,50 @@ fn main() {
             }
         };
         let t1 = cpu_seconds();
-        let game = compile(&program, &CompileOptions { scalar: mode, ..Default::default() });
+        let game = compile(
+            &program,
+            &CompileOptions {
+                scalar: mode,
+                ..Default::default()
+            },
+        );
         let t2 = cpu_seconds();
         let s = game.stats();
         let moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();
         print!(
             "{name:22} props {:5} moves {moves:?} ground {:.2}s net {:.2}s gates {} ops {} (A {} G {} N {} S {})",
-            program.fluents.len(), t1 - t0, t2 - t1, s.gates(), s.ops(), s.legal_ops, s.goal_ops, s.next_ops, s.sees_ops
+            program.fluents.len(),
+            t1 - t0,
+            t2 - t1,
+            s.gates(),
+            s.ops(),
+            s.legal_ops,
+            s.goal_ops,
+            s.next_ops,
+            s.sees_ops
         );
-        println!(" families {} columns {}", game.exclusive_fluents().len(), game.n_columns());
+        println!(
+            " families {} columns {}",
+            game.exclusive_fluents().len(),
+            game.n_columns()
+        );
         if passes {
-            s.passes.iter().for_each(|p| println!("    {:12} gates {:7} ops {:8}", p.name, p.gates, p.ops));
+            s.passes
+                .iter()
+                .for_each(|p| println!("    {:12} gates {:7} ops {:8}", p.name, p.gates, p.ops));
         }
         let sees = s.sees_ops > 0 || program.percepts.iter().any(|p| !p.is_empty());
         if engines.contains('s') {
             scalar(&game, seconds, sees);
         }
         if engines.contains('i') {
-            let options = CompileOptions { lanes: LaneOptions { native: false, ..Default::default() }, ..Default::default() };
+            let options = CompileOptions {
+                lanes: LaneOptions {
+                    native: false,
+                    ..Default::default()
+                },
+                ..Default::default()
+            };
             lanes("interp", &compile(&program, &options), seconds, sees);
         }
         if engines.contains('j') {
@@ -73,14 +108,17 @@ fn scalar(game: &Compiled, seconds: f64, sees: bool) {
     let mut sim = Scalar::new(game);
     let root = sim.initial().expect("initial");
     let mut rng = Seed(1).rng();
-    let (mut n, mut moves, mut points) = (0_u64, 0_u64, 0_u64);
     for window in 0..2 {
         let (start, wall) = (cpu_seconds(), Instant::now());
-        (n, moves, points) = (0, 0, 0);
+        let (mut n, mut moves, mut points) = (0_u64, 0_u64, 0_u64);
         let limit = if window == 0 { seconds * 0.3 } else { seconds };
         while wall.elapsed().as_secs_f64() < limit {
             for _ in 0..8 {
-                let played = if sees { sim.playout_seeing(&root, &mut rng) } else { sim.playout(&root, &mut rng) };
+                let played = if sees {
+                    sim.playout_seeing(&root, &mut rng)
+                } else {
+                    sim.playout(&root, &mut rng)
+                };
                 n += 1;
                 moves += u64::from(played.moves);
                 points += u64::from(sim.points(RoleId(0)));
@@ -94,7 +132,10 @@ fn scalar(game: &Compiled, seconds: f64, sees: bool) {
 
 fn lanes(label: &str, game: &Compiled, seconds: f64, sees: bool) {
     let roots = [game.initial_state()];
-    let options = PlayoutOptions { percepts: sees, ..Default::default() };
+    let options = PlayoutOptions {
+        percepts: sees,
+        ..Default::default()
+    };
     let t = cpu_seconds();
     playouts(game, &roots, 1, Seed(2), &options, &StopFlag::default());
     let setup = cpu_seconds() - t;
@@ -115,12 +156,22 @@ fn lanes(label: &str, game: &Compiled, seconds: f64, sees: bool) {
             best = (rate, t.roots[0].playouts, t.meter.states, t.roots[0].points[0], cpu);
         }
     }
-    report(label, best.1, best.2, best.3, best.4, &format!("code {setup:.2}s {}", game.code_stats()));
+    report(
+        label,
+        best.1,
+        best.2,
+        best.3,
+        best.4,
+        &format!("code {setup:.2}s {}", game.code_stats()),
+    );
 }
 
 fn report(label: &str, n: u64, moves: u64, points: u64, cpu: f64, extra: &str) {
     println!(
         "    {label:7} {:>12.0} playouts/s {:>13.0} moves/s  length {:.2} mean {:.2}  {extra}",
-        n as f64 / cpu, moves as f64 / cpu, moves as f64 / n as f64, points as f64 / n as f64
+        n as f64 / cpu,
+        moves as f64 / cpu,
+        moves as f64 / n as f64,
+        points as f64 / n as f64
     );
 }

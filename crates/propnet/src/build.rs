@@ -48,7 +48,11 @@ pub fn build(program: &Program) -> Network {
         next: program.next.iter().map(of).collect(),
         legal: program.legal.iter().map(|row| row.iter().map(of).collect()).collect(),
         sees: program.sees.iter().map(|row| row.iter().map(of).collect()).collect(),
-        goals: program.goals.iter().map(|row| row.iter().map(|(v, o)| (*v, of(o))).collect()).collect(),
+        goals: program
+            .goals
+            .iter()
+            .map(|row| row.iter().map(|(v, o)| (*v, of(o))).collect())
+            .collect(),
         terminal: of(&program.terminal),
     };
     net
@@ -110,12 +114,16 @@ impl RulesByHead {
     }
 
     fn depends_on(&self, program: &Program, atom: AtomId, on: AtomId) -> bool {
-        self.of(atom).iter().any(|&r| program.rules[r as usize].body.iter().any(|l| l.atom() == on))
+        self.of(atom)
+            .iter()
+            .any(|&r| program.rules[r as usize].body.iter().any(|l| l.atom() == on))
     }
 
     /// The derived atoms that an atom's rules mention.
     fn needs<'a>(&'a self, program: &'a Program, atom: AtomId) -> impl Iterator<Item = AtomId> + 'a {
-        self.of(atom).iter().flat_map(move |&r| program.rules[r as usize].body.iter().map(|l| l.atom()))
+        self.of(atom)
+            .iter()
+            .flat_map(move |&r| program.rules[r as usize].body.iter().map(|l| l.atom()))
     }
 }
 
@@ -143,7 +151,10 @@ fn components(program: &Program, rules: &RulesByHead, inputs: &[Option<Signal>])
                 counter += 1;
                 stack.push(atom);
                 on_stack[at] = true;
-                *pending = rules.needs(program, atom).filter(|a| inputs[a.0 as usize].is_none()).collect();
+                *pending = rules
+                    .needs(program, atom)
+                    .filter(|a| inputs[a.0 as usize].is_none())
+                    .collect();
             }
             if let Some(child) = pending.pop() {
                 let c = child.0 as usize;
@@ -171,8 +182,14 @@ fn components(program: &Program, rules: &RulesByHead, inputs: &[Option<Signal>])
 }
 
 fn output_atoms(program: &Program) -> Vec<AtomId> {
-    let all = program.next.iter().chain(program.legal.iter().flatten()).chain(program.sees.iter().flatten());
-    let all = all.chain(program.goals.iter().flatten().map(|(_, o)| o)).chain([&program.terminal]);
+    let all = program
+        .next
+        .iter()
+        .chain(program.legal.iter().flatten())
+        .chain(program.sees.iter().flatten());
+    let all = all
+        .chain(program.goals.iter().flatten().map(|(_, o)| o))
+        .chain([&program.terminal]);
     all.filter_map(|o| match o {
         Output::Atom(atom) => Some(*atom),
         _ => None,

@@ -101,9 +101,14 @@ impl Circuit {
     /// A new component of `n` atoms that live in these cells while they settle; definitions are to follow.
     pub fn add_component(&mut self, cells: Vec<u32>) -> usize {
         let component = self.components.len() as u32;
-        let atoms: Vec<Wire> =
-            (0..cells.len() as u32).map(|atom| self.intern(Op::Settled { component, atom })).collect();
-        self.components.push(Component { atoms, definitions: Vec::new(), cells });
+        let atoms: Vec<Wire> = (0..cells.len() as u32)
+            .map(|atom| self.intern(Op::Settled { component, atom }))
+            .collect();
+        self.components.push(Component {
+            atoms,
+            definitions: Vec::new(),
+            cells,
+        });
         component as usize
     }
 
@@ -186,7 +191,11 @@ impl Circuit {
     pub fn cost(&self) -> usize {
         let needed = self.needed();
         let is_op = |op: &Op| matches!(op, Op::And(..) | Op::AndNot(..) | Op::Or(..) | Op::Xor(..));
-        self.ops.iter().zip(needed).filter(|(op, needed)| *needed && is_op(op)).count()
+        self.ops
+            .iter()
+            .zip(needed)
+            .filter(|(op, needed)| *needed && is_op(op))
+            .count()
     }
 
     /// Which values the stores need. A component is needed as a whole or not at all.

@@ -2,9 +2,9 @@
 
 use crate::build::{build, naive_ops};
 use crate::lanes::bit;
-use crate::lanes::code::{LaneOptions, Runnable};
 use crate::lanes::cell::Mask;
-use crate::lanes::layout::{Layout, ONE, RANDOM_BITS};
+use crate::lanes::code::{LaneOptions, Runnable};
+use crate::lanes::layout::{Layout, ONE};
 use crate::lanes::plan::ChoicePlan;
 use crate::lanes::rng::LaneRng;
 use crate::lanes::segments::{Ended, Segment, Source, StepKind};
@@ -14,7 +14,7 @@ use crate::passes::constants::{Known, fold_constants};
 use crate::passes::dead::remove_dead;
 use crate::passes::mutex::{Samples, as_choices, exclusive_families};
 use crate::passes::pairs::{PairBudget, extract_common};
-use crate::passes::{rebuild, count_gates, count_ops, count_ops_for};
+use crate::passes::{count_gates, count_ops, count_ops_for, rebuild};
 use crate::scalar::{ScalarMode, Shared};
 use game::{RoleId, Seed, State};
 use ground::Program;
@@ -105,9 +105,16 @@ struct Inner {
 pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     let mut initial = vec![false; program.fluents.len()];
     program.initial.iter().for_each(|&f| initial[f as usize] = true);
-    let mut stats = Stats { naive_ops: naive_ops(program), ..Stats::default() };
+    let mut stats = Stats {
+        naive_ops: naive_ops(program),
+        ..Stats::default()
+    };
     let mut log = |name, net: &Network| {
-        stats.passes.push(PassStats { name, gates: count_gates(net), ops: count_ops(net) });
+        stats.passes.push(PassStats {
+            name,
+            gates: count_gates(net),
+            ops: count_ops(net),
+        });
     };
     let net = build(program);
     log("build", &net);
@@ -154,19 +161,34 @@ fn find_families(program: &Program, net: &Network, initial: &[bool]) -> Vec<Vec<
 fn sample_states(net: &Network, initial: &[bool]) -> Samples {
     const STEPS: usize = 48;
     let (layout, plan) = (Layout::new(net), ChoicePlan::separate(net));
-    let source = Source { net, layout: &layout, initial, plan: &plan };
-    let kind = StepKind { ended: Ended::ToInitial, points: false, percepts: false };
+    let source = Source {
+        net,
+        layout: &layout,
+        initial,
+        plan: &plan,
+    };
+    let kind = StepKind {
+        ended: Ended::ToInitial,
+        points: false,
+        percepts: false,
+    };
     let circuit = source.circuit(Segment::Step(kind));
-    let options = LaneOptions { native: false, ..LaneOptions::default() };
+    let options = LaneOptions {
+        native: false,
+        ..LaneOptions::default()
+    };
     let code = Runnable::new(&circuit, layout.len, options);
     let mut frame = vec![Mask::ZERO; code.n_cells().max(layout.len as usize)];
     frame[ONE as usize] = Mask::ONE;
     frame[layout.ended as usize] = Mask::ONE;
     let mut rng = LaneRng::new(Seed(0).child("families"));
     let (state, random) = (layout.state as usize, layout.random as usize);
-    let mut samples = Samples { words: vec![Vec::new(); net.n_fluents()] };
+    let n_random: usize = plan.random_bits().into_iter().sum();
+    let mut samples = Samples {
+        words: vec![Vec::new(); net.n_fluents()],
+    };
     for _ in 0..STEPS {
-        rng.fill(&mut frame[random..random + plan.groups.len() * RANDOM_BITS as usize]);
+        rng.fill(&mut frame[random..random + n_random]);
         code.run(&mut frame);
         // A lane that was stuck made no move, so its state means nothing.
         let stuck = frame[layout.stuck as usize];
@@ -298,7 +320,12 @@ impl Compiled {
         let mut parts: Vec<String> = codes
             .iter()
             .map(|(segment, code)| {
-                format!("{segment:?}: {} ops, {} cells, {} bytes", code.ops, code.n_cells(), code.code_bytes())
+                format!(
+                    "{segment:?}: {} ops, {} cells, {} bytes",
+                    code.ops,
+                    code.n_cells(),
+                    code.code_bytes()
+                )
             })
             .collect();
         parts.sort_unstable();
@@ -310,8 +337,12 @@ impl Compiled {
         let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
         let made = codes.entry(segment).or_insert_with(|| {
             let inner = &*self.0;
-            let source =
-                Source { net: &inner.net, layout: &inner.layout, initial: &inner.initial, plan: &inner.plan };
+            let source = Source {
+                net: &inner.net,
+                layout: &inner.layout,
+                initial: &inner.initial,
+                plan: &inner.plan,
+            };
             let circuit = source.circuit(segment);
             Arc::new(Runnable::new(&circuit, inner.layout.len, inner.options.lanes))
         });

@@ -36,12 +36,18 @@ pub(crate) fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<b
         if operands.is_empty() {
             continue;
         }
-        let values = operands.iter().map(|s| known[s.node().0 as usize].map(|v| v != s.is_complement()));
-        known[at] = values.fold(Some(true), |all, v| match (all, v) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        });
+        let mut all = Some(true);
+        for s in operands {
+            match known[s.node().0 as usize].map(|v| v != s.is_complement()) {
+                Some(false) => {
+                    all = Some(false);
+                    break;
+                }
+                None => all = None,
+                Some(true) => {}
+            }
+        }
+        known[at] = all;
     }
     known.into_iter().map(|v| v == Some(false)).collect()
 }
@@ -52,7 +58,9 @@ pub(crate) fn reads_by_legal(net: &Network) -> Vec<usize> {
     let cone = needed(net, &roots);
     let mut reads = vec![0; net.len()];
     for at in (0..net.len()).filter(|&at| cone[at]) {
-        net.operands(NodeId(at as u32)).iter().for_each(|s| reads[s.node().0 as usize] += 1);
+        net.operands(NodeId(at as u32))
+            .iter()
+            .for_each(|s| reads[s.node().0 as usize] += 1);
     }
     roots.iter().for_each(|s| reads[s.node().0 as usize] += 1);
     reads

@@ -25,9 +25,9 @@ mod twin;
 
 pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
 pub use lanes::Lanes;
-pub use lanes::one::OneLane;
-pub use lanes::rollouts::Rollouts;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
-pub use scalar::{Played, Scalar, ScalarMode};
+pub use lanes::one::OneLane;
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, RootTotals, playouts};
+pub use lanes::rollouts::Rollouts;
+pub use scalar::{Played, Scalar, ScalarMode};

@@ -22,7 +22,11 @@ pub struct Lowering<'n> {
 impl<'n> Lowering<'n> {
     /// Starts with no leaf known; cycle atoms will live in cells from `cycle_cells` on.
     pub fn new(net: &'n Network, circuit: &mut Circuit, cycle_cells: u32) -> Lowering<'n> {
-        let mut lowering = Lowering { net, wires: vec![None; net.len()], cycle_cells };
+        let mut lowering = Lowering {
+            net,
+            wires: vec![None; net.len()],
+            cycle_cells,
+        };
         lowering.wires[0] = Some((circuit.zero(), false));
         lowering
     }
@@ -123,7 +127,9 @@ impl<'n> Lowering<'n> {
 
     fn mates(&self, component: u32) -> Vec<usize> {
         let cycles = self.net.cycles();
-        (0..cycles.len()).filter(|&at| cycles[at].component == component).collect()
+        (0..cycles.len())
+            .filter(|&at| cycles[at].component == component)
+            .collect()
     }
 
     fn gate(&self, circuit: &mut Circuit, node: NodeId) -> (Wire, bool) {
@@ -154,7 +160,9 @@ impl<'n> Lowering<'n> {
         if !x.is_complement() || !y.is_complement() {
             return None;
         }
-        let (&[a, b], &[c, d]) = (self.net.operands(x.node()), self.net.operands(y.node())) else { return None };
+        let (&[a, b], &[c, d]) = (self.net.operands(x.node()), self.net.operands(y.node())) else {
+            return None;
+        };
         if !((a == !c && b == !d) || (a == !d && b == !c)) {
             return None;
         }

@@ -110,9 +110,21 @@ impl Outputs {
     pub fn map(&self, mut f: impl FnMut(Signal) -> Signal) -> Outputs {
         Outputs {
             next: self.next.iter().map(|&s| f(s)).collect(),
-            legal: self.legal.iter().map(|row| row.iter().map(|&s| f(s)).collect()).collect(),
-            sees: self.sees.iter().map(|row| row.iter().map(|&s| f(s)).collect()).collect(),
-            goals: self.goals.iter().map(|row| row.iter().map(|&(v, s)| (v, f(s))).collect()).collect(),
+            legal: self
+                .legal
+                .iter()
+                .map(|row| row.iter().map(|&s| f(s)).collect())
+                .collect(),
+            sees: self
+                .sees
+                .iter()
+                .map(|row| row.iter().map(|&s| f(s)).collect())
+                .collect(),
+            goals: self
+                .goals
+                .iter()
+                .map(|row| row.iter().map(|&(v, s)| (v, f(s))).collect())
+                .collect(),
             terminal: f(self.terminal),
         }
     }
@@ -179,10 +191,22 @@ impl Network {
             net.fluents.push(node);
         }
         for (role, &n) in n_moves.iter().enumerate() {
-            let row: Vec<NodeId> =
-                (0..n).map(|m| net.push(Node::Does { role: role as u16, mv: m as u32 }, &[])).collect();
+            let row: Vec<NodeId> = (0..n)
+                .map(|m| {
+                    net.push(
+                        Node::Does {
+                            role: role as u16,
+                            mv: m as u32,
+                        },
+                        &[],
+                    )
+                })
+                .collect();
             // Exactly one `does` per role: whoever runs the network sees to it.
-            net.add_choice(Choice { values: row.clone(), total: true });
+            net.add_choice(Choice {
+                values: row.clone(),
+                total: true,
+            });
             net.does.push(row);
         }
         net
@@ -199,7 +223,10 @@ impl Network {
         for choice in &self.choices[self.does.len()..] {
             // Leaves are numbered alike in both, since they come first.
             let values = choice.values.iter().map(|&v| net.leaf_like(self, v)).collect();
-            net.add_choice(Choice { values, total: choice.total });
+            net.add_choice(Choice {
+                values,
+                total: choice.total,
+            });
         }
         net
     }
@@ -232,7 +259,11 @@ impl Network {
     /// A new atom in a positive cycle.
     pub fn add_cycle(&mut self, component: u32) -> Signal {
         let node = self.push(Node::Cycle(self.cycles.len() as u32), &[]);
-        self.cycles.push(Cycle { component, node, definition: Signal::FALSE });
+        self.cycles.push(Cycle {
+            component,
+            node,
+            definition: Signal::FALSE,
+        });
         Signal::new(node, false)
     }
 
@@ -319,10 +350,8 @@ impl Network {
         if !normalise(&mut list) {
             return Signal::FALSE;
         }
-        if self.simplify {
-            if !self.merge_choices(&mut list) || !self.absorb(&mut list) {
-                return Signal::FALSE;
-            }
+        if self.simplify && (!self.merge_choices(&mut list) || !self.absorb(&mut list)) {
+            return Signal::FALSE;
         }
         self.intern(list)
     }
@@ -379,7 +408,13 @@ impl Network {
         let node = signal.node();
         if let Some((choice, at)) = self.choice_of[node.0 as usize] {
             let set = vec![at];
-            return Some((choice, ValueSet { within: !signal.is_complement(), values: set }));
+            return Some((
+                choice,
+                ValueSet {
+                    within: !signal.is_complement(),
+                    values: set,
+                },
+            ));
         }
         // A gate that says "none of these".
         let operands = self.operands(node);
@@ -393,7 +428,13 @@ impl Network {
             }
         }
         values.sort_unstable();
-        Some((choice, ValueSet { within: signal.is_complement(), values }))
+        Some((
+            choice,
+            ValueSet {
+                within: signal.is_complement(),
+                values,
+            },
+        ))
     }
 
     /// The canonical signal of a set of values.
@@ -411,8 +452,11 @@ impl Network {
                 values: (0..values.len() as u32).filter(|&v| !inside[v as usize]).collect(),
             };
         }
-        let mut none_of: Vec<Signal> =
-            set.values.iter().map(|&v| Signal::new(values[v as usize], true)).collect();
+        let mut none_of: Vec<Signal> = set
+            .values
+            .iter()
+            .map(|&v| Signal::new(values[v as usize], true))
+            .collect();
         none_of.sort_unstable();
         let none = self.intern(none_of);
         if set.within { !none } else { none }
@@ -443,8 +487,11 @@ impl Network {
                 list.remove(at);
                 continue;
             } else if inner.iter().any(|&s| list.binary_search(&s).is_ok()) {
-                let left: Vec<Signal> =
-                    inner.iter().copied().filter(|s| list.binary_search(s).is_err()).collect();
+                let left: Vec<Signal> = inner
+                    .iter()
+                    .copied()
+                    .filter(|s| list.binary_search(s).is_err())
+                    .collect();
                 list.remove(at);
                 let weaker = !self.and(left);
                 if weaker == Signal::FALSE {
@@ -481,16 +528,28 @@ struct ValueSet {
 
 impl ValueSet {
     fn intersect(&self, other: &ValueSet) -> ValueSet {
-        let minus = |a: &[u32], b: &[u32]| -> Vec<u32> {
-            a.iter().copied().filter(|v| b.binary_search(v).is_err()).collect()
-        };
+        let minus =
+            |a: &[u32], b: &[u32]| -> Vec<u32> { a.iter().copied().filter(|v| b.binary_search(v).is_err()).collect() };
         match (self.within, other.within) {
             (true, true) => {
-                let both = self.values.iter().copied().filter(|v| other.values.binary_search(v).is_ok());
-                ValueSet { within: true, values: both.collect() }
+                let both = self
+                    .values
+                    .iter()
+                    .copied()
+                    .filter(|v| other.values.binary_search(v).is_ok());
+                ValueSet {
+                    within: true,
+                    values: both.collect(),
+                }
             }
-            (true, false) => ValueSet { within: true, values: minus(&self.values, &other.values) },
-            (false, true) => ValueSet { within: true, values: minus(&other.values, &self.values) },
+            (true, false) => ValueSet {
+                within: true,
+                values: minus(&self.values, &other.values),
+            },
+            (false, true) => ValueSet {
+                within: true,
+                values: minus(&other.values, &self.values),
+            },
             (false, false) => {
                 let mut values = self.values.clone();
                 values.extend(minus(&other.values, &self.values));

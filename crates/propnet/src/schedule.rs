@@ -43,7 +43,12 @@ pub fn schedule(circuit: &Circuit, order: Order) -> Vec<Block> {
         }
         if !stages.straight[stage].is_empty() {
             let roots: Vec<Wire> = circuit.stores.iter().map(|&(_, w)| w).collect();
-            blocks.push(Block::Straight(arrange(circuit, &stages.straight[stage], &roots, order)));
+            blocks.push(Block::Straight(arrange(
+                circuit,
+                &stages.straight[stage],
+                &roots,
+                order,
+            )));
         }
     }
     blocks
@@ -68,8 +73,12 @@ struct Stages {
 
 impl Stages {
     fn new(circuit: &Circuit, needed: &[bool]) -> Stages {
-        let is_needed =
-            |c: &usize| circuit.components[*c].atoms.first().is_some_and(|a| needed[a.0 as usize]);
+        let is_needed = |c: &usize| {
+            circuit.components[*c]
+                .atoms
+                .first()
+                .is_some_and(|a| needed[a.0 as usize])
+        };
         let order: Vec<usize> = (0..circuit.components.len()).filter(is_needed).collect();
         let mut place = vec![0; circuit.components.len()];
         order.iter().enumerate().for_each(|(at, &c)| place[c] = at + 1);
@@ -87,7 +96,10 @@ impl Stages {
             while let Some(wire) = work.pop() {
                 let at = wire.0 as usize;
                 // Of this stage means: reads, directly or not, an atom of this component.
-                if stage[at] == mine && !in_loop[at] && let Some((a, b)) = operands(circuit.op(wire)) {
+                if stage[at] == mine
+                    && !in_loop[at]
+                    && let Some((a, b)) = operands(circuit.op(wire))
+                {
                     in_loop[at] = true;
                     work.extend([a, b]);
                 }
@@ -98,7 +110,11 @@ impl Stages {
         for (at, &op) in circuit.ops().iter().enumerate() {
             if needed[at] && operands(op).is_some() {
                 let wire = Wire(at as u32);
-                if in_loop[at] { loops[stage[at] - 1].push(wire) } else { straight[stage[at]].push(wire) }
+                if in_loop[at] {
+                    loops[stage[at] - 1].push(wire)
+                } else {
+                    straight[stage[at]].push(wire)
+                }
             }
         }
         Stages { order, straight, loops }
@@ -132,8 +148,11 @@ fn depth_first(circuit: &Circuit, ops: &[Wire], roots: &[Wire]) -> Vec<Wire> {
             work.push((wire, true));
             if let Some((a, b)) = operands(circuit.op(wire)) {
                 // The operand that needs more room goes first.
-                let (first, second) =
-                    if weight[a.0 as usize] >= weight[b.0 as usize] { (a, b) } else { (b, a) };
+                let (first, second) = if weight[a.0 as usize] >= weight[b.0 as usize] {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
                 work.extend([(second, false), (first, false)]);
             }
         }

@@ -71,7 +71,9 @@ impl Twin {
     }
 
     pub fn initial(&self) -> Vec<bool> {
-        (0..self.program.fluents.len()).map(|f| self.program.initial.contains(&(f as u32))).collect()
+        (0..self.program.fluents.len())
+            .map(|f| self.program.initial.contains(&(f as u32)))
+            .collect()
     }
 
     pub fn legal(&self, model: &Model, role: usize) -> Vec<usize> {
@@ -93,13 +95,22 @@ struct Maker {
 impl Maker {
     fn new(rng: &mut Rng) -> Maker {
         let n_roles = 1 + rng.below(3);
-        let mut program = Program::default();
-        program.roles = (0..n_roles).map(|r| format!("r{r}")).collect();
-        program.fluents = (0..2 + rng.below(9)).map(|f| format!("(f {} {})", f / 3, f % 3)).collect();
-        program.moves =
-            (0..n_roles).map(|_| (0..1 + rng.below(6)).map(|m| format!("m{m}")).collect()).collect();
-        program.percepts = (0..n_roles).map(|_| (0..rng.below(4)).map(|p| format!("p{p}")).collect()).collect();
-        Maker { program, stratum: Vec::new(), n_strata: 1 }
+        let moves = |rng: &mut Rng| (0..1 + rng.below(6)).map(|m| format!("m{m}")).collect();
+        let percepts = |rng: &mut Rng| (0..rng.below(4)).map(|p| format!("p{p}")).collect();
+        let program = Program {
+            roles: (0..n_roles).map(|r| format!("r{r}")).collect(),
+            fluents: (0..2 + rng.below(9))
+                .map(|f| format!("(f {} {})", f / 3, f % 3))
+                .collect(),
+            moves: (0..n_roles).map(|_| moves(rng)).collect(),
+            percepts: (0..n_roles).map(|_| percepts(rng)).collect(),
+            ..Program::default()
+        };
+        Maker {
+            program,
+            stratum: Vec::new(),
+            n_strata: 1,
+        }
     }
 
     fn atom(&mut self, stratum: usize) -> AtomId {
@@ -110,9 +121,16 @@ impl Maker {
 
     fn inputs(&mut self, rng: &mut Rng) {
         self.program.true_atoms = (0..self.program.fluents.len()).map(|_| self.atom(0)).collect();
-        self.program.does_atoms =
-            self.program.moves.clone().iter().map(|row| row.iter().map(|_| self.atom(0)).collect()).collect();
-        self.program.initial = (0..self.program.fluents.len() as u32).filter(|_| rng.below(2) == 0).collect();
+        self.program.does_atoms = self
+            .program
+            .moves
+            .clone()
+            .iter()
+            .map(|row| row.iter().map(|_| self.atom(0)).collect())
+            .collect();
+        self.program.initial = (0..self.program.fluents.len() as u32)
+            .filter(|_| rng.below(2) == 0)
+            .collect();
     }
 
     fn layer(&mut self, rng: &mut Rng, readable: &[AtomId]) -> Vec<AtomId> {
@@ -124,7 +142,11 @@ impl Maker {
                 let mut body: Vec<Lit> = (0..1 + rng.below(3))
                     .map(|_| {
                         let atom = *rng.pick(readable);
-                        if rng.below(3) == 0 { Lit::neg(atom) } else { Lit::pos(atom) }
+                        if rng.below(3) == 0 {
+                            Lit::neg(atom)
+                        } else {
+                            Lit::pos(atom)
+                        }
                     })
                     .collect();
                 if rng.below(3) == 0 {
@@ -133,7 +155,10 @@ impl Maker {
                 }
                 body.sort_unstable();
                 body.dedup();
-                self.program.rules.push(GroundRule { head, body: body.into() });
+                self.program.rules.push(GroundRule {
+                    head,
+                    body: body.into(),
+                });
             }
         }
         heads
@@ -156,7 +181,10 @@ impl Maker {
             legal[always] = Output::Always;
             self.program.legal.push(legal);
             let values = [0, 30, 100, 120];
-            let goals = values[..rng.below(5)].iter().map(|&v| (v, self.output(rng, readable))).collect();
+            let goals = values[..rng.below(5)]
+                .iter()
+                .map(|&v| (v, self.output(rng, readable)))
+                .collect();
             self.program.goals.push(goals);
         }
         self.program.terminal = match rng.below(5) {
@@ -169,17 +197,24 @@ impl Maker {
                 let mut body: Vec<Lit> = (0..3).map(|_| Lit::pos(*rng.pick(readable))).collect();
                 body.sort_unstable();
                 body.dedup();
-                self.program.rules.push(GroundRule { head: atom, body: body.into() });
+                self.program.rules.push(GroundRule {
+                    head: atom,
+                    body: body.into(),
+                });
                 Output::Atom(atom)
             }
         };
     }
 
     fn move_outputs(&mut self, rng: &mut Rng, readable: &[AtomId]) {
-        self.program.next = (0..self.program.fluents.len()).map(|_| self.output(rng, readable)).collect();
+        self.program.next = (0..self.program.fluents.len())
+            .map(|_| self.output(rng, readable))
+            .collect();
         let percepts = self.program.percepts.clone();
-        self.program.sees =
-            percepts.iter().map(|row| row.iter().map(|_| self.output(rng, readable)).collect()).collect();
+        self.program.sees = percepts
+            .iter()
+            .map(|row| row.iter().map(|_| self.output(rng, readable)).collect())
+            .collect();
     }
 
     /// A chain of fluents, each true one step after the one before; the last ends the game.
@@ -193,7 +228,11 @@ impl Maker {
             }
             p.fluents.push(format!("(time {at:02})"));
             p.true_atoms.push(atom);
-            p.next.push(if at == 0 { Output::Never } else { Output::Atom(atoms[at - 1]) });
+            p.next.push(if at == 0 {
+                Output::Never
+            } else {
+                Output::Atom(atoms[at - 1])
+            });
         }
         let stratum = self.n_strata;
         self.n_strata += 1;
@@ -203,12 +242,19 @@ impl Maker {
             ends.push(other);
         }
         for end in ends {
-            self.program.rules.push(GroundRule { head, body: [Lit::pos(end)].into() });
+            self.program.rules.push(GroundRule {
+                head,
+                body: [Lit::pos(end)].into(),
+            });
         }
         self.program.terminal = Output::Atom(head);
     }
 
     fn finish(self) -> Twin {
-        Twin { program: self.program, stratum: self.stratum, n_strata: self.n_strata }
+        Twin {
+            program: self.program,
+            stratum: self.stratum,
+            n_strata: self.n_strata,
+        }
     }
 }

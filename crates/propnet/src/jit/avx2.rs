@@ -11,7 +11,10 @@ impl Target for Avx2 {
     const REGISTERS: u8 = 16;
 
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError> {
-        Ok((Vec::new(), vec![Instruction::with(Code::VEX_Vzeroupper), Instruction::with(Code::Retnq)]))
+        Ok((
+            Vec::new(),
+            vec![Instruction::with(Code::VEX_Vzeroupper), Instruction::with(Code::Retnq)],
+        ))
     }
 
     fn load(&self, register: u8, cell: u32) -> Result<Instruction, IcedError> {

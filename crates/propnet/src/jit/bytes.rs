@@ -30,12 +30,22 @@ const NAMES: [(Register, Register); 14] = [
 ];
 
 /// Registers that belong to the caller.
-const SAVED: [Register; 6] =
-    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+const SAVED: [Register; 6] = [
+    Register::RBX,
+    Register::RBP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
 
 impl Bytes {
     fn at(&self, cell: u32) -> MemoryOperand {
-        let offset = if cell < self.scratch { cell } else { self.scratch + (cell - self.scratch) * 4 };
+        let offset = if cell < self.scratch {
+            cell
+        } else {
+            self.scratch + (cell - self.scratch) * 4
+        };
         MemoryOperand::with_base_displ(Register::RDI, i64::from(offset))
     }
 
@@ -65,7 +75,11 @@ impl Target for Bytes {
     }
 
     fn load(&self, register: u8, cell: u32) -> Result<Instruction, IcedError> {
-        let code = if self.is_scratch(cell) { Code::Mov_r32_rm32 } else { Code::Movzx_r32_rm8 };
+        let code = if self.is_scratch(cell) {
+            Code::Mov_r32_rm32
+        } else {
+            Code::Movzx_r32_rm8
+        };
         Instruction::with2(code, wide(register), self.at(cell))
     }
 
@@ -102,9 +116,7 @@ impl Target for Bytes {
         };
         match b {
             // The result goes where the second operand was.
-            Place::Register(b) if b == to => {
-                Ok([Some(Instruction::with2(wide_code, wide(to), wide(a))?), None])
-            }
+            Place::Register(b) if b == to => Ok([Some(Instruction::with2(wide_code, wide(to), wide(a))?), None]),
             Place::Register(b) => Ok([copy(a)?, Some(Instruction::with2(wide_code, wide(to), wide(b))?)]),
             Place::Cell(b) if self.is_scratch(b) => {
                 Ok([copy(a)?, Some(Instruction::with2(wide_code, wide(to), self.at(b))?)])

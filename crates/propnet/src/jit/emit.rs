@@ -194,12 +194,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         self.insert_stores(items, &ready, &last_read)
     }
 
-    fn insert_stores(
-        &self,
-        items: Vec<Item>,
-        ready: &[usize],
-        last_read: &FxHashMap<u32, usize>,
-    ) -> Vec<Item> {
+    fn insert_stores(&self, items: Vec<Item>, ready: &[usize], last_read: &FxHashMap<u32, usize>) -> Vec<Item> {
         let mut stores: Vec<(usize, u32, Wire)> = Vec::new();
         for &(cell, wire) in &self.circuit.stores {
             if self.home[wire.0 as usize] == cell {
@@ -232,7 +227,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         let mut outer: Vec<Wire> = Vec::new();
         for (at, &item) in items.iter().enumerate() {
             let at = at as u32;
-            let mut read = |wire: Wire, uses: &mut Vec<Vec<u32>>, outer: &mut Vec<Wire>| {
+            let read = |wire: Wire, uses: &mut Vec<Vec<u32>>, outer: &mut Vec<Wire>| {
                 if uses[wire.0 as usize].last() != Some(&at) {
                     uses[wire.0 as usize].push(at);
                 }
@@ -314,7 +309,11 @@ impl<'c, T: Target> Emitter<'c, T> {
             Place::Register(r) => [Some(left), Some(r)],
             Place::Cell(_) => [Some(left), None],
         };
-        let to = if self.held[left as usize].is_none() { left } else { self.take_register(keep)? };
+        let to = if self.held[left as usize].is_none() {
+            left
+        } else {
+            self.take_register(keep)?
+        };
         for instruction in self.target.operation(kind, to, left, right)?.into_iter().flatten() {
             self.put(instruction)?;
         }
@@ -430,7 +429,9 @@ impl<'c, T: Target> Emitter<'c, T> {
     }
 
     fn evict(&mut self, r: u8) -> Result<(), IcedError> {
-        let Some(wire) = self.held[r as usize].take() else { return Ok(()) };
+        let Some(wire) = self.held[r as usize].take() else {
+            return Ok(());
+        };
         self.register[wire.0 as usize] = None;
         if self.home[wire.0 as usize] == NONE && self.next_use(wire) != NONE {
             let slot = self.fresh();

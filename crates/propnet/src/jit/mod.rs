@@ -37,13 +37,20 @@ impl Native {
             return None;
         }
         let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2).ok()?;
-        Some(Native { code: executable(&bytes)?, n_bytes: bytes.len(), n_cells })
+        Some(Native {
+            code: executable(&bytes)?,
+            n_bytes: bytes.len(),
+            n_cells,
+        })
     }
 
     /// Runs the circuit once over a frame.
     #[inline]
     pub fn run(&self, frame: &mut [Mask]) {
-        assert!(frame.len() >= self.n_cells as usize, "the frame is too small for this code");
+        assert!(
+            frame.len() >= self.n_cells as usize,
+            "the frame is too small for this code"
+        );
         // SAFETY: the memory holds a complete function that `emit` made for this calling convention; it ends in
         // `ret`, keeps callee-saved registers, needs AVX2, which `new` has checked, and touches only cells
         // below `n_cells` of the frame that is passed, which the line above has checked. Cells are 32-aligned.
@@ -63,7 +70,10 @@ impl NativeBytes {
         let scratch = scratch.next_multiple_of(64);
         let (bytes, n_cells) = emit::emit(circuit, scratch, bytes::Bytes { scratch }).ok()?;
         let frame_len = scratch as usize + (n_cells - scratch) as usize * 4;
-        Some(NativeBytes { code: executable(&bytes)?, frame_len })
+        Some(NativeBytes {
+            code: executable(&bytes)?,
+            frame_len,
+        })
     }
 
     /// Runs the circuit once over a frame.

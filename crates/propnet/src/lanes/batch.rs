@@ -15,7 +15,9 @@ impl Batch for Lanes {
     fn load(&mut self, states: &[&State]) -> Result<(), Fault> {
         let n_fluents = self.game.n_fluents();
         if states.len() > LANES || states.iter().any(|s| s.0.len() != n_fluents.div_ceil(64)) {
-            return Err(Fault::Unknown("these states do not fit the lanes of this game".to_owned()));
+            return Err(Fault::Unknown(
+                "these states do not fit the lanes of this game".to_owned(),
+            ));
         }
         let start = self.game.layout().state as usize;
         for (at, cells) in self.frame[start..start + n_fluents].chunks_mut(64).enumerate() {

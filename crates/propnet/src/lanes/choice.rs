@@ -1,12 +1,13 @@
 //! Choosing a legal move, uniformly and in every lane at once, as a circuit.
 //!
-//! The legal columns are counted by bit-sliced adders in a tree; a random rank `r = floor(F * count / 2^16)` is made
-//! from sixteen random vectors by shift-and-add; the tree is descended to the r-th legal column. Only one node per
+//! The legal columns are counted by bit-sliced adders in a tree; a random rank `r = floor(F * count / 2^k)` is made
+//! from k random vectors by shift-and-add; the tree is descended to the r-th legal column. Only one node per
 //! level is entered in a lane, so its count is gathered by AND-OR and one subtraction per level serves all nodes.
 //! The lowest levels are shared too: the columns of the entered block are gathered into one block, and a single
 //! small tree picks among them.
 //!
-//! Bias: a rank's probability is off by less than 2^-16, that is `count / 65536` relatively.
+//! Bias: a rank's probability is off by less than 2^-16 (2^-14 for up to sixteen columns), that is by less than a
+//! thousandth of itself wherever fewer than 65 moves are legal.
 
 use crate::circuit::{Circuit, Wire};
 
@@ -25,11 +26,27 @@ pub struct Chosen {
     pub any: Wire,
 }
 
+/// Random vectors that a choice among so many columns uses.
+pub fn random_bits(n_columns: usize) -> usize {
+    match n_columns {
+        0 | 1 => 0,
+        2 => 1,
+        3..=16 => 14,
+        _ => 16,
+    }
+}
+
 /// Picks one of the columns that are set, uniformly, in every lane.
 pub fn choose(circuit: &mut Circuit, columns: &[Wire], random: &[Wire]) -> Chosen {
     match columns {
-        [] => Chosen { picks: Vec::new(), any: circuit.zero() },
-        &[only] => Chosen { picks: vec![only], any: only },
+        [] => Chosen {
+            picks: Vec::new(),
+            any: circuit.zero(),
+        },
+        &[only] => Chosen {
+            picks: vec![only],
+            any: only,
+        },
         &[a, b] => {
             // Of two, the coin decides only where both are set.
             let second = circuit.and_not(a, b);
@@ -37,9 +54,15 @@ pub fn choose(circuit: &mut Circuit, columns: &[Wire], random: &[Wire]) -> Chose
             let swap = circuit.and(both, random[0]);
             let first = circuit.and_not(swap, a);
             let picks = vec![first, circuit.or(second, swap)];
-            Chosen { picks, any: circuit.or(a, b) }
+            Chosen {
+                picks,
+                any: circuit.or(a, b),
+            }
         }
-        _ => choose_many(circuit, columns, random, best_block(columns.len())),
+        _ => {
+            let random = &random[..random_bits(columns.len())];
+            choose_many(circuit, columns, random, best_block(columns.len()))
+        }
     }
 }
 
@@ -61,7 +84,11 @@ fn cost_with_block(n: usize, block: usize) -> usize {
     let columns: Vec<Wire> = (0..n as u32).map(|at| circuit.load(at)).collect();
     let random: Vec<Wire> = (0..16).map(|at| circuit.load(n as u32 + at)).collect();
     let chosen = choose_many(&mut circuit, &columns, &random, block);
-    chosen.picks.into_iter().enumerate().for_each(|(at, w)| circuit.store(at as u32, w));
+    chosen
+        .picks
+        .into_iter()
+        .enumerate()
+        .for_each(|(at, w)| circuit.store(at as u32, w));
     circuit.cost()
 }
 
@@ -80,15 +107,22 @@ fn choose_many(circuit: &mut Circuit, columns: &[Wire], random: &[Wire], block: 
     let width = blocks.iter().map(|b| b.len()).max().unwrap_or(0);
     let mut gathered = Vec::with_capacity(width);
     for at in 0..width {
-        let parts: Vec<(Wire, Wire)> =
-            entered.iter().zip(&blocks).filter_map(|(&e, b)| b.get(at).map(|&c| (e, c))).collect();
+        let parts: Vec<(Wire, Wire)> = entered
+            .iter()
+            .zip(&blocks)
+            .filter_map(|(&e, b)| b.get(at).map(|&c| (e, c)))
+            .collect();
         gathered.push(gather(circuit, &parts));
     }
     let counts = gathered.iter().map(|&w| Number { bits: vec![w], max: 1 }).collect();
     let small = Tree::new(circuit, counts);
     let one = circuit.one();
     let (picked, _) = small.descend(circuit, rank, one);
-    let picked: Vec<Wire> = picked.into_iter().zip(gathered).map(|(p, g)| circuit.and(p, g)).collect();
+    let picked: Vec<Wire> = picked
+        .into_iter()
+        .zip(gathered)
+        .map(|(p, g)| circuit.and(p, g))
+        .collect();
     let mut picks = Vec::with_capacity(columns.len());
     for (&entered, block) in entered.iter().zip(&blocks) {
         for &pick in picked.iter().take(block.len()) {
@@ -187,12 +221,17 @@ fn gather_numbers(circuit: &mut Circuit, parts: &[(Wire, &Number)], alone: bool)
     let width = parts.iter().map(|(_, n)| n.bits.len()).max().unwrap_or(0);
     let bits = (0..width)
         .map(|bit| {
-            let column: Vec<(Wire, Wire)> =
-                parts.iter().filter_map(|(mask, n)| n.bits.get(bit).map(|&b| (*mask, b))).collect();
+            let column: Vec<(Wire, Wire)> = parts
+                .iter()
+                .filter_map(|(mask, n)| n.bits.get(bit).map(|&b| (*mask, b)))
+                .collect();
             gather(circuit, &column)
         })
         .collect();
-    Number { bits, max: parts.iter().map(|(_, n)| n.max).max().unwrap_or(0) }
+    Number {
+        bits,
+        max: parts.iter().map(|(_, n)| n.max).max().unwrap_or(0),
+    }
 }
 
 /// Whether `a < b`, and `a` where it is so, `a - b` elsewhere.
@@ -222,14 +261,20 @@ fn compare_and_reduce(circuit: &mut Circuit, a: &Number, b: &Number) -> (Wire, N
     (borrow, Number { bits, max: a.max })
 }
 
-/// `floor(F * count / 2^16)`, the bits of F being the random vectors.
+/// `floor(F * count / 2^k)`, the k bits of F being the random vectors.
 fn random_rank(circuit: &mut Circuit, count: &Number, random: &[Wire]) -> Number {
-    let mut rank = Number { bits: Vec::new(), max: 0 };
+    let mut rank = Number {
+        bits: Vec::new(),
+        max: 0,
+    };
     for &bit in random {
         let bits = count.bits.iter().map(|&c| circuit.and(bit, c)).collect();
         let sum = add(circuit, &rank, &Number { bits, max: count.max });
         // Always below the count, so that the sum stays below twice the count.
-        rank = Number { bits: sum.bits.into_iter().skip(1).collect(), max: count.max - 1 };
+        rank = Number {
+            bits: sum.bits.into_iter().skip(1).collect(),
+            max: count.max - 1,
+        };
     }
     rank
 }
@@ -289,5 +334,99 @@ fn population(circuit: &mut Circuit, columns: &[Wire]) -> Number {
             weights.push(carries);
         }
     }
-    Number { bits, max: columns.len() }
+    Number {
+        bits,
+        max: columns.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::cell::Mask;
+    use crate::lanes::interp::Interpreted;
+    use crate::lanes::rng::LaneRng;
+    use game::Seed;
+
+    const FIRST: u32 = 2;
+
+    /// How often each column is picked when these are set, over many draws.
+    fn picks(n: usize, set: &[usize], draws: usize, seed: u64) -> Vec<u64> {
+        let mut circuit = Circuit::new();
+        let random_at = FIRST + n as u32;
+        let picks_at = random_at + 16;
+        let columns: Vec<Wire> = (0..n as u32).map(|at| circuit.load(FIRST + at)).collect();
+        let random: Vec<Wire> = (0..16).map(|at| circuit.load(random_at + at)).collect();
+        let chosen = choose(&mut circuit, &columns, &random);
+        chosen
+            .picks
+            .iter()
+            .enumerate()
+            .for_each(|(at, &w)| circuit.store(picks_at + at as u32, w));
+        circuit.store(picks_at + n as u32, chosen.any);
+        let code = Interpreted::new(&circuit, picks_at + n as u32 + 1);
+        let mut frame = vec![Mask::ZERO; code.n_cells as usize];
+        frame[1] = Mask::ONE;
+        set.iter().for_each(|&at| frame[FIRST as usize + at] = Mask::ONE);
+        let mut rng = LaneRng::new(Seed(seed));
+        let mut counts = vec![0; n];
+        for _ in 0..draws {
+            rng.fill(&mut frame[random_at as usize..picks_at as usize]);
+            code.run(&mut frame);
+            let mut once = Mask::ZERO;
+            for (at, count) in counts.iter_mut().enumerate() {
+                let pick = frame[picks_at as usize + at];
+                assert!((once & pick).is_empty(), "two picks in one lane");
+                once |= pick;
+                *count += u64::from(pick.count());
+            }
+            assert_eq!(once, if set.is_empty() { Mask::ZERO } else { Mask::ONE });
+            assert_eq!(frame[picks_at as usize + n], once);
+        }
+        counts
+    }
+
+    #[test]
+    fn choice_is_uniform_by_chi_square() {
+        let every = |n: usize, step: usize| (0..n).step_by(step).collect::<Vec<usize>>();
+        let cases = [
+            (2, every(2, 1)),
+            (3, every(3, 1)),
+            (8, every(8, 1)),
+            (9, vec![0, 2, 3, 8]),
+            (16, every(16, 1)),
+            (17, every(17, 3)),
+            (65, every(65, 2)),
+            (155, every(155, 5)),
+            (155, every(155, 1)),
+            (640, every(640, 90)),
+        ];
+        for (case, (n, set)) in cases.into_iter().enumerate() {
+            let draws = 1_500;
+            let counts = picks(n, &set, draws, case as u64);
+            assert!(
+                (0..n).all(|at| set.contains(&at) || counts[at] == 0),
+                "an illegal column was picked"
+            );
+            let expected = draws as f64 * 256.0 / set.len() as f64;
+            let chi: f64 = set
+                .iter()
+                .map(|&at| (counts[at] as f64 - expected).powi(2) / expected)
+                .sum();
+            let df = set.len() as f64 - 1.0;
+            assert!(
+                chi < df + 4.0 * (2.0 * df).sqrt() + 4.0,
+                "{n} columns, {} set: {chi} at {df}",
+                set.len()
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_to_choose_from() {
+        for n in [1, 2, 5, 40] {
+            assert_eq!(picks(n, &[], 3, 0), vec![0; n]);
+            assert_eq!(picks(n, &[n - 1], 3, 0)[n - 1], 3 * 256);
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::cell::Mask;
 use super::interp::Interpreted;
+use crate::circuit::Circuit;
 #[cfg(target_arch = "x86_64")]
 use crate::jit::Native;
-use crate::circuit::Circuit;
 
 /// How circuits are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,10 @@ pub struct LaneOptions {
 
 impl Default for LaneOptions {
     fn default() -> Self {
-        LaneOptions { native: true, native_limit: 1_000_000 }
+        LaneOptions {
+            native: true,
+            native_limit: 1_000_000,
+        }
     }
 }
 
@@ -47,10 +50,16 @@ impl Runnable {
         {
             #[cfg(debug_assertions)]
             check(&native, circuit, scratch);
-            return Runnable { form: Form::Native(native), ops };
+            return Runnable {
+                form: Form::Native(native),
+                ops,
+            };
         }
         let _ = options;
-        Runnable { form: Form::Interpreted(Interpreted::new(circuit, scratch)), ops }
+        Runnable {
+            form: Form::Interpreted(Interpreted::new(circuit, scratch)),
+            ops,
+        }
     }
 
     /// Runs it once.

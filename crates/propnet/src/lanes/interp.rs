@@ -5,8 +5,8 @@
 
 use super::cell::Cell;
 use super::layout::{ONE, ZERO};
-use crate::schedule::{Block, Order, operands, schedule};
 use crate::circuit::{Circuit, Op, Wire};
+use crate::schedule::{Block, Order, operands, schedule};
 use rustc_hash::FxHashSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,10 @@ impl Interpreted {
                 Block::Loop { component, .. } => {
                     let c = &circuit.components[*component];
                     let sources = c.definitions.iter().map(|&w| places.of(circuit, w));
-                    Step::Loop { atoms: c.cells.iter().copied().zip(sources).collect(), runs }
+                    Step::Loop {
+                        atoms: c.cells.iter().copied().zip(sources).collect(),
+                        runs,
+                    }
                 }
             });
             places.end_block();
@@ -76,7 +79,12 @@ impl Interpreted {
             }
             stores.push((cell, from));
         }
-        Interpreted { steps, saves, stores, n_cells: places.n_cells }
+        Interpreted {
+            steps,
+            saves,
+            stores,
+            n_cells: places.n_cells,
+        }
     }
 
     /// Runs the circuit once over a frame.
@@ -121,7 +129,9 @@ fn settle<const W: usize>(atoms: &[(u32, u32)], runs: &[Run], frame: &mut [Cell<
     // Monotone, so that every pass but the last adds an atom in some lane; the bound is for broken input.
     for _ in 0..=atoms.len() {
         run_all(runs, frame);
-        let changed = atoms.iter().any(|&(atom, from)| frame[atom as usize] != frame[from as usize]);
+        let changed = atoms
+            .iter()
+            .any(|&(atom, from)| frame[atom as usize] != frame[from as usize]);
         if !changed {
             return;
         }
@@ -152,7 +162,12 @@ fn encode(circuit: &Circuit, ops: &[Wire], places: &mut Places, in_loop: bool) -
             _ => runs.push((kind, vec![[to, pa, pb]])),
         }
     }
-    runs.into_iter().map(|(kind, args)| Run { kind, args: args.into() }).collect()
+    runs.into_iter()
+        .map(|(kind, args)| Run {
+            kind,
+            args: args.into(),
+        })
+        .collect()
 }
 
 /// Which cell holds each value.
@@ -200,7 +215,14 @@ impl Places {
         for component in &circuit.components {
             component.definitions.iter().for_each(|w| left[w.0 as usize] += 1);
         }
-        Places { place, left, direct, free: Vec::new(), later: Vec::new(), n_cells: scratch }
+        Places {
+            place,
+            left,
+            direct,
+            free: Vec::new(),
+            later: Vec::new(),
+            n_cells: scratch,
+        }
     }
 
     fn of(&self, circuit: &Circuit, wire: Wire) -> u32 {
@@ -237,7 +259,11 @@ impl Places {
         let at = wire.0 as usize;
         self.left[at] -= 1;
         if self.left[at] == 0 && self.place[at] != NOWHERE && !self.direct[at] {
-            if in_loop { self.later.push(self.place[at]) } else { self.free.push(self.place[at]) }
+            if in_loop {
+                self.later.push(self.place[at])
+            } else {
+                self.free.push(self.place[at])
+            }
         }
     }
 

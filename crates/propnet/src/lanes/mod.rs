@@ -115,7 +115,10 @@ impl Lanes {
     /// Makes a uniformly random legal move of a role in some lanes.
     pub fn sample(&mut self, role: RoleId, lanes: Mask) {
         let layout = self.game.layout();
-        let (mask, start) = (layout.mask as usize, (layout.random + u32::from(role.0) * RANDOM_BITS) as usize);
+        let (mask, start) = (
+            layout.mask as usize,
+            (layout.random + u32::from(role.0) * RANDOM_BITS) as usize,
+        );
         self.frame[mask] = lanes;
         self.rng.fill(&mut self.frame[start..start + RANDOM_BITS as usize]);
         self.run(Segment::Sample(role.0));
@@ -143,10 +146,18 @@ impl Lanes {
         let mut agree = Mask::ONE;
         for at in 0..n {
             let cell = self.frame[start + at];
-            agree &= if percepts.contains(&PerceptId(at as u32)) { cell } else { !cell };
+            agree &= if percepts.contains(&PerceptId(at as u32)) {
+                cell
+            } else {
+                !cell
+            };
         }
         // A percept that cannot be seen is seen nowhere.
-        if percepts.iter().any(|p| p.0 as usize >= n) { Mask::ZERO } else { agree }
+        if percepts.iter().any(|p| p.0 as usize >= n) {
+            Mask::ZERO
+        } else {
+            agree
+        }
     }
 
     /// What a role perceives in a lane of the moves made.

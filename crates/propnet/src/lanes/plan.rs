@@ -5,13 +5,13 @@
 //!   says whose turn it is, and each role has but one move, its pass, that it may make out of turn.
 //! - Moves of which at most one is ever legal share one column: they need different values of one cell.
 
-use super::choice::choose;
+use super::choice::{choose, random_bits};
 use crate::circuit::{Circuit, Wire};
 use crate::guard::{falls_with, reads_by_legal};
 use crate::lower::Lowering;
 use crate::network::{Choice, Network, Node, Signal};
-use crate::passes::needed;
 use crate::passes::mutex::Facts;
+use crate::passes::needed;
 use rustc_hash::FxHashMap;
 
 /// One choice circuit per group.
@@ -57,7 +57,9 @@ impl ChoicePlan {
             turns: Vec::new(),
             columns: (0..n).map(|mv| vec![(role, mv)]).collect(),
         };
-        ChoicePlan { groups: groups.map(alone).collect() }
+        ChoicePlan {
+            groups: groups.map(alone).collect(),
+        }
     }
 
     /// Roles in turn together, exclusive moves in one column, as far as can be proven.
@@ -70,15 +72,26 @@ impl ChoicePlan {
                 let out = |m: &usize| *m != turn.pass || turn.may_pass_in_turn;
                 moves.extend((0..net.n_moves()[turn.role]).filter(out).map(|m| (turn.role, m)));
             }
-            groups.push(Group { columns: share_columns(net, &moves), turns: turns.clone() });
+            groups.push(Group {
+                columns: share_columns(net, &moves),
+                turns: turns.clone(),
+            });
         }
         for (role, n) in net.n_moves().into_iter().enumerate() {
             if turns.len() < 2 || turns.iter().all(|t| t.role != role) {
                 let moves: Vec<(usize, usize)> = (0..n).map(|m| (role, m)).collect();
-                groups.push(Group { columns: share_columns(net, &moves), turns: Vec::new() });
+                groups.push(Group {
+                    columns: share_columns(net, &moves),
+                    turns: Vec::new(),
+                });
             }
         }
         ChoicePlan { groups }
+    }
+
+    /// Random vectors that each group uses, one group after the other.
+    pub fn random_bits(&self) -> Vec<usize> {
+        self.groups.iter().map(|g| random_bits(g.columns.len())).collect()
     }
 
     /// Columns in all, for people.
@@ -94,7 +107,10 @@ fn roles_in_turn(net: &Network) -> Vec<Turn> {
     let weight = |c: &Choice| c.values.iter().map(|v| reads[v.0 as usize]).sum::<usize>();
     let mut tried: Vec<&Choice> = families.iter().filter(|c| c.values.len() <= MOST_PHASES).collect();
     tried.sort_by_key(|c| (std::cmp::Reverse(weight(c)), c.values[0]));
-    let found = tried.into_iter().take(MOST_FAMILIES).map(|family| turns_by(net, family));
+    let found = tried
+        .into_iter()
+        .take(MOST_FAMILIES)
+        .map(|family| turns_by(net, family));
     let best = found.max_by_key(|turns| turns.iter().map(|t| net.n_moves()[t.role]).sum::<usize>());
     let mut turns = best.unwrap_or_default();
     let mut facts = Facts::new(net);
@@ -108,7 +124,11 @@ fn roles_in_turn(net: &Network) -> Vec<Turn> {
 /// Moves of the roles that a family, if it is exclusive, tells the turn of; 0 if there are no two such roles.
 pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
     let turns = turns_by(net, family);
-    if turns.len() < 2 { 0 } else { turns.iter().map(|t| net.n_moves()[t.role]).sum() }
+    if turns.len() < 2 {
+        0
+    } else {
+        turns.iter().map(|t| net.n_moves()[t.role]).sum()
+    }
 }
 
 /// Families larger than this do not tell turns.
@@ -151,7 +171,12 @@ fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {
         }
         values.iter().for_each(|&v| taken[v] = true);
         let when = values.iter().map(|&v| Signal::new(family.values[v], false)).collect();
-        turns.push(Turn { role, when, pass, may_pass_in_turn: true });
+        turns.push(Turn {
+            role,
+            when,
+            pass,
+            may_pass_in_turn: true,
+        });
     }
     turns
 }
@@ -159,7 +184,9 @@ fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {
 /// If all moves need values, the one move that is alone with its value is the pass; its value is not the role's turn.
 fn lone_pass(needs: &[Option<usize>], values: &mut Vec<usize>) -> Option<usize> {
     let count = |v: usize| needs.iter().filter(|n| **n == Some(v)).count();
-    let lone: Vec<usize> = (0..needs.len()).filter(|&m| needs[m].is_some_and(|v| count(v) == 1)).collect();
+    let lone: Vec<usize> = (0..needs.len())
+        .filter(|&m| needs[m].is_some_and(|v| count(v) == 1))
+        .collect();
     let [pass] = lone[..] else { return None };
     values.retain(|&v| needs[pass] != Some(v));
     Some(pass)
@@ -308,7 +335,10 @@ impl Group {
             let now = turn.now(circuit, lower);
             let legal = lower.plain(circuit, net.outputs.legal[turn.role][turn.pass]);
             let waits = circuit.and_not(now, legal);
-            match moves.iter_mut().find(|(role, mv, _)| (*role, *mv) == (turn.role, turn.pass)) {
+            match moves
+                .iter_mut()
+                .find(|(role, mv, _)| (*role, *mv) == (turn.role, turn.pass))
+            {
                 Some((_, _, wire)) => *wire = circuit.or(*wire, waits),
                 None => moves.push((turn.role, turn.pass, waits)),
             }

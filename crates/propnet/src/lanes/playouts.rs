@@ -10,7 +10,6 @@
 
 use super::cell::{LANES, Mask};
 use super::code::Runnable;
-use super::layout::RANDOM_BITS;
 use super::rng::LaneRng;
 use super::segments::{Ended, Segment, StepKind};
 use super::{Lanes, bit, new_frame};
@@ -43,7 +42,11 @@ pub enum GoalTiming {
 
 impl Default for PlayoutOptions {
     fn default() -> Self {
-        PlayoutOptions { threads: 1, percepts: false, goals: GoalTiming::Auto }
+        PlayoutOptions {
+            threads: 1,
+            percepts: false,
+            goals: GoalTiming::Auto,
+        }
     }
 }
 
@@ -77,8 +80,14 @@ pub fn playouts(
     stop: &StopFlag,
 ) -> PlayoutTotals {
     let n_roles = game.roles().len();
-    let empty = RootTotals { points: vec![0; n_roles], ..RootTotals::default() };
-    let mut totals = PlayoutTotals { roots: vec![empty; roots.len()], meter: Meter::default() };
+    let empty = RootTotals {
+        points: vec![0; n_roles],
+        ..RootTotals::default()
+    };
+    let mut totals = PlayoutTotals {
+        roots: vec![empty; roots.len()],
+        meter: Meter::default(),
+    };
     let open = settle_finished_roots(game, roots, per_root, &mut totals);
     let job = Job::new(game, roots, open, per_root, seed, options, stop);
     let threads = options.threads.clamp(1, job.n_units.clamp(1, 1024) as usize);
@@ -88,8 +97,16 @@ pub fn playouts(
     }
     let parts: Vec<PlayoutTotals> = std::thread::scope(|scope| {
         let start = |_| {
-            let mut mine = PlayoutTotals { meter: Meter::default(), ..totals.clone() };
-            mine.roots.iter_mut().for_each(|r| *r = RootTotals { points: vec![0; n_roles], ..Default::default() });
+            let mut mine = PlayoutTotals {
+                meter: Meter::default(),
+                ..totals.clone()
+            };
+            mine.roots.iter_mut().for_each(|r| {
+                *r = RootTotals {
+                    points: vec![0; n_roles],
+                    ..Default::default()
+                }
+            });
             let job = &job;
             scope.spawn(move || {
                 job.work(&mut mine);
@@ -115,16 +132,14 @@ impl PlayoutTotals {
 }
 
 /// Roots that are over before anybody moves need no playing; gives the others.
-fn settle_finished_roots(
-    game: &Compiled,
-    roots: &[State],
-    per_root: u64,
-    totals: &mut PlayoutTotals,
-) -> Vec<usize> {
+fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals: &mut PlayoutTotals) -> Vec<usize> {
     let mut lanes = Lanes::new(game, Seed(0));
     let mut open = Vec::new();
     for (chunk_at, chunk) in roots.chunks(LANES).enumerate() {
-        chunk.iter().enumerate().for_each(|(lane, state)| lanes.load(lane, state));
+        chunk
+            .iter()
+            .enumerate()
+            .for_each(|(lane, state)| lanes.load(lane, state));
         let over = lanes.eval();
         let here = Mask::first(chunk.len());
         if !(over & here).is_empty() {
@@ -193,7 +208,11 @@ impl<'a> Job<'a> {
         let mut goals = Vec::new();
         for role in 0..game.roles().len() {
             let start = game.layout().goals[role] as usize;
-            for (at, value) in game.goal_values(RoleId(role as u16)).enumerate().filter(|(_, v)| *v > 0) {
+            for (at, value) in game
+                .goal_values(RoleId(role as u16))
+                .enumerate()
+                .filter(|(_, v)| *v > 0)
+            {
                 goals.push((start + at, role, value.min(100) as u64));
             }
         }
@@ -211,7 +230,7 @@ impl<'a> Job<'a> {
             step: game.code(Segment::Step(kind)),
             finish,
             goals,
-            n_random: game.plan().groups.len() * RANDOM_BITS as usize,
+            n_random: game.plan().random_bits().into_iter().sum(),
         }
     }
 
@@ -251,8 +270,16 @@ impl<'a> Job<'a> {
 }
 
 fn choose_mode(game: &Compiled, options: &PlayoutOptions, ended: Ended) -> (Mode, StepKind) {
-    let fused = StepKind { ended, points: true, percepts: options.percepts };
-    let frozen = StepKind { ended: Ended::Frozen, points: false, percepts: options.percepts };
+    let fused = StepKind {
+        ended,
+        points: true,
+        percepts: options.percepts,
+    };
+    let frozen = StepKind {
+        ended: Ended::Frozen,
+        points: false,
+        percepts: options.percepts,
+    };
     let deferred = || Mode::Deferred {
         step_ops: game.code(Segment::Step(frozen)).ops as u64,
         goal_ops: (game.code(Segment::Points).ops + game.code(Segment::Restart).ops) as u64,
@@ -344,7 +371,11 @@ impl<'a, 'j> Unit<'a, 'j> {
     fn fill_root(&mut self, root: usize) {
         let start = self.job.game.layout().root as usize;
         for f in 0..self.job.game.n_fluents() {
-            self.frame[start + f] = if bit(&self.job.roots[root], f) { Mask::ONE } else { Mask::ZERO };
+            self.frame[start + f] = if bit(&self.job.roots[root], f) {
+                Mask::ONE
+            } else {
+                Mask::ZERO
+            };
         }
     }
 
@@ -372,7 +403,7 @@ impl<'a, 'j> Unit<'a, 'j> {
             self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
             self.job.step.run(self.frame);
             steps = steps.wrapping_add(1);
-            if steps % 256 == 0 && self.job.stop.is_raised() {
+            if steps.is_multiple_of(256) && self.job.stop.is_raised() {
                 // No new games; those that have begun are finished.
                 self.left.fill(0);
                 self.total_left = 0;
@@ -402,7 +433,9 @@ impl<'a, 'j> Unit<'a, 'j> {
 
     /// Computes the goals that lanes are waiting for, and lets those lanes go on.
     fn finish(&mut self, ended: Mask, stuck: Mask) {
-        let Some((points, restart)) = &self.job.finish else { return };
+        let Some((points, restart)) = &self.job.finish else {
+            return;
+        };
         points.run(self.frame);
         self.account(ended, stuck);
         self.frame[self.job.game.layout().mask as usize] = ended;
@@ -434,7 +467,10 @@ impl<'a, 'j> Unit<'a, 'j> {
         }
         // Fewer games to begin than lanes to begin them: the rest is done.
         let begin = self.total_left as usize;
-        let done = ended.lanes().skip(begin).fold(Mask::ZERO, |done, lane| done | Mask::single(lane));
+        let done = ended
+            .lanes()
+            .skip(begin)
+            .fold(Mask::ZERO, |done, lane| done | Mask::single(lane));
         self.active &= !done;
         self.n_active -= n_ended - self.total_left;
         self.total_left = 0;
@@ -455,8 +491,9 @@ impl<'a, 'j> Unit<'a, 'j> {
             if self.left[task] > 0 {
                 self.left[task] -= 1;
                 self.total_left -= 1;
-            } else if let Some(other) =
-                (self.total_left > 0).then(|| self.left.iter().position(|&n| n > 0)).flatten()
+            } else if let Some(other) = (self.total_left > 0)
+                .then(|| self.left.iter().position(|&n| n > 0))
+                .flatten()
             {
                 self.begin(lane, other);
             } else {

@@ -15,7 +15,9 @@ impl LaneRng {
     /// The stream of a seed.
     pub fn new(seed: Seed) -> LaneRng {
         let mut rng = seed.child("lanes").rng();
-        LaneRng { s: std::array::from_fn(|_| std::array::from_fn(|_| rng.bits())) }
+        LaneRng {
+            s: std::array::from_fn(|_| std::array::from_fn(|_| rng.bits())),
+        }
     }
 
     /// Fills cells with random bits.

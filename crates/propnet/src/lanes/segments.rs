@@ -167,7 +167,7 @@ impl Source<'_> {
     fn sample(&self, circuit: &mut Circuit, role: usize) {
         let n = self.net.n_moves()[role] as u32;
         let columns: Vec<Wire> = (0..n).map(|m| circuit.load(self.layout.legal[role] + m)).collect();
-        let random = self.random(circuit, role);
+        let random = self.random(circuit, role as u32 * RANDOM_BITS, RANDOM_BITS);
         let chosen = choose(circuit, &columns, &random);
         let mask = circuit.load(self.layout.mask);
         for (mv, pick) in chosen.picks.into_iter().enumerate() {
@@ -178,9 +178,9 @@ impl Source<'_> {
         }
     }
 
-    fn random(&self, circuit: &mut Circuit, slot: usize) -> Vec<Wire> {
-        let start = self.layout.random + slot as u32 * RANDOM_BITS;
-        (start..start + RANDOM_BITS).map(|cell| circuit.load(cell)).collect()
+    fn random(&self, circuit: &mut Circuit, skip: u32, n: u32) -> Vec<Wire> {
+        let start = self.layout.random + skip;
+        (start..start + n).map(|cell| circuit.load(cell)).collect()
     }
 
     fn sees(&self, circuit: &mut Circuit, lower: &mut Lowering, role: usize) {
@@ -248,7 +248,11 @@ impl Source<'_> {
             let cell = self.layout.state + f as u32;
             let old = circuit.load(cell);
             let (wire, inverted) = lower.signal(circuit, next);
-            let new = if inverted { circuit.and_not(wire, goes_on) } else { circuit.and(wire, goes_on) };
+            let new = if inverted {
+                circuit.and_not(wire, goes_on)
+            } else {
+                circuit.and(wire, goes_on)
+            };
             let kept = circuit.and(ended, old);
             let new = circuit.or(new, kept);
             circuit.store(cell, new);
@@ -261,8 +265,10 @@ impl Source<'_> {
     /// Chooses a move for every role; gives the lanes in which every role had one.
     fn move_all(&self, circuit: &mut Circuit, lower: &mut Lowering) -> Wire {
         let mut all = circuit.one();
-        for (slot, group) in self.plan.groups.iter().enumerate() {
-            let random = self.random(circuit, slot);
+        let mut used = 0;
+        for (group, bits) in self.plan.groups.iter().zip(self.plan.random_bits()) {
+            let random = self.random(circuit, used, bits as u32);
+            used += bits as u32;
             let made = group.choose(circuit, lower, self.net, &random);
             for (role, mv, wire) in made.moves {
                 lower.set(self.net.does(role, mv), wire);

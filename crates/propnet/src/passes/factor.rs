@@ -42,8 +42,11 @@ fn factor_sorted(net: &mut Network, cubes: Vec<Vec<Signal>>) -> Signal {
     let mut taken = vec![false; cubes.len()];
     let mut parts = Vec::new();
     while let Some((count, Reverse(literal))) = heap.pop() {
-        let left: Vec<u32> =
-            occurrences[&literal].iter().copied().filter(|&at| !taken[at as usize]).collect();
+        let left: Vec<u32> = occurrences[&literal]
+            .iter()
+            .copied()
+            .filter(|&at| !taken[at as usize])
+            .collect();
         if left.len() < 2 {
             continue;
         }
@@ -90,7 +93,12 @@ mod tests {
     fn common_literal_is_taken_out_and_moves_become_a_set() {
         let mut net = Network::new(2, &[4]);
         let [x, y] = [net.fluent(0), net.fluent(1)];
-        let cubes = vec![vec![net.does(0, 0), x], vec![net.does(0, 1), x], vec![net.does(0, 2), x], vec![y, x]];
+        let cubes = vec![
+            vec![net.does(0, 0), x],
+            vec![net.does(0, 1), x],
+            vec![net.does(0, 2), x],
+            vec![y, x],
+        ];
         let got = factor(&mut net, cubes);
         let other = !net.does(0, 3);
         let inner = net.or([other, y]);

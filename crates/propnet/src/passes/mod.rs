@@ -50,7 +50,9 @@ pub(crate) fn needed(net: &Network, roots: &[Signal]) -> Vec<bool> {
     roots.iter().for_each(|r| needed[r.node().0 as usize] = true);
     for at in (0..net.len()).rev() {
         if needed[at] {
-            net.operands(NodeId(at as u32)).iter().for_each(|s| needed[s.node().0 as usize] = true);
+            net.operands(NodeId(at as u32))
+                .iter()
+                .for_each(|s| needed[s.node().0 as usize] = true);
         }
     }
     needed
@@ -63,7 +65,9 @@ pub(crate) fn readers(net: &Network) -> Vec<u32> {
     let mut readers = vec![0; net.len()];
     roots.iter().for_each(|r| readers[r.node().0 as usize] += 1);
     for at in (0..net.len()).filter(|&at| needed[at]) {
-        net.operands(NodeId(at as u32)).iter().for_each(|s| readers[s.node().0 as usize] += 1);
+        net.operands(NodeId(at as u32))
+            .iter()
+            .for_each(|s| readers[s.node().0 as usize] += 1);
     }
     readers
 }
@@ -71,7 +75,9 @@ pub(crate) fn readers(net: &Network) -> Vec<u32> {
 /// Gates that are needed.
 pub fn count_gates(net: &Network) -> usize {
     let needed = needed(net, &net.roots());
-    (0..net.len()).filter(|&at| needed[at] && net.node(NodeId(at as u32)) == Node::And).count()
+    (0..net.len())
+        .filter(|&at| needed[at] && net.node(NodeId(at as u32)) == Node::And)
+        .count()
 }
 
 /// Two-input operations that the needed gates take: the cost by which networks are compared.
@@ -95,25 +101,42 @@ pub(crate) mod testing {
 
     /// Values of all outputs for the given leaves, 64 random assignments at once, cycles solved.
     pub fn simulate(net: &Network, state: &[u64], does: &[Vec<u64>]) -> Vec<u64> {
-        let mut cycle_values = vec![0_u64; net.cycles().len()];
-        loop {
-            let mut value = vec![0_u64; net.len()];
-            for at in 1..net.len() {
-                let id = NodeId(at as u32);
-                value[at] = match net.node(id) {
-                    Node::False => 0,
-                    Node::Fluent(f) => state[f as usize],
-                    Node::Does { role, mv } => does[role as usize][mv as usize],
-                    Node::Cycle(c) => cycle_values[c as usize],
-                    Node::And => net.operands(id).iter().fold(!0, |acc, &s| acc & read(&value, s)),
-                };
+        let mut atoms = vec![0_u64; net.cycles().len()];
+        let mut components: Vec<u32> = net.cycles().iter().map(|c| c.component).collect();
+        components.sort_unstable();
+        components.dedup();
+        // One after the other: a component may read the complement of a lower one.
+        for component in components {
+            loop {
+                let value = pass(net, state, does, &atoms);
+                let before = atoms.clone();
+                for (atom, cycle) in atoms.iter_mut().zip(net.cycles()) {
+                    if cycle.component == component {
+                        *atom = read(&value, cycle.definition);
+                    }
+                }
+                if atoms == before {
+                    break;
+                }
             }
-            let new: Vec<u64> = net.cycles().iter().map(|c| read(&value, c.definition)).collect();
-            if new == cycle_values {
-                return net.outputs.all().iter().map(|&s| read(&value, s)).collect();
-            }
-            cycle_values = new;
         }
+        let value = pass(net, state, does, &atoms);
+        net.outputs.all().iter().map(|&s| read(&value, s)).collect()
+    }
+
+    fn pass(net: &Network, state: &[u64], does: &[Vec<u64>], atoms: &[u64]) -> Vec<u64> {
+        let mut value = vec![0_u64; net.len()];
+        for at in 1..net.len() {
+            let id = NodeId(at as u32);
+            value[at] = match net.node(id) {
+                Node::False => 0,
+                Node::Fluent(f) => state[f as usize],
+                Node::Does { role, mv } => does[role as usize][mv as usize],
+                Node::Cycle(c) => atoms[c as usize],
+                Node::And => net.operands(id).iter().fold(!0, |acc, &s| acc & read(&value, s)),
+            };
+        }
+        value
     }
 
     fn read(value: &[u64], s: Signal) -> u64 {

@@ -11,15 +11,14 @@ use crate::network::{Choice, Network, NodeId, Signal};
 use rustc_hash::FxHashMap;
 
 /// Nodes looked at before the search for families ends.
-const EFFORT: u64 = 40_000_000;
+const EFFORT: u64 = 15_000_000;
 
 /// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states: per state, which
 /// fluents hold.
 pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
     let mut candidates = candidates(names);
-    candidates.retain(|family| {
-        family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family)
-    });
+    candidates
+        .retain(|family| family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family));
     // Every fluent takes part in one family only; the largest family comes first.
     candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
     let mut taken = vec![false; names.len()];
@@ -52,7 +51,9 @@ fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
     let count = |f: &u32| reads[net.fluent(*f as usize).node().0 as usize];
     // A fluent that never held says nothing about the others.
     let held = |f: &u32| sampled.words[*f as usize].iter().any(|&w| w != 0);
-    let mut fluents: Vec<u32> = (0..net.n_fluents() as u32).filter(|f| count(f) > 0 && held(f)).collect();
+    let mut fluents: Vec<u32> = (0..net.n_fluents() as u32)
+        .filter(|f| count(f) > 0 && held(f))
+        .collect();
     fluents.sort_by_key(|f| (std::cmp::Reverse(count(f)), *f));
     fluents.truncate(MOST_READ);
     let mut families: Vec<(usize, Vec<u32>)> = Vec::new();
@@ -116,8 +117,11 @@ fn candidates(names: &[String]) -> Vec<Vec<u32>> {
     for (f, name) in names.iter().enumerate() {
         let parts = arguments(name);
         for hole in 1..parts.len() {
-            let key: Vec<&str> =
-                parts.iter().enumerate().map(|(at, p)| if at == hole { "_" } else { *p }).collect();
+            let key: Vec<&str> = parts
+                .iter()
+                .enumerate()
+                .map(|(at, p)| if at == hole { "_" } else { *p })
+                .collect();
             groups.entry(key.join(" ")).or_default().push(f as u32);
         }
     }
@@ -128,7 +132,9 @@ fn candidates(names: &[String]) -> Vec<Vec<u32>> {
 
 /// The functor and the arguments of a term.
 fn arguments(name: &str) -> Vec<&str> {
-    let Some(inner) = name.strip_prefix('(').and_then(|n| n.strip_suffix(')')) else { return vec![name] };
+    let Some(inner) = name.strip_prefix('(').and_then(|n| n.strip_suffix(')')) else {
+        return vec![name];
+    };
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
     for (at, c) in inner.char_indices() {
@@ -170,8 +176,11 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> V
     open.iter().for_each(|&at| prover.assume_family(at, true));
     // Then together: whoever fails leaves, until all that are left hold each other up.
     loop {
-        let failed: Vec<usize> =
-            open.iter().copied().filter(|&at| !preserved(&mut prover, net, &families[at])).collect();
+        let failed: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|&at| !preserved(&mut prover, net, &families[at]))
+            .collect();
         if failed.is_empty() {
             break;
         }
@@ -179,15 +188,18 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> V
         open.retain(|at| !failed.contains(at));
     }
     open.into_iter().for_each(|at| proven[at] = true);
-    families.into_iter().zip(proven).filter(|(_, proven)| *proven).map(|(family, _)| family).collect()
+    families
+        .into_iter()
+        .zip(proven)
+        .filter(|(_, proven)| *proven)
+        .map(|(family, _)| family)
+        .collect()
 }
 
 /// Whether no two of a family can follow together.
 fn preserved(prover: &mut Prover, net: &Network, family: &[u32]) -> bool {
     let next: Vec<Signal> = family.iter().map(|&f| net.outputs.next[f as usize]).collect();
-    (0..next.len()).all(|a| {
-        (0..a).all(|b| prover.total_effort < EFFORT && prover.exclude(&[next[a], next[b]]))
-    })
+    (0..next.len()).all(|a| (0..a).all(|b| prover.total_effort < EFFORT && prover.exclude(&[next[a], next[b]])))
 }
 
 /// Whether literals are shown to exclude each other in every reachable, unfinished state, given proven families.
@@ -215,7 +227,13 @@ impl<'n> Facts<'n> {
 /// The families as choices of a network.
 pub fn as_choices(net: &Network, families: &[Vec<u32>]) -> Vec<Choice> {
     let nodes = |family: &Vec<u32>| family.iter().map(|&f| net.fluent(f as usize).node()).collect();
-    families.iter().map(|family| Choice { values: nodes(family), total: false }).collect()
+    families
+        .iter()
+        .map(|family| Choice {
+            values: nodes(family),
+            total: false,
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -238,7 +256,9 @@ mod tests {
         let third = [net.fluent(0), net.does(0, 0)];
         net.outputs.next = vec![net.fluent(1), net.fluent(0), net.and(third)];
         let names = ["(turn a)", "(turn b)", "(turn c)"].map(String::from);
-        let sampled = Samples { words: vec![vec![1], vec![2], vec![0]] };
+        let sampled = Samples {
+            words: vec![vec![1], vec![2], vec![0]],
+        };
         let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
         // b and the third follow together, so the family of three fails as a whole.
         assert!(found.is_empty());

@@ -21,7 +21,10 @@ pub struct PairBudget {
 
 impl Default for PairBudget {
     fn default() -> Self {
-        PairBudget { pairs: 1_500_000, visits: 3_000_000 }
+        PairBudget {
+            pairs: 1_500_000,
+            visits: 3_000_000,
+        }
     }
 }
 
@@ -41,8 +44,16 @@ struct Work {
 impl Work {
     fn new(net: &Network) -> Work {
         let needed = needed(net, &net.roots());
-        let list = |at: usize| if needed[at] { net.operands(NodeId(at as u32)).to_vec() } else { Vec::new() };
-        Work { lists: (0..net.len()).map(list).collect() }
+        let list = |at: usize| {
+            if needed[at] {
+                net.operands(NodeId(at as u32)).to_vec()
+            } else {
+                Vec::new()
+            }
+        };
+        Work {
+            lists: (0..net.len()).map(list).collect(),
+        }
     }
 
     fn add_gate(&mut self, list: Vec<Signal>) -> Signal {
@@ -54,7 +65,8 @@ impl Work {
     fn extract_blocks(&mut self) {
         let mut where_used: FxHashMap<Signal, Vec<u32>> = FxHashMap::default();
         for (gate, list) in self.lists.iter().enumerate().filter(|(_, l)| l.len() > 2) {
-            list.iter().for_each(|&s| where_used.entry(s).or_default().push(gate as u32));
+            list.iter()
+                .for_each(|&s| where_used.entry(s).or_default().push(gate as u32));
         }
         let mut blocks: FxHashMap<Vec<u32>, Vec<Signal>> = FxHashMap::default();
         for (signal, gates) in where_used {
@@ -105,7 +117,11 @@ impl Work {
     }
 
     fn take_out(&mut self, pairs: &mut Pairs, a: Signal, b: Signal, widest: usize) -> usize {
-        let shorter = if pairs.uses[&a].len() <= pairs.uses[&b].len() { a } else { b };
+        let shorter = if pairs.uses[&a].len() <= pairs.uses[&b].len() {
+            a
+        } else {
+            b
+        };
         let mut gates: Vec<u32> = pairs.uses[&shorter]
             .iter()
             .copied()
@@ -148,10 +164,10 @@ impl Work {
         let mut new = net.same_leaves();
         new.keep_shape();
         let mut image: Vec<Option<Signal>> = vec![None; self.lists.len()];
-        for at in 0..net.len() {
+        for (at, image) in image.iter_mut().enumerate().take(net.len()) {
             let id = NodeId(at as u32);
             if net.node(id) != Node::And {
-                image[at] = Some(Signal::new(new.leaf_like(net, id), false));
+                *image = Some(Signal::new(new.leaf_like(net, id), false));
             }
         }
         let mut value = |s: Signal| {
@@ -162,7 +178,10 @@ impl Work {
         let outputs = net.outputs.map(&mut value);
         let definitions: Vec<Signal> = net.cycles().iter().map(|c| value(c.definition)).collect();
         new.outputs = outputs;
-        definitions.into_iter().enumerate().for_each(|(at, d)| new.define_cycle(at, d));
+        definitions
+            .into_iter()
+            .enumerate()
+            .for_each(|(at, d)| new.define_cycle(at, d));
         new
     }
 }
@@ -176,7 +195,12 @@ fn build_gate(lists: &[Vec<Signal>], image: &mut [Option<Signal>], new: &mut Net
             continue;
         }
         let before = work.len();
-        work.extend(lists[at].iter().map(|s| s.node().0 as usize).filter(|&n| image[n].is_none()));
+        work.extend(
+            lists[at]
+                .iter()
+                .map(|s| s.node().0 as usize)
+                .filter(|&n| image[n].is_none()),
+        );
         if work.len() > before {
             continue;
         }
@@ -207,7 +231,11 @@ impl Pairs {
     fn count(lists: &[Vec<Signal>], widest: usize) -> Pairs {
         let mut counts: FxHashMap<(Signal, Signal), u32> = FxHashMap::default();
         let mut uses: FxHashMap<Signal, Vec<u32>> = FxHashMap::default();
-        for (gate, list) in lists.iter().enumerate().filter(|(_, l)| l.len() > 1 && l.len() <= widest) {
+        for (gate, list) in lists
+            .iter()
+            .enumerate()
+            .filter(|(_, l)| l.len() > 1 && l.len() <= widest)
+        {
             for (at, &a) in list.iter().enumerate() {
                 uses.entry(a).or_default().push(gate as u32);
                 for &b in &list[at + 1..] {

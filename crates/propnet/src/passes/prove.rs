@@ -38,7 +38,9 @@ impl<'n> Prover<'n> {
         }
         let mut families_of = vec![Vec::new(); net.len()];
         for (at, family) in families.iter().enumerate() {
-            family.iter().for_each(|node| families_of[node.0 as usize].push(at as u32));
+            family
+                .iter()
+                .for_each(|node| families_of[node.0 as usize].push(at as u32));
         }
         Prover {
             net,
@@ -79,8 +81,13 @@ impl<'n> Prover<'n> {
     /// Splits a false gate into cases: which operand is the first false one?
     fn split(&mut self, mark: usize, depth: u32) -> bool {
         let Some(gate) = self.open_gate() else { return false };
-        let open: Vec<Signal> =
-            self.net.operands(gate).iter().copied().filter(|&s| self.read(s).is_none()).collect();
+        let open: Vec<Signal> = self
+            .net
+            .operands(gate)
+            .iter()
+            .copied()
+            .filter(|&s| self.read(s).is_none())
+            .collect();
         let _ = mark;
         for operand in open {
             if self.effort > EFFORT {

@@ -30,12 +30,24 @@ impl Book {
             strides.push(size);
             size = size.saturating_mul(n as u64);
         }
-        let table = if size <= LARGEST_TABLE as u64 { vec![0; size as usize] } else { Vec::new() };
-        Book { strides, table, ..Book::default() }
+        let table = if size <= LARGEST_TABLE as u64 {
+            vec![0; size as usize]
+        } else {
+            Vec::new()
+        };
+        Book {
+            strides,
+            table,
+            ..Book::default()
+        }
     }
 
     fn key(&self, joint: &[u32]) -> usize {
-        joint.iter().zip(&self.strides).map(|(&m, s)| u64::from(m) * s).sum::<u64>() as usize
+        joint
+            .iter()
+            .zip(&self.strides)
+            .map(|(&m, s)| u64::from(m) * s)
+            .sum::<u64>() as usize
     }
 
     /// The number of a joint move's patch.

@@ -37,7 +37,11 @@ impl ByteNet {
             let wire = circuit.load((FIRST_FLUENT + f) as u32);
             lower.set(state_net.fluent(f), wire);
         }
-        let mut cells = Cells { at: FIRST_FLUENT + n, words: 0, regions: Vec::new() };
+        let mut cells = Cells {
+            at: FIRST_FLUENT + n,
+            words: 0,
+            regions: Vec::new(),
+        };
         let out = &state_net.outputs;
         for row in &out.legal {
             let first = cells.region(row.len());
@@ -62,10 +66,22 @@ impl ByteNet {
         let wire = lower.plain(&mut circuit, out.terminal);
         circuit.store(first as u32, wire);
         let kept = store_kept(&mut circuit, &mut lower, state_net, &mut cells);
-        let refs = image.iter().map(|s| s.and_then(|s| byte_reference(state_net, &kept, s))).collect();
+        let refs = image
+            .iter()
+            .map(|s| s.and_then(|s| byte_reference(state_net, &kept, s)))
+            .collect();
         let code = NativeBytes::new(&circuit, cells.at as u32)?;
         let ops = circuit.cost();
-        Some((ByteNet { code, regions: cells.regions, keeps, next_word, ops }, refs))
+        Some((
+            ByteNet {
+                code,
+                regions: cells.regions,
+                keeps,
+                next_word,
+                ops,
+            },
+            refs,
+        ))
     }
 
     /// Bytes of a frame.
@@ -120,7 +136,10 @@ impl ByteGoals {
             }
             cells.push(places);
         }
-        Some(ByteGoals { code: NativeBytes::new(&circuit, at as u32)?, cells })
+        Some(ByteGoals {
+            code: NativeBytes::new(&circuit, at as u32)?,
+            cells,
+        })
     }
 
     /// Evaluates a state that is spread out in bytes.

@@ -71,10 +71,10 @@ impl Engine {
     #[inline(always)]
     pub fn move_to(&mut self, net: &ScalarNet, state: &[u64]) {
         let mut changed = false;
-        for word in 0..self.state.len() {
-            let mut difference = self.state[word] ^ state[word];
+        for (word, &new) in state.iter().enumerate() {
+            let mut difference = self.state[word] ^ new;
             changed |= difference != 0;
-            self.state[word] = state[word];
+            self.state[word] = new;
             while difference != 0 {
                 let f = word * 64 + difference.trailing_zeros() as usize;
                 difference &= difference - 1;

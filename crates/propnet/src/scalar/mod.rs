@@ -21,8 +21,8 @@ use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State}
 use net::ScalarNet;
 use patch::Patch;
 use plain::Plain;
-use step::{ByteStep, FIRST_FLUENT};
 use std::sync::{Arc, OnceLock};
+use step::{ByteStep, FIRST_FLUENT};
 
 /// What scalar simulators of one game share.
 #[derive(Debug)]
@@ -170,7 +170,10 @@ impl Scalar {
     fn with(game: &Compiled, shared: Arc<Shared>) -> Scalar {
         let n_words = game.n_fluents().div_ceil(64);
         let n_moves = game.network().n_moves();
-        let empty = ScalarNet { reader_starts: vec![0], ..ScalarNet::default() };
+        let empty = ScalarNet {
+            reader_starts: vec![0],
+            ..ScalarNet::default()
+        };
         let mut scalar = Scalar {
             engine: Engine::new(shared.net.as_ref().unwrap_or(&empty), n_words),
             shared,
@@ -231,7 +234,11 @@ impl Scalar {
                 if self.terminal_here() {
                     return Played { moves: 0, stuck: false };
                 }
-                if self.shared.steps_fit { self.play_steps(rng, seeing) } else { self.play_on(rng, seeing) }
+                if self.shared.steps_fit {
+                    self.play_steps(rng, seeing)
+                } else {
+                    self.play_on(rng, seeing)
+                }
             },
         )
     }
@@ -239,9 +246,17 @@ impl Scalar {
     /// Plays on from the present state by whole steps; the present state stays.
     #[inline(always)]
     fn play_steps(&mut self, rng: &mut Rng, seeing: bool) -> Played {
-        let Scalar { shared, engine, step_frames, game, .. } = &mut *self;
+        let Scalar {
+            shared,
+            engine,
+            step_frames,
+            game,
+            ..
+        } = &mut *self;
         let step = shared.steps[usize::from(seeing)].get_or_init(|| ByteStep::new(game.network(), seeing));
-        let (Some(step), Some(net)) = (step, &shared.net) else { return self.play_on(rng, seeing) };
+        let (Some(step), Some(net)) = (step, &shared.net) else {
+            return self.play_on(rng, seeing);
+        };
         let frame = &mut step_frames[usize::from(seeing)];
         let mut legal: [&[u64]; 8] = [&[]; 8];
         for (row, &(first, n)) in legal.iter_mut().zip(&net.legal_words) {
@@ -275,7 +290,9 @@ impl Scalar {
                 return Played { moves, stuck: false };
             }
             for role in 0..self.joint.len() {
-                let Some(mv) = self.pick(role, rng) else { return Played { moves, stuck: true } };
+                let Some(mv) = self.pick(role, rng) else {
+                    return Played { moves, stuck: true };
+                };
                 self.joint[role] = mv;
             }
             if seeing {
@@ -296,7 +313,9 @@ impl Scalar {
     /// A random legal move.
     #[inline(always)]
     fn pick(&self, role: usize, rng: &mut Rng) -> Option<u32> {
-        let Some(net) = &self.shared.net else { return self.pick_plain(role, rng) };
+        let Some(net) = &self.shared.net else {
+            return self.pick_plain(role, rng);
+        };
         let (first, n) = net.legal_words[role];
         let words = &self.engine.outputs[first..first + n];
         let closed = self.closed(net, role);
@@ -305,7 +324,11 @@ impl Scalar {
         if count == 0 {
             return None;
         }
-        let mut rank = if count == 1 { 0 } else { rng.below(count as usize) as u32 };
+        let mut rank = if count == 1 {
+            0
+        } else {
+            rng.below(count as usize) as u32
+        };
         for (at, &word) in words.iter().enumerate() {
             let word = open(at, word);
             let here = word.count_ones();
@@ -327,8 +350,9 @@ impl Scalar {
 
     fn pick_plain(&self, role: usize, rng: &mut Rng) -> Option<u32> {
         let row = &self.game.network().outputs.legal[role];
-        let legal: Vec<u32> =
-            (0..row.len() as u32).filter(|&m| plain::read(&self.values, row[m as usize])).collect();
+        let legal: Vec<u32> = (0..row.len() as u32)
+            .filter(|&m| plain::read(&self.values, row[m as usize]))
+            .collect();
         (!legal.is_empty()).then(|| *rng.pick(&legal))
     }
 
@@ -359,7 +383,13 @@ impl Scalar {
             Some(number) => number,
             None => self.make_patch(),
         };
-        let Scalar { shared, engine, patches, next, .. } = self;
+        let Scalar {
+            shared,
+            engine,
+            patches,
+            next,
+            ..
+        } = self;
         let Some(net) = &shared.net else { return };
         let n = next.len();
         next.copy_from_slice(&engine.outputs[net.next_word..net.next_word + n]);
@@ -375,7 +405,13 @@ impl Scalar {
 
     /// The moves are made, the next bits read, and the moves taken back.
     fn find_next_with_moves(&mut self) {
-        let Scalar { shared, engine, next, joint, .. } = self;
+        let Scalar {
+            shared,
+            engine,
+            next,
+            joint,
+            ..
+        } = self;
         let Some(net) = &shared.net else { return };
         let nodes = joint.iter().zip(&net.does).map(|(&mv, row)| row[mv as usize]);
         nodes.clone().for_each(|node| engine.toggle_leaf(net, node));
@@ -397,15 +433,21 @@ impl Scalar {
         affected.sort_unstable();
         affected.dedup();
         let game = self.patch_network();
-        let wanted: Vec<(u32, Signal)> =
-            affected.into_iter().map(|f| (f, game.outputs.next[f as usize])).collect();
+        let wanted: Vec<(u32, Signal)> = affected
+            .into_iter()
+            .map(|f| (f, game.outputs.next[f as usize]))
+            .collect();
         let patch = Patch::new(game, net, &self.joint, &wanted);
         self.patches.add(&self.joint, patch)
     }
 
     /// The network that the kept values are about.
     fn patch_network(&self) -> &crate::network::Network {
-        if self.is_compiled() { self.game.network() } else { self.game.flat_network() }
+        if self.is_compiled() {
+            self.game.network()
+        } else {
+            self.game.flat_network()
+        }
     }
 
     fn is_compiled(&self) -> bool {
@@ -429,12 +471,24 @@ impl Scalar {
         let row = &game.network().outputs.sees[role];
         if self.shared.net.is_none() {
             self.eval_moves_plain();
-            row.iter().enumerate().for_each(|(at, &s)| f(at as u32, plain::read(&self.values, s)));
+            row.iter()
+                .enumerate()
+                .for_each(|(at, &s)| f(at as u32, plain::read(&self.values, s)));
             return;
         }
-        let patched = if self.is_compiled() { game.network() } else { game.flat_network() };
+        let patched = if self.is_compiled() {
+            game.network()
+        } else {
+            game.flat_network()
+        };
         let row = &patched.outputs.sees[role];
-        let Scalar { shared, engine, sees, joint, .. } = self;
+        let Scalar {
+            shared,
+            engine,
+            sees,
+            joint,
+            ..
+        } = self;
         let Some(net) = &shared.net else { return };
         let number = sees[role].find(joint).unwrap_or_else(|| {
             let wanted: Vec<(u32, Signal)> = row.iter().enumerate().map(|(at, &s)| (at as u32, s)).collect();
@@ -535,7 +589,10 @@ impl Scalar {
 
     fn set_joint(&mut self, joint: &[MoveId]) -> Result<(), Fault> {
         let fits = joint.len() == self.joint.len()
-            && joint.iter().enumerate().all(|(r, m)| (m.0 as usize) < self.game.n_moves(RoleId(r as u16)));
+            && joint
+                .iter()
+                .enumerate()
+                .all(|(r, m)| (m.0 as usize) < self.game.n_moves(RoleId(r as u16)));
         if !fits {
             return Err(Fault::Unknown("a joint move of another game".into()));
         }
@@ -568,7 +625,10 @@ impl Simulator for Scalar {
         self.go_to(state);
         let Some(net) = &self.shared.net else {
             let row = self.game.network().outputs.legal[role.0 as usize].iter().enumerate();
-            out.extend(row.filter(|(_, s)| plain::read(&self.values, **s)).map(|(m, _)| MoveId(m as u32)));
+            out.extend(
+                row.filter(|(_, s)| plain::read(&self.values, **s))
+                    .map(|(m, _)| MoveId(m as u32)),
+            );
             return Ok(());
         };
         let (first, n) = net.legal_words[role.0 as usize];
@@ -627,7 +687,10 @@ impl Simulator for Scalar {
 
     fn fluents(&self, state: &State) -> Vec<String> {
         let names = &self.game.names().fluents;
-        (0..names.len()).filter(|&f| bit(state, f)).map(|f| names[f].clone()).collect()
+        (0..names.len())
+            .filter(|&f| bit(state, f))
+            .map(|f| names[f].clone())
+            .collect()
     }
 
     fn state_of(&mut self, fluents: &[String]) -> Option<State> {
@@ -645,7 +708,9 @@ impl Simulator for Scalar {
 
     fn find_move(&mut self, role: RoleId, text: &str) -> Option<MoveId> {
         let row = self.game.names().moves.get(role.0 as usize)?;
-        row.binary_search_by(|m| m.as_str().cmp(text)).ok().map(|m| MoveId(m as u32))
+        row.binary_search_by(|m| m.as_str().cmp(text))
+            .ok()
+            .map(|m| MoveId(m as u32))
     }
 
     fn percept_text(&self, role: RoleId, percept: PerceptId) -> &str {
@@ -654,7 +719,9 @@ impl Simulator for Scalar {
 
     fn find_percept(&mut self, role: RoleId, text: &str) -> Option<PerceptId> {
         let row = self.game.names().percepts.get(role.0 as usize)?;
-        row.binary_search_by(|p| p.as_str().cmp(text)).ok().map(|p| PerceptId(p as u32))
+        row.binary_search_by(|p| p.as_str().cmp(text))
+            .ok()
+            .map(|p| PerceptId(p as u32))
     }
 
     fn meter(&self) -> &Meter {

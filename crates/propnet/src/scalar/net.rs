@@ -110,7 +110,12 @@ impl ScalarNet {
         let guards = split_guards(&mut whole, guarded);
         let mut flat = flatten(&whole);
         let node = |role: usize, n: usize| (0..n).map(|mv| net.does(role, mv).node().0).collect();
-        flat.does = net.n_moves().into_iter().enumerate().map(|(role, n)| node(role, n)).collect();
+        flat.does = net
+            .n_moves()
+            .into_iter()
+            .enumerate()
+            .map(|(role, n)| node(role, n))
+            .collect();
         flat.guards = guards;
         let keep = needed(&whole, &whole.outputs.all());
         let state_only = state_only(net);
@@ -150,8 +155,14 @@ fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
                 net.outputs.legal[role][m] = apply(&image, row[m]);
                 moves[m / 64] |= 1 << (m % 64);
             }
-            let Node::Fluent(fluent) = net.node(literal.node()) else { return None };
-            Some(Guard { fluent, value: !literal.is_complement(), moves })
+            let Node::Fluent(fluent) = net.node(literal.node()) else {
+                return None;
+            };
+            Some(Guard {
+                fluent,
+                value: !literal.is_complement(),
+                moves,
+            })
         })
         .collect()
 }
@@ -160,7 +171,11 @@ fn split_guards(net: &mut Network, guarded: bool) -> Vec<Option<Guard>> {
 fn assume(net: &mut Network, row: &[Signal], literal: Signal) -> Vec<Signal> {
     let cone = needed(net, row);
     let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();
-    image[literal.node().0 as usize] = if literal.is_complement() { Signal::FALSE } else { Signal::TRUE };
+    image[literal.node().0 as usize] = if literal.is_complement() {
+        Signal::FALSE
+    } else {
+        Signal::TRUE
+    };
     for at in (0..image.len()).filter(|&at| cone[at]) {
         let id = NodeId(at as u32);
         if net.node(id) == Node::And {
@@ -209,13 +224,20 @@ fn state_network(net: &Network, state_only: &[bool]) -> (Network, Vec<Option<Sig
         };
     }
     new.outputs.next = out.next.iter().map(|&s| apply(&image, s)).collect();
-    new.outputs.legal =
-        out.legal.iter().map(|row| row.iter().map(|&s| apply(&image, s)).collect()).collect();
+    new.outputs.legal = out
+        .legal
+        .iter()
+        .map(|row| row.iter().map(|&s| apply(&image, s)).collect())
+        .collect();
     new.outputs.terminal = apply(&image, out.terminal);
     // State-only gates that transitions read are kept as well, unless a patch computes them in no time.
     let work = tree_ops(&new);
     for at in (0..net.len()).filter(|&at| wanted[at] && !state_only[at]) {
-        for s in net.operands(NodeId(at as u32)).iter().filter(|s| state_only[s.node().0 as usize]) {
+        for s in net
+            .operands(NodeId(at as u32))
+            .iter()
+            .filter(|s| state_only[s.node().0 as usize])
+        {
             let s = image[s.node().0 as usize];
             if work[s.node().0 as usize] > PATCH_OPS {
                 new.outputs.sees.push(vec![s]);
@@ -238,7 +260,10 @@ fn tree_ops(net: &Network) -> Vec<u32> {
     let mut ops = vec![0_u32; net.len()];
     for at in 0..net.len() {
         let operands = net.operands(NodeId(at as u32));
-        let below: u32 = operands.iter().map(|s| ops[s.node().0 as usize]).fold(0, u32::saturating_add);
+        let below: u32 = operands
+            .iter()
+            .map(|s| ops[s.node().0 as usize])
+            .fold(0, u32::saturating_add);
         ops[at] = below.saturating_add(operands.len().saturating_sub(1) as u32);
     }
     ops
@@ -246,7 +271,10 @@ fn tree_ops(net: &Network) -> Vec<u32> {
 
 fn flatten(state_net: &Network) -> ScalarNet {
     let keep = needed(state_net, &state_net.outputs.all());
-    let mut flat = ScalarNet { n_nodes: state_net.len(), ..ScalarNet::default() };
+    let mut flat = ScalarNet {
+        n_nodes: state_net.len(),
+        ..ScalarNet::default()
+    };
     let mut readers: Vec<Vec<u32>> = vec![Vec::new(); state_net.len()];
     let mut outputs: Vec<Vec<u32>> = vec![Vec::new(); state_net.len()];
     flat.level = vec![0; state_net.len()];
@@ -262,7 +290,10 @@ fn flatten(state_net: &Network) -> ScalarNet {
         flat.missing_at_zero[at] = operands.iter().filter(|s| !s.is_complement()).count() as u16;
     }
     flat.n_levels = flat.level.iter().map(|&l| usize::from(l) + 1).max().unwrap_or(1);
-    let mut words = Words { flat: &mut flat, outputs: &mut outputs };
+    let mut words = Words {
+        flat: &mut flat,
+        outputs: &mut outputs,
+    };
     for row in &state_net.outputs.legal {
         let place = words.place(row);
         words.flat.legal_words.push(place);
@@ -271,7 +302,9 @@ fn flatten(state_net: &Network) -> ScalarNet {
     words.flat.terminal_word = words.place(&[state_net.outputs.terminal]).0;
     (flat.reader_starts, flat.readers) = pack_rows(readers);
     (flat.output_starts, flat.outputs) = pack_rows(outputs);
-    flat.fluents = (0..state_net.n_fluents()).map(|f| state_net.fluent(f).node().0).collect();
+    flat.fluents = (0..state_net.n_fluents())
+        .map(|f| state_net.fluent(f).node().0)
+        .collect();
     flat
 }
 
@@ -343,5 +376,6 @@ fn affected(net: &Network) -> Vec<Vec<Vec<u32>>> {
         found
     };
     let rows = net.n_moves().into_iter().enumerate();
-    rows.map(|(role, n)| (0..n).map(|mv| of_move(net.does(role, mv).node())).collect()).collect()
+    rows.map(|(role, n)| (0..n).map(|mv| of_move(net.does(role, mv).node())).collect())
+        .collect()
 }

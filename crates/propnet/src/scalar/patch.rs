@@ -21,7 +21,14 @@ pub(super) struct Patch {
 impl Patch {
     /// The outputs `wanted` (number and signal) under a joint move.
     pub fn new(net: &Network, kept: &ScalarNet, joint: &[u32], wanted: &[(u32, Signal)]) -> Patch {
-        let mut maker = Maker { net, kept, joint, done: FxHashMap::default(), code: Vec::new(), n_values: 0 };
+        let mut maker = Maker {
+            net,
+            kept,
+            joint,
+            done: FxHashMap::default(),
+            code: Vec::new(),
+            n_values: 0,
+        };
         let mut patch = Patch::default();
         for &(number, signal) in wanted {
             match maker.signal(signal) {

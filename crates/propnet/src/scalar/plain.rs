@@ -22,27 +22,37 @@ impl Plain {
             let open = net.cycles().iter().find(|c| {
                 wanted[c.node.0 as usize] && !components.iter().any(|m| net.cycles()[m[0]].component == c.component)
             });
-            let Some(component) = open.map(|c| c.component) else { break };
-            let mates: Vec<usize> =
-                (0..net.cycles().len()).filter(|&at| net.cycles()[at].component == component).collect();
+            let Some(component) = open.map(|c| c.component) else {
+                break;
+            };
+            let mates: Vec<usize> = (0..net.cycles().len())
+                .filter(|&at| net.cycles()[at].component == component)
+                .collect();
             roots.extend(mates.iter().map(|&at| net.cycles()[at].definition));
             components.push(mates);
             wanted = needed(net, &roots);
         }
         components.sort_by_key(|m| net.cycles()[m[0]].component);
         let is_gate = |at: &usize| wanted[*at] && net.node(NodeId(*at as u32)) == Node::And;
-        Plain { gates: (0..net.len()).filter(is_gate).map(|at| NodeId(at as u32)).collect(), components }
+        Plain {
+            gates: (0..net.len()).filter(is_gate).map(|at| NodeId(at as u32)).collect(),
+            components,
+        }
     }
 
     /// Evaluates; leaves but cycle atoms have their values already.
     pub fn run(&self, net: &Network, values: &mut [u8]) {
         for component in &self.components {
-            component.iter().for_each(|&at| values[net.cycles()[at].node.0 as usize] = 0);
+            component
+                .iter()
+                .for_each(|&at| values[net.cycles()[at].node.0 as usize] = 0);
         }
         self.pass(net, values);
         // Lower components first: an atom that still waits for a lower one must not be taken as settled.
         for component in &self.components {
-            component.iter().for_each(|&at| values[net.cycles()[at].node.0 as usize] = 0);
+            component
+                .iter()
+                .for_each(|&at| values[net.cycles()[at].node.0 as usize] = 0);
             self.pass(net, values);
             for _ in 0..component.len() {
                 let mut changed = false;

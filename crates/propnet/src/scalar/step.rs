@@ -80,13 +80,25 @@ impl ByteStep {
                 circuit.store((sees[role] + p) as u32, wire);
             }
         }
-        Some(ByteStep { code: NativeBytes::new(&circuit, at as u32)?, does, legal, terminal })
+        Some(ByteStep {
+            code: NativeBytes::new(&circuit, at as u32)?,
+            does,
+            legal,
+            terminal,
+        })
     }
 
     /// Plays random moves until the game is over, from a state whose legal moves are given as packed words per role.
     /// Gives the number of moves and whether a role had none; the last state is in the frame.
     #[inline(always)]
-    pub fn play(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize, legal: &[&[u64]], rng: &mut Rng) -> (u32, bool) {
+    pub fn play(
+        &self,
+        frame: &mut Vec<u8>,
+        state: &[u64],
+        n_fluents: usize,
+        legal: &[&[u64]],
+        rng: &mut Rng,
+    ) -> (u32, bool) {
         if frame.len() < self.code.frame_len {
             frame.resize(self.code.frame_len, 0);
             frame[ONE as usize] = 0xff;
@@ -104,7 +116,9 @@ impl ByteStep {
         loop {
             let mut made = [0_usize; 8];
             for (role, &(first, n)) in self.legal.iter().enumerate() {
-                let Some(mv) = pick(&frame[first..first + n], rng) else { return (moves, true) };
+                let Some(mv) = pick(&frame[first..first + n], rng) else {
+                    return (moves, true);
+                };
                 let cell = self.does[role] + mv;
                 frame[cell] = 1;
                 if role < made.len() {
@@ -160,7 +174,11 @@ fn pick(bytes: &[u8], rng: &mut Rng) -> Option<usize> {
     if count == 0 {
         return None;
     }
-    let mut rank = if count == 1 { 0 } else { rng.below(count as usize) as u32 };
+    let mut rank = if count == 1 {
+        0
+    } else {
+        rng.below(count as usize) as u32
+    };
     for (at, chunk) in bytes.chunks_exact(8).enumerate() {
         let mut word = words(chunk);
         let here = word.count_ones();
