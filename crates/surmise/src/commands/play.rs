@@ -17,7 +17,8 @@ use std::time::Duration;
 
 /// Play matches between players and print how they did
 ///
-/// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them. Players are
+/// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them; without names
+/// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
 /// random, legal (the first legal move), mc:PLAYOUTS (flat Monte Carlo, for games of complete information),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
 /// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance) and cheat:PLAYOUTS (playouts from the true
@@ -63,7 +64,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let hidden = rules.gdl2;
     rules.announce_moves();
     let engine = Engine::new(&rules, &EngineOptions::default())?;
-    let hall = Hall::new(args, &loaded, &engine)?;
+    let hall = Hall::new(args, &loaded, &engine, hidden)?;
     if let Some(player) = hall.players.iter().find(|p| hidden && p.needs_complete_information()) {
         bail!(
             "`{}` needs a game in which nothing is hidden; {} hides something",
@@ -101,7 +102,7 @@ struct Played {
 }
 
 impl<'a> Hall<'a> {
-    fn new(args: &'a Args, loaded: &'a Loaded, engine: &'a Engine) -> Result<Hall<'a>> {
+    fn new(args: &'a Args, loaded: &'a Loaded, engine: &'a Engine, hidden: bool) -> Result<Hall<'a>> {
         let sim = engine.state_simulator();
         let roles = sim.roles().to_vec();
         let nature = sim.nature().map(|r| r.0 as usize);
@@ -112,7 +113,12 @@ impl<'a> Hall<'a> {
             .map(|p| PlayerSpec::parse(p))
             .collect::<Result<_>>()?;
         if players.is_empty() {
-            players.push(PlayerSpec::parse("random")?);
+            // Something that thinks in the first seat, and a baseline in the others.
+            let thinking = if hidden { "hp:64,16" } else { "mc:100" };
+            players = vec![PlayerSpec::parse("random")?; played.len()];
+            if let Some(first) = players.first_mut() {
+                *first = PlayerSpec::parse(thinking)?;
+            }
         }
         if players.len() == 1 {
             players = vec![players[0].clone(); played.len()];
