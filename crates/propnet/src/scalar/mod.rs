@@ -395,12 +395,7 @@ impl Scalar {
         next.copy_from_slice(&engine.outputs[net.next_word..net.next_word + n]);
         let patch = patches.get(number);
         patch.run(&mut engine.values, net.n_nodes);
-        for &(word, clear, set) in &patch.masks {
-            next[word as usize] = next[word as usize] & clear | set;
-        }
-        for &(f, reference) in &patch.signals {
-            set_bit(next, f, patch::read(&engine.values, reference));
-        }
+        patch.apply(&engine.values, &engine.state, next);
     }
 
     /// The moves are made, the next bits read, and the moves taken back.
@@ -437,7 +432,7 @@ impl Scalar {
             .into_iter()
             .map(|f| (f, game.outputs.next[f as usize]))
             .collect();
-        let patch = Patch::new(game, net, &self.joint, &wanted);
+        let patch = Patch::of_next(game, net, &self.joint, &wanted);
         self.patches.add(&self.joint, patch)
     }
 
@@ -497,9 +492,9 @@ impl Scalar {
         });
         let patch = sees[role].get(number);
         patch.run(&mut engine.values, net.n_nodes);
-        for &(word, clear, set) in &patch.masks {
-            for bit in (0..64).filter(|bit| clear >> bit & 1 == 0) {
-                f(word * 64 + bit, set >> bit & 1 == 1);
+        for m in &patch.masks {
+            for bit in (0..64).filter(|bit| m.fixed >> bit & 1 == 1) {
+                f(m.word * 64 + bit, m.set >> bit & 1 == 1);
             }
         }
         for &(at, reference) in &patch.signals {

@@ -12,13 +12,40 @@ use rustc_hash::FxHashMap;
 pub(super) struct Patch {
     /// For each new value: how many operands, then the operands. Values are numbered after the kept nodes.
     code: Vec<u32>,
-    /// Outputs that are constant: word, bits to keep, bits to set.
-    pub masks: Vec<(u32, u64, u64)>,
-    /// Outputs that are a signal to look at.
+    /// Words of outputs with bits that are always the same.
+    pub masks: Vec<MaskedWord>,
+    /// Outputs that are a signal to look at, ascending.
     pub signals: Vec<(u32, Ref)>,
 }
 
+/// Bits of a word that need no evaluation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MaskedWord {
+    pub word: u32,
+    /// Bits that are constant.
+    pub fixed: u64,
+    /// Those of them that are set.
+    pub set: u64,
+    /// Bits that stay as they are in the present state.
+    pub stays: u64,
+}
+
 impl Patch {
+    /// Next bits (fluent and signal) under a joint move. Fluents that stay as they are need no evaluation.
+    pub fn of_next(net: &Network, kept: &ScalarNet, joint: &[u32], wanted: &[(u32, Signal)]) -> Patch {
+        let mut patch = Patch::new(net, kept, joint, wanted);
+        let mut signals = std::mem::take(&mut patch.signals);
+        signals.retain(|&(f, reference)| {
+            let own = kept.image[net.fluent(f as usize).node().0 as usize];
+            if own == Some(reference) {
+                patch.word(f).stays |= 1 << (f % 64);
+            }
+            own != Some(reference)
+        });
+        patch.signals = signals;
+        patch
+    }
+
     /// The outputs `wanted` (number and signal) under a joint move.
     pub fn new(net: &Network, kept: &ScalarNet, joint: &[u32], wanted: &[(u32, Signal)]) -> Patch {
         let mut maker = Maker {
@@ -42,13 +69,47 @@ impl Patch {
     }
 
     fn fix(&mut self, number: u32, value: bool) {
-        let (word, bit) = (number / 64, number % 64);
-        let at = self.masks.iter().position(|m| m.0 == word).unwrap_or_else(|| {
-            self.masks.push((word, !0, 0));
+        let masked = self.word(number);
+        masked.fixed |= 1 << (number % 64);
+        masked.set |= u64::from(value) << (number % 64);
+    }
+
+    fn word(&mut self, number: u32) -> &mut MaskedWord {
+        let word = number / 64;
+        let at = self.masks.iter().position(|m| m.word == word).unwrap_or_else(|| {
+            let empty = MaskedWord {
+                word,
+                fixed: 0,
+                set: 0,
+                stays: 0,
+            };
+            self.masks.push(empty);
             self.masks.len() - 1
         });
-        self.masks[at].1 &= !(1 << bit);
-        self.masks[at].2 |= u64::from(value) << bit;
+        &mut self.masks[at]
+    }
+
+    /// Overwrites the next bits that this is about.
+    #[inline(always)]
+    pub fn apply(&self, values: &[u8], state: &[u64], next: &mut [u64]) {
+        for m in &self.masks {
+            let word = m.word as usize;
+            next[word] = next[word] & !(m.fixed | m.stays) | m.set | state[word] & m.stays;
+        }
+        // Gathered word by word: writing bit by bit would wait for memory each time.
+        let mut rest = &self.signals[..];
+        while let Some(&(first, _)) = rest.first() {
+            let word = first as usize / 64;
+            let n = rest.iter().take_while(|(f, _)| *f as usize / 64 == word).count();
+            let (here, after) = rest.split_at(n);
+            rest = after;
+            let (mut ours, mut set) = (0, 0);
+            for &(f, reference) in here {
+                ours |= 1_u64 << (f % 64);
+                set |= u64::from(read(values, reference)) << (f % 64);
+            }
+            next[word] = next[word] & !ours | set;
+        }
     }
 
     /// Evaluates the conjunctions: `values` are the kept nodes, and room for what is computed here follows.
