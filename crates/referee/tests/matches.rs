@@ -36,7 +36,7 @@ impl Player for Scripted {
     }
 
     fn meter(&self) -> Meter {
-        Meter { states: 7, ..Meter::default() }
+        Meter { states: 7 }
     }
 }
 
@@ -64,7 +64,10 @@ fn everybody_is_told_only_their_own() {
     assert_eq!(outcome.record.goals[..2], [75, 25]);
     let card = |heard: &Arc<Mutex<Vec<Vec<Told>>>>| heard.lock().unwrap()[1][0].sees.clone();
     let dealt = &outcome.record.rounds[0].percepts;
-    assert_eq!((card(&heard_first), card(&heard_second)), (dealt[0].clone(), dealt[1].clone()));
+    assert_eq!(
+        (card(&heard_first), card(&heard_second)),
+        (dealt[0].clone(), dealt[1].clone())
+    );
     assert_ne!(dealt[0], dealt[1]);
     assert_eq!(outcome.seats[0].meter.states, 7);
 }
@@ -81,7 +84,10 @@ fn illegal_and_missing_moves_are_replaced_and_recorded() {
     let round = &outcome.record.rounds[0];
     assert_eq!(round.submitted[0], "(show edge)");
     assert_eq!(round.substitutions[0], Some(Substitution::Illegal));
-    assert_eq!(round.substitutions[1], Some(Substitution::Missing("stopped".to_owned())));
+    assert_eq!(
+        round.substitutions[1],
+        Some(Substitution::Missing("stopped".to_owned()))
+    );
     assert_eq!((outcome.seats[0].illegal, outcome.seats[1].illegal), (1, 1));
     replay(&outcome.record, &mut sim).unwrap();
 }
@@ -95,7 +101,10 @@ fn the_same_seed_gives_the_same_record_and_it_replays() {
     };
     let records: Vec<Record> = (0..8).map(|seed| run(&mut sim, seed)).collect();
     assert_eq!(records[3], run(&mut sim, 3));
-    assert!(records.iter().any(|r| r.states != records[0].states), "nature never moves differently");
+    assert!(
+        records.iter().any(|r| r.states != records[0].states),
+        "nature never moves differently"
+    );
     for record in records {
         let json = record.to_json();
         assert_eq!(Record::from_json(&json).unwrap(), record);
