@@ -175,7 +175,8 @@ impl Graph {
         Ok(())
     }
 
-    fn is_closed(&self, id: NodeId) -> bool {
+    /// Whether the candidates of a node are not known yet.
+    pub(crate) fn is_closed(&self, id: NodeId) -> bool {
         self.nodes[id as usize].fan.is_none()
     }
 
@@ -281,7 +282,8 @@ impl Graph {
         Ok(self.fit(id, work.now).unwrap_or(true))
     }
 
-    /// Keeps some nodes and what their candidates lead to; forgets all others. Gives the new numbers of those kept.
+    /// Keeps some nodes, what their candidates lead to, and who is dead; forgets all others. Gives the new numbers of
+    /// those asked for.
     pub(crate) fn keep_only(&mut self, ids: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
         let old = std::mem::take(&mut self.nodes);
         self.places.iter_mut().for_each(FxHashMap::clear);
@@ -307,6 +309,9 @@ impl Graph {
             let outcomes: Vec<Outcome> = node.outcomes.iter().map(follow).collect();
             let kept = &mut self.nodes[new as usize];
             (kept.fan, kept.outcomes, kept.untried) = (node.fan.clone(), outcomes, node.untried);
+        }
+        for (id, _) in old.iter().enumerate().filter(|(_, node)| node.dead) {
+            bare(self, id as NodeId);
         }
         renumbered
     }

@@ -32,6 +32,8 @@ pub(crate) struct Hyperplay {
     first_tries: Vec<FirstTries>,
     /// Rounds that the bag explains.
     rounds: usize,
+    /// Nodes at which those that no model stands on are forgotten.
+    garbage_at: usize,
 }
 
 /// A model and its search.
@@ -101,7 +103,7 @@ enum End {
     Dead,
 }
 
-/// Nodes beyond which those that no model stands on are forgotten.
+/// Nodes that are always allowed.
 const MAX_NODES: usize = 400_000;
 
 impl Hyperplay {
@@ -114,6 +116,7 @@ impl Hyperplay {
             settled: Vec::new(),
             first_tries: Vec::new(),
             rounds: 0,
+            garbage_at: MAX_NODES,
         }
     }
 
@@ -175,7 +178,9 @@ impl Hyperplay {
                 return Ok(End::Offline);
             }
             let clue = &clues[depth - 1];
-            self.graph.open(work, clue, &[node])?;
+            if self.graph.is_closed(node) {
+                self.graph.open(work, clue, &[node])?;
+            }
             let is_first = place.tried == 0;
             let Some(candidate) = place.draw(self.graph.n_candidates(node), &mut model.rng) else {
                 self.backtrack(work, model);
@@ -213,7 +218,7 @@ impl Hyperplay {
 
     /// Forgets nodes that no model stands on, once there are too many.
     fn collect_garbage(&mut self) {
-        if self.graph.len() < MAX_NODES {
+        if self.graph.len() < self.garbage_at {
             return;
         }
         let paths = self
@@ -231,6 +236,7 @@ impl Hyperplay {
             .iter_mut()
             .flatten()
             .for_each(|(node, _)| *node = renumbered[node]);
+        self.garbage_at = MAX_NODES.max(2 * self.graph.len());
     }
 
     /// Searches with every model that is on line, then with the others as far as there is budget to bring them back.

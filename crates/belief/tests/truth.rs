@@ -102,7 +102,7 @@ fn uniform(mut ps: Vec<f64>) -> f64 {
     let d = distance.fold(0.0, f64::max);
     let x = (n.sqrt() + 0.12 + 0.11 / n.sqrt()) * d;
     let terms = (1..100)
-        .map(|k| f64::from(k))
+        .map(f64::from)
         .map(|k| (-1.0_f64).powf(k - 1.0) * (-2.0 * k * k * x * x).exp());
     (2.0 * terms.sum::<f64>()).clamp(0.0, 1.0)
 }

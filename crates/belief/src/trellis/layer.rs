@@ -3,7 +3,8 @@
 use crate::work::{Clue, Work};
 use crate::{FirstTries, Joint};
 use game::{Fault, State};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 
 /// A way into a state.
 #[derive(Clone, Copy, Debug)]
@@ -103,13 +104,19 @@ pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
     }
 }
 
+/// No state.
+const NOWHERE: u32 = u32::MAX;
+
 /// A layer while its states are being found.
 pub(crate) struct Growing {
     pub states: Vec<State>,
     pub mass: Vec<f64>,
     pub tries: FirstTries,
     count: Vec<f64>,
-    places: FxHashMap<State, u32>,
+    /// By hash of a state: the state of that hash found last. States stay where they are, so that this remains small.
+    heads: FxHashMap<u64, u32>,
+    /// For each state, the one of the same hash found before it.
+    earlier: Vec<u32>,
     joints: Vec<Joint>,
     joint_places: FxHashMap<Joint, u32>,
     /// Child and step, in the order they were found.
@@ -124,7 +131,8 @@ impl Growing {
             mass: Vec::new(),
             tries: FirstTries::default(),
             count: Vec::new(),
-            places: FxHashMap::default(),
+            heads: FxHashMap::default(),
+            earlier: Vec::new(),
             joints: Vec::new(),
             joint_places: FxHashMap::default(),
             steps: Vec::new(),
@@ -166,11 +174,16 @@ impl Growing {
     }
 
     fn place_of(&mut self, state: State) -> u32 {
-        if let Some(&place) = self.places.get(&state) {
-            return place;
-        }
         let place = self.states.len() as u32;
-        self.places.insert(state.clone(), place);
+        let head = self.heads.entry(FxBuildHasher.hash_one(&state)).or_insert(NOWHERE);
+        let mut at = *head;
+        while at != NOWHERE {
+            if self.states[at as usize] == state {
+                return at;
+            }
+            at = self.earlier[at as usize];
+        }
+        self.earlier.push(std::mem::replace(head, place));
         self.states.push(state);
         self.mass.push(0.0);
         self.count.push(0.0);
