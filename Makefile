@@ -26,4 +26,4 @@ fuzz:
 	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p gdl --test fuzz -- --nocapture
 
 play:
-	$(CARGO) run --release --quiet -p surmise -- show monty-hall
+	$(CARGO) run --release --quiet -p surmise -- match krieg-tictactoe --games 20

@@ -15,7 +15,7 @@ pub use batch::{Batch, LaneSet, SlowBatch};
 pub use budget::{Budget, StopFlag};
 pub use meter::Meter;
 pub use player::{Candidate, Cheat, Decision, Player, Told};
-pub use playouts::{OneByOne, Playouts, RootTotals};
+pub use playouts::{Playouts, RootTotals, one_by_one};
 pub use seed::{Rng, Seed};
 pub use simulator::{Fault, Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};

@@ -28,75 +28,59 @@ pub trait Playouts: Send {
     fn meter(&self) -> Meter;
 }
 
-/// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones.
-pub struct OneByOne {
-    sim: Box<dyn Simulator>,
-}
-
 /// Rounds after which a playout of a game that does not end is given up; it earns what its last state gives.
 const MAX_ROUNDS: usize = 5_000;
 
-impl OneByOne {
-    /// Plays on this simulator.
-    pub fn new(sim: Box<dyn Simulator>) -> OneByOne {
-        OneByOne { sim }
-    }
-
-    fn play(&mut self, root: &State, seed: Seed, totals: &mut RootTotals) -> Result<(), Fault> {
-        let mut rng = seed.rng();
-        let mut state = root.clone();
-        let n_roles = totals.points.len();
-        let mut legal: Vec<MoveId> = Vec::new();
-        totals.playouts += 1;
-        for _ in 0..MAX_ROUNDS {
-            if self.sim.terminal(&state)? {
+/// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones. The states
+/// must be states of this very simulator: a fork may not know them.
+pub fn one_by_one(
+    sim: &mut dyn Simulator,
+    roots: &[State],
+    per_root: u64,
+    seed: Seed,
+    stop: &StopFlag,
+) -> Result<Vec<RootTotals>, Fault> {
+    let n_roles = sim.roles().len();
+    let mut all = Vec::with_capacity(roots.len());
+    for (number, root) in roots.iter().enumerate() {
+        let mut totals = RootTotals {
+            points: vec![0; n_roles],
+            ..RootTotals::default()
+        };
+        for game in 0..per_root {
+            if stop.is_raised() {
                 break;
             }
-            let mut joint = Vec::with_capacity(n_roles);
-            for role in 0..n_roles {
-                self.sim.legal(&state, RoleId(role as u16), &mut legal)?;
-                if legal.is_empty() {
-                    totals.stuck += 1;
-                    return Ok(());
-                }
-                joint.push(*rng.pick(&legal));
-            }
-            state = self.sim.next(&state, &joint)?;
+            play(sim, root, seed.nth(number as u64).nth(game), &mut totals)?;
         }
-        for role in 0..n_roles {
-            totals.points[role] += u64::from(self.sim.goal(&state, RoleId(role as u16))?.points());
-        }
-        Ok(())
+        all.push(totals);
     }
+    Ok(all)
 }
 
-impl Playouts for OneByOne {
-    fn playouts(
-        &mut self,
-        roots: &[State],
-        per_root: u64,
-        seed: Seed,
-        stop: &StopFlag,
-    ) -> Result<Vec<RootTotals>, Fault> {
-        let n_roles = self.sim.roles().len();
-        let mut all = Vec::with_capacity(roots.len());
-        for (number, root) in roots.iter().enumerate() {
-            let mut totals = RootTotals {
-                points: vec![0; n_roles],
-                ..RootTotals::default()
-            };
-            for game in 0..per_root {
-                if stop.is_raised() {
-                    break;
-                }
-                self.play(root, seed.nth(number as u64).nth(game), &mut totals)?;
-            }
-            all.push(totals);
+fn play(sim: &mut dyn Simulator, root: &State, seed: Seed, totals: &mut RootTotals) -> Result<(), Fault> {
+    let mut rng = seed.rng();
+    let mut state = root.clone();
+    let n_roles = totals.points.len();
+    let mut legal: Vec<MoveId> = Vec::new();
+    totals.playouts += 1;
+    for _ in 0..MAX_ROUNDS {
+        if sim.terminal(&state)? {
+            break;
         }
-        Ok(all)
+        let mut joint = Vec::with_capacity(n_roles);
+        for role in 0..n_roles {
+            sim.legal(&state, RoleId(role as u16), &mut legal)?;
+            if legal.is_empty() {
+                totals.stuck += 1;
+                return Ok(());
+            }
+            joint.push(*rng.pick(&legal));
+        }
+        state = sim.next(&state, &joint)?;
     }
-
-    fn meter(&self) -> Meter {
-        *self.sim.meter()
+    for role in 0..n_roles {
+        totals.points[role] += u64::from(sim.goal(&state, RoleId(role as u16))?.points());
     }
+    Ok(())
 }

@@ -111,7 +111,7 @@ impl Table {
                 break;
             }
             let states: Vec<State> = chosen.iter().map(|&i| roots[i].clone()).collect();
-            let totals = tools.playouts.playouts(&states, games, seed.nth(games), &budget.stop)?;
+            let totals = tools.play_out(&states, games, seed.nth(games), &budget.stop)?;
             for (&i, total) in chosen.iter().zip(&totals) {
                 let (row, column, _) = owners[i];
                 self.moves[row].1[column].add(total, tools.role);

@@ -1,6 +1,8 @@
 //! What every player is given: the rules as a simulator, playouts, its role, and a seed.
 
-use game::{Batch, Fault, Meter, MoveId, Playouts, RoleId, Seed, Simulator, State, Told};
+use game::{
+    Batch, Fault, Meter, MoveId, Playouts, RoleId, RootTotals, Seed, Simulator, State, StopFlag, Told, one_by_one,
+};
 
 /// A player's tools. Its simulator knows the rules; it does not know the match.
 pub struct Tools {
@@ -8,8 +10,8 @@ pub struct Tools {
     pub sim: Box<dyn Simulator>,
     /// The rules for many states at a time, if there is such an engine.
     pub batch: Option<Box<dyn Batch>>,
-    /// Whole random games.
-    pub playouts: Box<dyn Playouts>,
+    /// Whole random games, if there is an engine for them; else they are played one by one on the simulator.
+    pub playouts: Option<Box<dyn Playouts>>,
     /// Who I am.
     pub role: RoleId,
     /// Where my randomness starts.
@@ -29,10 +31,26 @@ impl Tools {
         Ok(moves)
     }
 
+    /// Plays `per_root` random games from each root.
+    pub fn play_out(
+        &mut self,
+        roots: &[State],
+        per_root: u64,
+        seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<Vec<RootTotals>, Fault> {
+        match &mut self.playouts {
+            Some(playouts) => playouts.playouts(roots, per_root, seed, stop),
+            None => one_by_one(self.sim.as_mut(), roots, per_root, seed, stop),
+        }
+    }
+
     /// Work done with these tools.
     pub fn meter(&self) -> Meter {
         let mut meter = *self.sim.meter();
-        meter.add(self.playouts.meter());
+        if let Some(playouts) = &self.playouts {
+            meter.add(playouts.meter());
+        }
         if let Some(batch) = &self.batch {
             meter.add(*batch.meter());
         }

@@ -37,9 +37,9 @@ enum Command {
 const GREETING: &str = "\
 Surmise plays games with hidden information from their rules alone.
 
-  surmise games                 the games that come with it
-  surmise show monty-hall       what a game is, who sees what, an example turn
-  surmise check my-game.kif     what is wrong with rules of your own, and what to write instead
+  surmise match krieg-tictactoe   HyperPlay against a random player, in the dark
+  surmise games                   the games that come with it; `surmise show monty-hall` explains one
+  surmise check my-game.kif       what is wrong with rules of your own, and what to write instead
 
 `surmise --help` lists every command, `surmise COMMAND --help` explains one.
 ";

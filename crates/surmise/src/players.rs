@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use anyhow::{Result, anyhow, bail};
 use belief::SamplerKind;
-use game::{Batch, OneByOne, Playouts, RoleId, Seed};
+use game::{Batch, Playouts, RoleId, Seed};
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{Cheater, First, HyperPlay, MonteCarlo, Random, Tools};
@@ -102,10 +102,9 @@ fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
 }
 
 fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
-    let playouts: Box<dyn Playouts> = match engine.compiled() {
-        Some(game) => Box::new(Rollouts::new(game, 1)),
-        None => Box::new(OneByOne::new(engine.state_simulator())),
-    };
+    let playouts = engine
+        .compiled()
+        .map(|game| Box::new(Rollouts::new(game, 1)) as Box<dyn Playouts>);
     let batch = engine
         .compiled()
         .map(|game| Box::new(Lanes::new(game, seed)) as Box<dyn Batch>);

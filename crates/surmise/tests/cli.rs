@@ -45,7 +45,16 @@ fn check(args: &[&str], code: i32, expected: &[&str]) -> String {
 
 #[test]
 fn greets_without_arguments() {
-    check(&[], 0, &["surmise games", "surmise show monty-hall", "surmise check"]);
+    check(
+        &[],
+        0,
+        &[
+            "surmise match",
+            "surmise games",
+            "surmise show monty-hall",
+            "surmise check",
+        ],
+    );
 }
 
 #[test]
@@ -363,4 +372,105 @@ fn players_that_cannot_be_are_explained() {
         1,
         &["--time-per-move must be a positive"],
     );
+}
+
+#[test]
+fn beliefs_are_told() {
+    let view = file(
+        "view.json",
+        r#"[{"move": "(choose 1)", "sees": []}, {"move": "noop", "sees": ["(closed 3)"]}]"#,
+    );
+    let path = view.to_str().unwrap();
+    check(
+        &["belief", "monty-hall", "--role", "candidate", "--view", path],
+        0,
+        &["exact", "0.6667  (car 3)"],
+    );
+    for sampler in ["trellis", "hyperplay", "cached", "naive"] {
+        let args = [
+            "belief",
+            "monty-hall",
+            "--role",
+            "candidate",
+            "--view",
+            path,
+            "--sampler",
+            sampler,
+            "--json",
+        ];
+        let told: serde_json::Value = serde_json::from_str(&check(&args, 0, &[])).unwrap();
+        let car = told["fluents"]["(car 3)"].as_f64().unwrap();
+        assert!((0.5..0.85).contains(&car), "{sampler}: {car}");
+        assert!(told["states_visited"].as_u64().unwrap() > 0);
+    }
+    check(
+        &["belief", "monty-hall", "--role", "host"],
+        1,
+        &["its roles are candidate, random"],
+    );
+    check(
+        &["belief", "monty-hall", "--role", "candidate", "--models", "0"],
+        1,
+        &["at least one model"],
+    );
+    check(
+        &["belief", "monty-hall", "--role", "candidate", "--sampler", "crystal"],
+        1,
+        &["choose naive, hyperplay"],
+    );
+    let odd = file("odd-view.json", r#"[{"move": "(choose 9)", "sees": []}]"#);
+    check(
+        &[
+            "belief",
+            "monty-hall",
+            "--role",
+            "candidate",
+            "--view",
+            odd.to_str().unwrap(),
+        ],
+        1,
+        &["is never a move"],
+    );
+    std::fs::write(&odd, r#"[{"move": "(choose 1)", "sees": ["thunder"]}]"#).unwrap();
+    check(
+        &[
+            "belief",
+            "monty-hall",
+            "--role",
+            "candidate",
+            "--view",
+            odd.to_str().unwrap(),
+        ],
+        1,
+        &["never perceives"],
+    );
+    std::fs::write(&odd, r#"[{"move": "(choose 1)", "sees": ["(closed 2)"]}]"#).unwrap();
+    check(
+        &[
+            "belief",
+            "monty-hall",
+            "--role",
+            "candidate",
+            "--view",
+            odd.to_str().unwrap(),
+        ],
+        0,
+        &["nothing explains"],
+    );
+    std::fs::write(&odd, "42").unwrap();
+    check(
+        &[
+            "belief",
+            "monty-hall",
+            "--role",
+            "candidate",
+            "--view",
+            odd.to_str().unwrap(),
+        ],
+        1,
+        &["is not a view"],
+    );
+    for p in [view, odd] {
+        std::fs::remove_file(p).unwrap();
+    }
 }
