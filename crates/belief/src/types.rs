@@ -167,7 +167,7 @@ pub struct Report {
     pub first_tries: Vec<FirstTries>,
     /// Rounds (from 0) whose constraints had to be relaxed.
     pub relaxed: Vec<usize>,
-    /// How often the belief was rebuilt from the whole view because nothing was left.
+    /// How often the belief was built anew, from the whole view or its last rounds, because nothing or little was left.
     pub rebuilt: u32,
     /// Whether the budget ran out during the last update.
     pub stopped: bool,

@@ -355,3 +355,36 @@ fn the_sampler_is_a_trait_object_that_can_be_sent() {
     fn takes(_: Box<dyn Sampler>) {}
     takes(make(SamplerKind::Trellis, &Options::default(), RoleId(0), Seed(0)).unwrap());
 }
+
+#[test]
+fn a_tiny_layer_finds_its_way_back() {
+    let compiled = game("blind-breakthrough:width=6,height=6");
+    let mut sim = Scalar::new(&compiled);
+    let options = Options {
+        models: 5,
+        layer_limit: 2,
+        ..Options::default()
+    };
+    let (mut resampled, mut went_back) = (0, 0);
+    for number in 0..8 {
+        let played = play(&mut sim, &mut Seed(number).child("tiny").rng(), 60);
+        let mut sampler = make(SamplerKind::Trellis, &options, RoleId(1), Seed(number)).unwrap();
+        for round in 0..played.rounds() {
+            let view = played.view(RoleId(1), round);
+            update(&compiled, &mut *sampler, &view, Now::Playing);
+            let belief = sampler.belief();
+            assert!(
+                belief.report.relaxed.is_empty(),
+                "game {number}, round {round}: {}",
+                belief.report
+            );
+            belief
+                .models
+                .iter()
+                .for_each(|model| check(&mut sim, RoleId(1), &view, model));
+            resampled += usize::from(!belief.report.exact);
+        }
+        went_back += sampler.belief().report.rebuilt;
+    }
+    assert!(resampled > 20 && went_back > 0, "{resampled} {went_back}");
+}

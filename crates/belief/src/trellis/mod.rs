@@ -32,12 +32,15 @@ pub(crate) struct Trellis {
     opponents: Option<Box<dyn OpponentModel>>,
     layers: Vec<Layer>,
     first_tries: Vec<FirstTries>,
-    /// Rounds since the filter last went back.
+    /// Rounds since the filter last went back, and how often it did.
     since_back: usize,
+    went_back: u32,
 }
 
 /// Rounds between two runs that are made only because few states are left.
 const PATIENCE: usize = 4;
+/// States a layer may have in a run that goes back, at most, if the limit is not larger.
+const LARGEST: usize = 50_000;
 /// A layer that was resampled and has come down to this part of the limit has few states left.
 const FEW: usize = 16;
 
@@ -52,6 +55,7 @@ impl Trellis {
             layers: Vec::new(),
             first_tries: Vec::new(),
             since_back: 0,
+            went_back: 0,
         }
     }
 
@@ -145,16 +149,20 @@ impl Trellis {
         }
     }
 
-    /// Goes back some rounds and filters again from there, further and further until something is left.
+    /// Goes back some rounds and filters again from there, further and further and with more and more states a layer,
+    /// until something is left.
     fn go_back(&mut self, work: &mut Work, clues: &[Clue]) -> Result<bool, Fault> {
         self.since_back = 0;
+        self.went_back += 1;
         let last = self.layers.len() - 1;
         let now = work.now;
-        let mut back = 2;
+        let (mut back, mut limit) = (2, self.limit);
+        let largest = LARGEST.max(self.limit.saturating_mul(4));
         loop {
             let from = last.saturating_sub(back);
+            limit = limit.saturating_mul(4).min(largest);
             self.again += 1;
-            let grown = self.run_again(work, clues, from);
+            let grown = self.run_again(work, clues, from, limit);
             work.now = now;
             if let Some(layers) = grown? {
                 self.layers.truncate(from);
@@ -162,7 +170,7 @@ impl Trellis {
                 layer::prune(&mut self.layers, from);
                 return Ok(true);
             }
-            if from == 0 || work.is_out() {
+            if (from == 0 && limit == largest) || work.is_out() {
                 return Ok(false);
             }
             back *= 2;
@@ -170,13 +178,19 @@ impl Trellis {
     }
 
     /// Filters from an old layer on, with fresh luck and a larger limit; gives that layer and those after it.
-    fn run_again(&self, work: &mut Work, clues: &[Clue], from: usize) -> Result<Option<Vec<Layer>>, Fault> {
+    fn run_again(
+        &self,
+        work: &mut Work,
+        clues: &[Clue],
+        from: usize,
+        limit: usize,
+    ) -> Result<Option<Vec<Layer>>, Fault> {
         let mut layers = vec![self.layers[from].clone()];
         let now = work.now;
         for (round, clue) in clues.iter().enumerate().skip(from) {
             let is_last = round + 1 == clues.len();
             work.now = if is_last { now } else { crate::Now::Playing };
-            let limit = self.limit.saturating_mul(if is_last { 1 } else { 4 });
+            let limit = if is_last { self.limit } else { limit };
             let mut rng = self.luck(round);
             let Some(previous) = layers.last_mut() else { break };
             let Some((layer, _)) = self.grow(work, previous, clue, limit, &mut rng)? else {
@@ -194,9 +208,11 @@ impl Trellis {
         self.seed.nth(u64::from(self.again)).nth(round as u64).rng()
     }
 
-    fn draw(&self, rng: &mut Rng) -> Option<Model> {
+    /// A history by its probability; `upto` are the masses of the last layer, summed up.
+    fn draw(&self, upto: &[f64], rng: &mut Rng) -> Option<Model> {
         let last = self.layers.last()?;
-        let mut at = pick(rng, last.mass.iter().copied())?;
+        let point = rng.unit() * upto.last()?;
+        let mut at = upto.partition_point(|&sum| sum <= point).min(upto.len() - 1);
         let mut model = Model {
             history: Vec::with_capacity(self.layers.len() - 1),
             state: last.states[at].clone(),
@@ -239,7 +255,7 @@ impl Engine for Trellis {
         self.layers = vec![Layer::start(start)];
         self.again = again << 16;
         self.first_tries.clear();
-        self.since_back = 0;
+        (self.since_back, self.went_back) = (0, 0);
     }
 
     fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
@@ -282,13 +298,19 @@ impl Engine for Trellis {
 
     fn models(&mut self, _work: &mut Work, clues: &[Clue]) -> Result<Vec<Model>, Fault> {
         let seed = self.seed.child("models").nth(clues.len() as u64);
-        Ok((0..self.n_models)
-            .filter_map(|n| self.draw(&mut seed.nth(n as u64).rng()))
-            .collect())
+        let masses = self.layers.last().map_or(&[][..], |layer| &layer.mass);
+        let sum = |sum: &mut f64, mass: &f64| {
+            *sum += mass;
+            Some(*sum)
+        };
+        let upto: Vec<f64> = masses.iter().scan(0.0, sum).collect();
+        let draw = |n| self.draw(&upto, &mut seed.nth(n as u64).rng());
+        Ok((0..self.n_models).filter_map(draw).collect())
     }
 
     fn may_do_better_again(&self) -> bool {
-        !self.is_exact()
+        // An exact layer knows, and any other has gone back to the start already.
+        false
     }
 
     fn first_tries(&self) -> &[FirstTries] {
@@ -298,6 +320,7 @@ impl Engine for Trellis {
     fn describe(&self, report: &mut Report) {
         let Some(last) = self.layers.last() else { return };
         report.exact = self.is_exact();
+        report.rebuilt += self.went_back;
         report.distinct_states = last.states.len();
         report.histories = last.exact.then(|| last.count.iter().sum());
         if !last.exact {
