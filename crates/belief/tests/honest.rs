@@ -388,3 +388,55 @@ fn a_tiny_layer_finds_its_way_back() {
     }
     assert!(resampled > 20 && went_back > 0, "{resampled} {went_back}");
 }
+
+/// A belief in words, so that engines can be compared.
+fn in_words(
+    sim: &mut dyn Simulator,
+    kind: SamplerKind,
+    options: &Options,
+    told: &[(String, Vec<String>)],
+) -> Vec<(Vec<String>, f64)> {
+    let mut view = View::default();
+    for (own, sees) in told {
+        let own = sim.find_move(RoleId(0), own).unwrap();
+        let sees = sees.iter().map(|p| sim.find_percept(RoleId(0), p).unwrap()).collect();
+        view.rounds.push(Round { own, sees });
+    }
+    let belief = on(&mut World::new(sim), kind, options, &[view]);
+    belief
+        .models
+        .iter()
+        .map(|m| (sim.fluents(&m.state), m.weight))
+        .collect()
+}
+
+#[test]
+fn any_simulator_will_do() {
+    for spec in ["leduc-poker", "krieg-tictactoe:size=3,line=3"] {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(14).child(spec).rng(), 4);
+        let words = |round: &Round| {
+            let sees = round.sees.iter().map(|&p| sim.percept_text(RoleId(0), p).to_owned());
+            (sim.move_text(RoleId(0), round.own).to_owned(), sees.collect::<Vec<_>>())
+        };
+        let told: Vec<_> = played
+            .view(RoleId(0), played.rounds() - 1)
+            .rounds
+            .iter()
+            .map(words)
+            .collect();
+        let text = catalogue::rules(spec).unwrap();
+        let reading = gdl::read(&text, &gdl::Options::default());
+        for (kind, options) in variants() {
+            let mut reference = ground::Reference::new(&reading.rules).unwrap();
+            let slow = in_words(&mut reference, kind, &options, &told);
+            let fast = in_words(&mut sim, kind, &options, &told);
+            assert_eq!(slow.len(), fast.len());
+            for ((slow, p), (fast, q)) in slow.iter().zip(&fast) {
+                assert_eq!(slow, fast, "{spec} {kind}");
+                assert!((p - q).abs() < 1e-12);
+            }
+        }
+    }
+}
