@@ -28,6 +28,6 @@ pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
 pub use lanes::one::OneLane;
-pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, RootTotals, playouts};
+pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, playouts};
 pub use lanes::rollouts::Rollouts;
 pub use scalar::{Played, Scalar, ScalarMode};

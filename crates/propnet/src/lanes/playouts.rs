@@ -14,7 +14,7 @@ use super::rng::LaneRng;
 use super::segments::{Ended, Segment, StepKind};
 use super::{Lanes, bit, new_frame};
 use crate::{Compiled, cpu};
-use game::{Meter, RoleId, Seed, State, StopFlag};
+use game::{Meter, RoleId, RootTotals, Seed, State, StopFlag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,17 +48,6 @@ impl Default for PlayoutOptions {
             goals: GoalTiming::Auto,
         }
     }
-}
-
-/// What the playouts from one root came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RootTotals {
-    /// Games finished, stuck ones included.
-    pub playouts: u64,
-    /// Games that ended because some role had no legal move; they earn nothing.
-    pub stuck: u64,
-    /// Points per role, summed over games.
-    pub points: Vec<u64>,
 }
 
 /// What all playouts came to.

@@ -36,12 +36,7 @@ impl Playouts for Rollouts {
     ) -> Result<Vec<RootTotals>, Fault> {
         let totals = playouts(&self.game, roots, per_root, seed, &self.options, stop);
         self.meter.add(totals.meter);
-        let plain = |t: super::playouts::RootTotals| RootTotals {
-            playouts: t.playouts,
-            stuck: t.stuck,
-            points: t.points,
-        };
-        Ok(totals.roots.into_iter().map(plain).collect())
+        Ok(totals.roots)
     }
 
     fn meter(&self) -> Meter {
