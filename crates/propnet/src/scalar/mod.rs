@@ -21,6 +21,7 @@ use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State}
 use net::ScalarNet;
 use patch::Patch;
 use plain::Plain;
+use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 use step::{ByteStep, FIRST_FLUENT};
 
@@ -139,6 +140,15 @@ pub struct Played {
     pub stuck: bool,
 }
 
+/// Nodes of a network that counts as large.
+const LARGE: usize = 20_000;
+
+/// Times that a joint move is evaluated as a whole before it gets a patch.
+const RARE: u8 = 4;
+
+/// Joint moves that are counted at a time.
+const MOST_COUNTED: usize = 1 << 18;
+
 /// A simulator of one game for one thread.
 pub struct Scalar {
     game: Compiled,
@@ -146,6 +156,8 @@ pub struct Scalar {
     engine: Engine,
     /// Transitions that have been made.
     patches: Book,
+    /// How often joint moves without a patch were made.
+    made: FxHashMap<Box<[u32]>, u8>,
     /// Percepts that have been looked at, per role.
     sees: Vec<Book>,
     next: Vec<u64>,
@@ -178,6 +190,7 @@ impl Scalar {
             engine: Engine::new(shared.net.as_ref().unwrap_or(&empty), n_words),
             shared,
             patches: Book::new(&n_moves),
+            made: FxHashMap::default(),
             sees: n_moves.iter().map(|_| Book::new(&n_moves)).collect(),
             next: vec![0; n_words],
             joint: vec![0; game.roles().len()],
@@ -381,6 +394,7 @@ impl Scalar {
         }
         let number = match self.patches.find(&self.joint) {
             Some(number) => number,
+            None if self.is_rare() => return self.find_next_plain(),
             None => self.make_patch(),
         };
         let Scalar {
@@ -416,6 +430,21 @@ impl Scalar {
         nodes.for_each(|node| engine.toggle_leaf(net, node));
         // What this undoes is settled together with the change of the state, or with the next question.
         engine.settle(net);
+    }
+
+    /// Whether this joint move has been made too seldom for a patch of its own: in a large network making one takes longer
+    /// than evaluating everything a few times.
+    #[cold]
+    fn is_rare(&mut self) -> bool {
+        if self.game.network().len() < LARGE {
+            return false;
+        }
+        if self.made.len() > MOST_COUNTED {
+            self.made.clear();
+        }
+        let times = self.made.entry(self.joint.clone().into()).or_insert(0);
+        *times += 1;
+        *times <= RARE
     }
 
     #[cold]
