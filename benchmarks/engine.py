@@ -71,7 +71,7 @@ def yardstick(seconds):
 
 
 def human(rate):
-    for unit, size in (("M", 1e6), ("k", 1e3)):
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if rate >= size:
             return f"{rate / size:.3g} {unit}"
     return f"{rate:.3g}"
