@@ -7,7 +7,7 @@ use crate::{Fault, Meter, MoveId, RoleId, Seed, Simulator, State, StopFlag};
 pub struct RootTotals {
     /// Games finished, stuck ones included.
     pub playouts: u64,
-    /// Games that ended because some role had no legal move; they earn nothing.
+    /// Games that ended because some role had no legal move, or were given up because they did not end; they earn nothing.
     pub stuck: u64,
     /// Points per role, summed over games.
     pub points: Vec<u64>,
@@ -28,8 +28,8 @@ pub trait Playouts: Send {
     fn meter(&self) -> Meter;
 }
 
-/// Rounds after which a playout of a game that does not end is given up; it earns what its last state gives.
-const MAX_ROUNDS: usize = 5_000;
+/// Rounds after which a playout of a game that does not end is given up.
+const MAX_ROUNDS: usize = 20_000;
 
 /// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones. The states
 /// must be states of this very simulator: a fork may not know them.
@@ -66,7 +66,10 @@ fn play(sim: &mut dyn Simulator, root: &State, seed: Seed, totals: &mut RootTota
     totals.playouts += 1;
     for _ in 0..MAX_ROUNDS {
         if sim.terminal(&state)? {
-            break;
+            for role in 0..n_roles {
+                totals.points[role] += u64::from(sim.goal(&state, RoleId(role as u16))?.points());
+            }
+            return Ok(());
         }
         let mut joint = Vec::with_capacity(n_roles);
         for role in 0..n_roles {
@@ -79,8 +82,6 @@ fn play(sim: &mut dyn Simulator, root: &State, seed: Seed, totals: &mut RootTota
         }
         state = sim.next(&state, &joint)?;
     }
-    for role in 0..n_roles {
-        totals.points[role] += u64::from(sim.goal(&state, RoleId(role as u16))?.points());
-    }
+    totals.stuck += 1;
     Ok(())
 }

@@ -474,3 +474,26 @@ fn beliefs_are_told() {
         std::fs::remove_file(p).unwrap();
     }
 }
+
+#[test]
+fn games_that_never_end_are_given_up() {
+    let endless = file(
+        "endless.kif",
+        "(role a) (init q) (<= (legal a x) (true q)) (<= (next q) (true q)) (<= terminal (true z)) (goal a 5)",
+    );
+    let path = endless.to_str().unwrap();
+    check(
+        &["match", path, "random", "--games", "2"],
+        0,
+        &["2 matches did not end within 2000 rounds"],
+    );
+    for engine in ["lanes", "scalar", "reference"] {
+        check(
+            &["bench", path, "--seconds", "0.1", "--engine", engine, "--json"],
+            0,
+            &["\"stuck\":"],
+        );
+    }
+    check(&["check", "--simulate", path], 0, &["W-LONG"]);
+    std::fs::remove_file(endless).unwrap();
+}

@@ -18,6 +18,9 @@ use game::{Meter, RoleId, RootTotals, Seed, State, StopFlag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Rounds without any of a group's games ending after which they are given up: nothing in a game's rules makes it end.
+pub(crate) const MAX_ROUNDS: u32 = 20_000;
+
 /// How playouts are run.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayoutOptions {
@@ -388,7 +391,13 @@ impl<'a, 'j> Unit<'a, 'j> {
         let (ended_cell, stuck_cell) = (layout.ended as usize, layout.stuck as usize);
         let mut missed = 0;
         let mut steps: u32 = 0;
+        let mut fruitless = 0;
         while self.n_active > 0 {
+            fruitless += 1;
+            if fruitless > MAX_ROUNDS {
+                self.give_up();
+                return;
+            }
             self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
             self.job.step.run(self.frame);
             steps = steps.wrapping_add(1);
@@ -404,6 +413,7 @@ impl<'a, 'j> Unit<'a, 'j> {
                     // A stuck lane made no move; all others did.
                     self.totals.meter.states += self.n_active - u64::from(stuck.count());
                     if !ended.is_empty() {
+                        fruitless = 0;
                         self.account(ended, stuck);
                     }
                 }
@@ -412,12 +422,25 @@ impl<'a, 'j> Unit<'a, 'j> {
                     self.totals.meter.states += self.n_active - waiting;
                     missed += waiting * step_ops;
                     if missed >= goal_ops * LANES as u64 || waiting == self.n_active {
-                        missed = 0;
+                        (missed, fruitless) = (0, 0);
                         self.finish(ended, stuck);
                     }
                 }
             }
         }
+    }
+
+    /// The games that go on seem never to end: they count as stuck, and no others are begun.
+    #[cold]
+    fn give_up(&mut self) {
+        for lane in self.active.lanes() {
+            let task = self.lane_task.get(lane).map_or(0, |&t| t as usize);
+            let total = &mut self.totals.roots[self.tasks[task].0];
+            total.playouts += 1;
+            total.stuck += 1;
+        }
+        self.active = Mask::ZERO;
+        self.n_active = 0;
     }
 
     /// Computes the goals that lanes are waiting for, and lets those lanes go on.

@@ -12,6 +12,7 @@ mod plain;
 mod step;
 
 use crate::lanes::bit;
+use crate::lanes::playouts::MAX_ROUNDS;
 use crate::network::{Node, NodeId, Signal};
 use crate::{Compiled, cpu};
 use book::Book;
@@ -136,7 +137,7 @@ pub enum ScalarMode {
 pub struct Played {
     /// Joint moves made.
     pub moves: u32,
-    /// Whether it ended because some role had no legal move.
+    /// Whether it ended because some role had no legal move, or was given up because it did not end.
     pub stuck: bool,
 }
 
@@ -313,6 +314,9 @@ impl Scalar {
             }
             self.step();
             moves += 1;
+            if moves >= MAX_ROUNDS {
+                return Played { moves, stuck: true };
+            }
         }
     }
 

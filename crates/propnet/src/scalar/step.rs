@@ -2,12 +2,13 @@
 //!
 //! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes.
 
-#[cfg(target_arch = "x86_64")]
 use crate::circuit::Circuit;
 #[cfg(target_arch = "x86_64")]
 use crate::jit::NativeBytes;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::layout::ONE;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::playouts::MAX_ROUNDS;
 #[cfg(target_arch = "x86_64")]
 use crate::lower::Lowering;
 use crate::network::Network;
@@ -137,6 +138,9 @@ impl ByteStep {
             }
             if frame[self.terminal] & 1 == 1 {
                 return (moves, false);
+            }
+            if moves >= MAX_ROUNDS {
+                return (moves, true);
             }
         }
     }

@@ -65,6 +65,9 @@ struct Report {
     played: Played,
 }
 
+/// Rounds after which a playout on the reference engine is given up.
+const MAX_ROUNDS: u32 = 2_000;
+
 /// What was played in how much time.
 #[derive(Default)]
 struct Played {
@@ -192,7 +195,13 @@ fn reference(sim: &mut dyn Simulator, seed: Seed, sees: bool, time: Duration) ->
     let started = Instant::now();
     while started.elapsed() < time && !interrupted.is_raised() {
         let mut state = sim.initial()?;
+        let mut rounds = 0;
         while !sim.terminal(&state)? {
+            rounds += 1;
+            if rounds > MAX_ROUNDS {
+                played.stuck += 1;
+                break;
+            }
             let mut joint = Vec::with_capacity(n_roles);
             for role in 0..n_roles {
                 sim.legal(&state, RoleId(role as u16), &mut legal)?;

@@ -184,11 +184,17 @@ impl<'a> Hall<'a> {
         bar.finish_and_clear();
         let mut results = results.into_inner().unwrap_or_else(|e| e.into_inner());
         results.sort_by_key(|(number, _)| *number);
-        results
+        let begun = results.len();
+        let ended: Result<Vec<Played>> = results
             .into_iter()
             .map(|(_, played)| played)
             .filter(|p| !aborted(p))
-            .collect()
+            .collect();
+        let given_up = begun - ended.as_ref().map_or(begun, Vec::len);
+        if given_up > 0 && !interrupt::flag().is_raised() {
+            eprintln!("surmise: {given_up} matches did not end within {MAX_ROUNDS} rounds and are left out");
+        }
+        ended
     }
 
     fn play_one(&self, number: u64) -> Result<Played> {
