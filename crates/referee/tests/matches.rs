@@ -36,7 +36,7 @@ impl Player for Scripted {
     }
 
     fn meter(&self) -> Meter {
-        Meter { states: 7 }
+        Meter { states: 7, touches: 7 }
     }
 }
 

@@ -82,8 +82,11 @@ impl Believer {
         }
     }
 
-    /// Work done: playouts and successors, and the nodes that sampling touched.
+    /// Work done, with the nodes that sampling touched in place of the successors it computed.
     pub fn meter(&self) -> Meter {
-        self.tools.meter()
+        let mut meter = self.tools.meter();
+        let report = &self.sampler.belief().report;
+        meter.touches = (meter.touches + report.touches).saturating_sub(report.successors);
+        meter
     }
 }

@@ -45,7 +45,8 @@ impl Tools {
         }
     }
 
-    /// Work done with these tools.
+    /// Work done with these tools. Every state computed is a node touched; whoever touches nodes without computing them
+    /// adds those.
     pub fn meter(&self) -> Meter {
         let mut meter = *self.sim.meter();
         if let Some(playouts) = &self.playouts {
@@ -54,6 +55,7 @@ impl Tools {
         if let Some(batch) = &self.batch {
             meter.add(*batch.meter());
         }
+        meter.touches = meter.states;
         meter
     }
 

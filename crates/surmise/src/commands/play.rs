@@ -322,20 +322,21 @@ impl<'a> Summary<'a> {
         let seat = self.rows.iter().map(|r| r.role.len()).max().unwrap_or(4).max(4);
         let _ = writeln!(
             out,
-            "  {:seat$}  {:width$}  {:>7}  {:>15}  {:>12}  {:>9}  {:>7}",
-            "seat", "player", "mean", "95 % interval", "states/game", "ms/move", "illegal"
+            "  {:seat$}  {:width$}  {:>7}  {:>15}  {:>12}  {:>12}  {:>9}  {:>7}",
+            "seat", "player", "mean", "95 % interval", "states/game", "touches/game", "ms/move", "illegal"
         );
         for row in &self.rows {
             let (mean, stderr) = row.mean();
             let _ = writeln!(
                 out,
-                "  {:seat$}  {:width$}  {:>7.2}  {:>6.2} ..{:>6.2}  {:>12.0}  {:>9.3}  {:>7}",
+                "  {:seat$}  {:width$}  {:>7.2}  {:>6.2} ..{:>6.2}  {:>12.0}  {:>12.0}  {:>9.3}  {:>7}",
                 row.role,
                 row.player,
                 mean,
                 mean - 1.96 * stderr,
                 mean + 1.96 * stderr,
                 row.states_per_game(),
+                row.touches_per_game(),
                 row.ms_per_move(),
                 row.illegal
             );
@@ -366,6 +367,10 @@ impl Row {
         self.meter.states as f64 / self.goals.len().max(1) as f64
     }
 
+    fn touches_per_game(&self) -> f64 {
+        self.meter.touches as f64 / self.goals.len().max(1) as f64
+    }
+
     fn ms_per_move(&self) -> f64 {
         self.time.as_secs_f64() * 1e3 / self.moves.max(1) as f64
     }
@@ -379,6 +384,7 @@ impl Row {
             "stderr": stderr,
             "ci95": [mean - 1.96 * stderr, mean + 1.96 * stderr],
             "states_per_game": self.states_per_game(),
+            "touches_per_game": self.touches_per_game(),
             "illegal": self.illegal,
         });
         // Times differ from run to run: the same seed gives the same bytes unless time was part of the question.
