@@ -2,7 +2,8 @@
 //!
 //! Work is cut into units that depend only on what is asked for; each unit has its own seed, and totals are sums, so
 //! that any number of threads gives the same bytes. Within a unit every lane plays on until the unit's quota of games
-//! has begun, and every game that has begun is finished: short games are not favoured.
+//! has begun, and every game that has begun is finished: short games are not favoured. Unless the stop flag is raised:
+//! then all games that have begun are dropped where they are.
 //!
 //! Where goals are cheap they are part of every step. Where they are dear (reversi), finished lanes freeze until the
 //! steps they have missed are worth as much as computing the goals: for lanes that finish at a steady rate this is the
@@ -63,6 +64,9 @@ pub struct PlayoutTotals {
 }
 
 /// Plays `per_root` random games from each root.
+///
+/// Once the flag is raised the step at hand is the last. Games that have not ended by then are not counted, so the totals
+/// of a stopped run lean towards short games: by at most one game in every lane, which matters if few have ended.
 pub fn playouts(
     game: &Compiled,
     roots: &[State],
@@ -226,13 +230,19 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn work(&self, totals: &mut PlayoutTotals) {
+    /// Room for everything that is run.
+    fn frame(&self) -> Vec<Mask> {
         let mut frame = new_frame(self.game);
         let mut cells = self.step.n_cells().max(frame.len());
         if let Some((points, restart)) = &self.finish {
             cells = cells.max(points.n_cells()).max(restart.n_cells());
         }
         frame.resize(cells, Mask::ZERO);
+        frame
+    }
+
+    fn work(&self, totals: &mut PlayoutTotals) {
+        let mut frame = self.frame();
         while !self.stop.is_raised() {
             let number = self.next_unit.fetch_add(1, Ordering::Relaxed);
             if number >= self.n_units {
@@ -390,7 +400,6 @@ impl<'a, 'j> Unit<'a, 'j> {
         let random = layout.random as usize;
         let (ended_cell, stuck_cell) = (layout.ended as usize, layout.stuck as usize);
         let mut missed = 0;
-        let mut steps: u32 = 0;
         let mut fruitless = 0;
         while self.n_active > 0 {
             fruitless += 1;
@@ -400,12 +409,7 @@ impl<'a, 'j> Unit<'a, 'j> {
             }
             self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
             self.job.step.run(self.frame);
-            steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(256) && self.job.stop.is_raised() {
-                // No new games; those that have begun are finished.
-                self.left.fill(0);
-                self.total_left = 0;
-            }
+            let stopped = self.job.stop.is_raised();
             let ended = self.frame[ended_cell] & self.active;
             let stuck = self.frame[stuck_cell] & self.active;
             match self.job.mode {
@@ -421,11 +425,15 @@ impl<'a, 'j> Unit<'a, 'j> {
                     let waiting = u64::from(ended.count());
                     self.totals.meter.states += self.n_active - waiting;
                     missed += waiting * step_ops;
-                    if missed >= goal_ops * LANES as u64 || waiting == self.n_active {
+                    let due = missed >= goal_ops * LANES as u64 || waiting == self.n_active;
+                    if due || stopped {
                         (missed, fruitless) = (0, 0);
                         self.finish(ended, stuck);
                     }
                 }
+            }
+            if stopped {
+                return;
             }
         }
     }
@@ -513,5 +521,70 @@ impl<'a, 'j> Unit<'a, 'j> {
                 self.n_active -= 1;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile;
+    use ground::{AtomId, Output, Program};
+
+    /// One role and two moves: to go on, or to switch on what may end the game.
+    fn walk(terminal: Output) -> Program {
+        let [on, go, switch] = [0, 1, 2].map(AtomId);
+        Program {
+            roles: vec!["r".into()],
+            fluents: vec!["on".into()],
+            moves: vec![vec!["go".into(), "switch".into()]],
+            percepts: vec![vec![]],
+            n_atoms: 3,
+            true_atoms: vec![on],
+            does_atoms: vec![vec![go, switch]],
+            next: vec![Output::Atom(switch)],
+            legal: vec![vec![Output::Always; 2]],
+            sees: vec![vec![]],
+            goals: vec![vec![(100, Output::Always)]],
+            terminal,
+            names: vec!["(true on)".into(), "(does r go)".into(), "(does r switch)".into()],
+            ..Program::default()
+        }
+    }
+
+    /// Begins a unit of very many games, raises the flag, and lets the unit run.
+    fn run_stopped(terminal: Output, goals: GoalTiming) -> PlayoutTotals {
+        let game = compile(&walk(terminal), &Default::default());
+        let stop = StopFlag::default();
+        let options = PlayoutOptions {
+            goals,
+            ..PlayoutOptions::default()
+        };
+        let roots = [game.initial_state()];
+        let job = Job::new(&game, &roots, vec![0], 1 << 30, Seed(1), &options, &stop);
+        let mut totals = PlayoutTotals {
+            roots: vec![RootTotals {
+                points: vec![0],
+                ..RootTotals::default()
+            }],
+            meter: Meter::default(),
+        };
+        let mut frame = job.frame();
+        let mut unit = Unit::new(&job, &mut frame, 0, &mut totals);
+        stop.raise();
+        unit.run();
+        totals
+    }
+
+    #[test]
+    fn a_raised_flag_ends_a_unit_after_the_step_at_hand() {
+        for goals in [GoalTiming::EveryStep, GoalTiming::WhenWorthIt] {
+            let endless = run_stopped(Output::Never, goals);
+            assert_eq!((endless.roots[0].playouts, endless.meter.states), (0, 256), "{goals:?}");
+        }
+        // Half of the games end with their first move: they count, the others do not.
+        let half = run_stopped(Output::Atom(AtomId(0)), GoalTiming::EveryStep);
+        assert!((90..166).contains(&half.roots[0].playouts), "{half:?}");
+        assert_eq!(half.roots[0].points[0], 100 * half.roots[0].playouts);
+        assert_eq!(half.meter.states, 256);
     }
 }
