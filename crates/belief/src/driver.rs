@@ -38,6 +38,11 @@ pub(crate) trait Engine: Send {
         None
     }
 
+    /// Every history with its probability, if the engine knows them and there are no more than `most`.
+    fn all(&self, _most: usize) -> Option<Vec<Model>> {
+        None
+    }
+
     fn set_opponents(&mut self, _opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
         Err(BeliefError::NoOpponentModel)
     }
@@ -249,6 +254,10 @@ impl<E: Engine> Sampler for Driven<E> {
 
     fn posterior(&self) -> Vec<(State, f64)> {
         self.engine.posterior().unwrap_or_else(|| self.belief.states())
+    }
+
+    fn all(&self, most: usize) -> Option<Vec<Model>> {
+        self.engine.all(most)
     }
 
     fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {

@@ -31,6 +31,12 @@ pub trait Sampler: Send {
         self.belief().states()
     }
 
+    /// The whole information set, each history once with its exact probability, if the sampler knows it and it has no more than
+    /// `most` histories.
+    fn all(&self, _most: usize) -> Option<Vec<Model>> {
+        None
+    }
+
     /// Uses a model of the other roles instead of uniform play, from the next update on. Samplers that cannot say so.
     fn set_opponents(&mut self, _opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
         Err(BeliefError::NoOpponentModel)

@@ -52,6 +52,19 @@ fn truth(compiled: &Compiled, played: &Played, role: RoleId, round: usize) -> Op
     }
 }
 
+/// The sampler's own listing of the information set is the truth, history by history.
+fn whole_set_is_listed(sampler: &dyn belief::Sampler, set: &InformationSet) {
+    let models = sampler.all(set.histories.len()).unwrap();
+    let places = set.places();
+    assert_eq!(models.len(), set.histories.len());
+    for model in &models {
+        let truth = &set.histories[places[&model.history[..]]];
+        assert_eq!(model.state, truth.state);
+        assert!((model.weight - truth.probability).abs() < 1e-12);
+    }
+    assert!(sampler.all(set.histories.len() - 1).is_none());
+}
+
 #[test]
 fn trellis_is_exact() {
     for spec in SMALL {
@@ -78,6 +91,7 @@ fn trellis_is_exact() {
                 let report = &sampler.belief().report;
                 assert!(report.exact);
                 assert_eq!(report.histories, Some(set.histories.len() as f64), "{spec} {round}");
+                whole_set_is_listed(&*sampler, &set);
                 let truth = set.states();
                 let believed: FxHashMap<_, _> = sampler.posterior().into_iter().collect();
                 assert_eq!(believed.len(), truth.len(), "{spec} {round}");

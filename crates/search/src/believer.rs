@@ -1,7 +1,7 @@
 //! What players of hidden information share: what they were told, turned into a belief.
 
 use crate::Tools;
-use belief::{BeliefError, Now, Options, Sampler, SamplerKind, World};
+use belief::{BeliefError, Model, Now, Options, Sampler, SamplerKind, World};
 use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
 
 /// A player's tools and its belief.
@@ -65,6 +65,13 @@ impl Believer {
     pub fn few_states(&self, most: usize) -> Option<Vec<(State, f64)>> {
         let report = &self.sampler.belief().report;
         (report.exact && report.distinct_states <= most).then(|| self.sampler.posterior())
+    }
+
+    /// Histories that explain what was told, with their probabilities: the whole information set where it is known and has no
+    /// more than `most` histories, else the models of the belief.
+    pub fn histories(&self, most: usize) -> Vec<Model> {
+        let all = self.sampler.all(most);
+        all.unwrap_or_else(|| self.sampler.belief().models.clone())
     }
 
     /// Legal moves in the most likely state held possible.

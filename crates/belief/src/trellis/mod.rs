@@ -229,6 +229,28 @@ impl Trellis {
         model.history.reverse();
         Some(model)
     }
+
+    /// Completes every history that ends in a state of layer `round`, backwards; `tail` is what follows, latest first.
+    fn list(&self, round: usize, at: usize, tail: &mut Model, found: &mut Vec<Model>) {
+        if round == 0 {
+            let mut model = tail.clone();
+            model.history.reverse();
+            found.push(model);
+            return;
+        }
+        let layer = &self.layers[round];
+        let into: f64 = layer.steps_into(at).iter().map(|s| s.mass).sum();
+        for step in layer.steps_into(at) {
+            let (weight, log_choice) = (tail.weight, tail.log_choice);
+            let parent = step.parent as usize;
+            tail.weight *= step.mass / into;
+            tail.log_choice += self.layers[round - 1].log_choice[parent];
+            tail.history.push(layer.joints[step.joint as usize].clone());
+            self.list(round - 1, parent, tail, found);
+            tail.history.pop();
+            (tail.weight, tail.log_choice) = (weight, log_choice);
+        }
+    }
 }
 
 /// One of these, with probability in proportion.
@@ -341,6 +363,25 @@ impl Engine for Trellis {
                 .zip(last.mass.iter().map(|m| m / total))
                 .collect(),
         )
+    }
+
+    fn all(&self, most: usize) -> Option<Vec<Model>> {
+        let last = self.layers.last()?;
+        if !last.exact || last.count.iter().sum::<f64>() > most as f64 {
+            return None;
+        }
+        let total: f64 = last.mass.iter().sum();
+        let mut found = Vec::new();
+        for (at, state) in last.states.iter().enumerate() {
+            let mut end = Model {
+                history: Vec::with_capacity(self.layers.len() - 1),
+                state: state.clone(),
+                log_choice: 0.0,
+                weight: last.mass[at] / total,
+            };
+            self.list(self.layers.len() - 1, at, &mut end, &mut found);
+        }
+        Some(found)
     }
 
     fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
