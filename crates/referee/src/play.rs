@@ -2,7 +2,11 @@
 //!
 //! Nature moves uniformly from the match's seed. A move that is not legal in the true state, or that does not come, is
 //! replaced by a random legal one, from the seed as well, and the record says why.
+//!
+//! A player's flag is raised some time before its move is due, because it takes a moment to notice, to decide and, on a busy
+//! machine, to be given a core at all.
 
+use crate::alarm::Alarm;
 use crate::record::{Record, Round, Substitution};
 use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
 use std::time::{Duration, Instant};
@@ -22,8 +26,23 @@ pub enum Seat {
 pub enum Clock {
     /// Players stop by their own counts.
     None,
-    /// The flag is raised after this long.
-    PerMove(Duration),
+    /// A move is due after this long.
+    PerMove {
+        /// When it is due.
+        time: Duration,
+        /// How much later it is still accepted, and only counted as late.
+        grace: Duration,
+    },
+}
+
+/// The part of the time for a move in which the player should have stopped thinking: this share of it, but no less than this.
+/// Measured by `benchmarks/deadline.py` with all cores busy.
+const MARGIN: f64 = 0.08;
+const LEAST_MARGIN: Duration = Duration::from_millis(5);
+
+/// How long a player may think if its move is due after this long.
+fn thinking(time: Duration) -> Duration {
+    time - time.mul_f64(MARGIN).max(LEAST_MARGIN).min(time / 2)
 }
 
 /// A match about to be played.
@@ -58,14 +77,24 @@ pub struct Outcome {
 pub struct SeatReport {
     /// Moves asked for.
     pub moves: u64,
-    /// Moves that had to be replaced.
+    /// Moves that had to be replaced because they were not legal or did not come at all.
     pub illegal: u64,
-    /// Time spent choosing.
-    pub time: Duration,
+    /// Moves that came after they were due.
+    pub late: u64,
+    /// Time spent choosing, move by move.
+    pub times: Vec<Duration>,
     /// Work done.
     pub meter: Meter,
     /// The reasons of each decision, where the player gave any.
     pub decisions: Vec<Decision>,
+}
+
+/// Somebody's turn.
+struct Turn<'a> {
+    role: usize,
+    round: usize,
+    told: &'a [Told],
+    alarm: Option<&'a Alarm>,
 }
 
 /// A move as asked for and as made.
@@ -84,6 +113,7 @@ impl Match<'_> {
         let mut told: Vec<Vec<Told>> = vec![Vec::new(); n_roles];
         let mut state = self.sim.initial()?;
         let mut record = self.open_record(&state);
+        let alarm = (self.clock != Clock::None).then(Alarm::new);
         while !self.sim.terminal(&state)? {
             if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
                 record.aborted = true;
@@ -91,7 +121,13 @@ impl Match<'_> {
             }
             let mut made = Vec::with_capacity(n_roles);
             for role in 0..n_roles {
-                made.push(self.one_move(role, &state, record.rounds.len(), &told[role], &mut seats[role])?);
+                let turn = Turn {
+                    role,
+                    round: record.rounds.len(),
+                    told: &told[role],
+                    alarm: alarm.as_ref(),
+                };
+                made.push(self.one_move(&turn, &state, &mut seats[role])?);
             }
             state = self.finish_round(&state, made, &mut told, &mut record)?;
         }
@@ -121,25 +157,18 @@ impl Match<'_> {
         }
     }
 
-    fn one_move(
-        &mut self,
-        role: usize,
-        state: &State,
-        round: usize,
-        told: &[Told],
-        report: &mut SeatReport,
-    ) -> Result<Made, Fault> {
-        let id = RoleId(role as u16);
+    fn one_move(&mut self, turn: &Turn<'_>, state: &State, report: &mut SeatReport) -> Result<Made, Fault> {
+        let (role, id) = (turn.role, RoleId(turn.role as u16));
         let mut legal = Vec::new();
         self.sim.legal(state, id, &mut legal)?;
         if legal.is_empty() {
             let name = &self.sim.roles()[role];
+            let round = turn.round + 1;
             return Err(Fault::Unknown(format!(
-                "E-NO-MOVE: {name} has no legal move in round {}",
-                round + 1
+                "E-NO-MOVE: {name} has no legal move in round {round}"
             )));
         }
-        let place = (round * self.seats.len() + role) as u64;
+        let place = (turn.round * self.seats.len() + role) as u64;
         if matches!(self.seats[role], Seat::Nature) {
             let mv = *self.seed.child("nature").nth(place).rng().pick(&legal);
             let text = self.sim.move_text(id, mv).to_owned();
@@ -151,8 +180,9 @@ impl Match<'_> {
             });
         }
         let started = Instant::now();
-        let asked = self.ask(role, state, told);
-        report.time += started.elapsed();
+        let asked = self.ask(turn, state, started);
+        let took = started.elapsed();
+        report.times.push(took);
         report.moves += 1;
         let (submitted, missing) = match asked {
             Ok(decision) => {
@@ -163,13 +193,17 @@ impl Match<'_> {
             Err(fault) => (String::new(), Some(fault)),
         };
         let found = legal.iter().copied().find(|&m| self.sim.move_text(id, m) == submitted);
+        let (late, too_late) = self.lateness(took);
         let substitution = match (found, missing) {
+            (Some(_), _) if too_late => Some(Substitution::Late),
             (Some(_), _) => None,
             (None, Some(fault)) => Some(Substitution::Missing(fault.to_string())),
             (None, None) => Some(Substitution::Illegal),
         };
-        report.illegal += u64::from(substitution.is_some());
-        let mv = found.unwrap_or_else(|| *self.seed.child("substitute").nth(place).rng().pick(&legal));
+        report.late += u64::from(late);
+        report.illegal += u64::from(found.is_none());
+        let kept = found.filter(|_| substitution.is_none());
+        let mv = kept.unwrap_or_else(|| *self.seed.child("substitute").nth(place).rng().pick(&legal));
         Ok(Made {
             mv,
             text: self.sim.move_text(id, mv).to_owned(),
@@ -178,17 +212,32 @@ impl Match<'_> {
         })
     }
 
-    fn ask(&mut self, role: usize, state: &State, told: &[Told]) -> Result<Decision, Fault> {
-        let budget = Budget::until(StopFlag::default());
-        let _alarm = match self.clock {
-            Clock::None => None,
-            Clock::PerMove(time) => Some(Alarm::set(time, budget.stop.clone())),
+    /// Whether a move that took this long is late, and whether it is too late.
+    fn lateness(&self, took: Duration) -> (bool, bool) {
+        match self.clock {
+            Clock::None => (false, false),
+            Clock::PerMove { time, grace } => (took > time, took > time.saturating_add(grace)),
+        }
+    }
+
+    fn ask(&mut self, turn: &Turn<'_>, state: &State, started: Instant) -> Result<Decision, Fault> {
+        let flag = StopFlag::default();
+        let budget = match (self.clock, turn.alarm) {
+            (Clock::PerMove { time, .. }, Some(alarm)) => {
+                alarm.set(started, thinking(time), flag.clone());
+                Budget::timed(flag)
+            }
+            _ => Budget::until(flag),
         };
-        match &mut self.seats[role] {
-            Seat::Player(player) => player.choose(told, &budget),
+        let asked = match &mut self.seats[turn.role] {
+            Seat::Player(player) => player.choose(turn.told, &budget),
             Seat::Cheat(cheat) => cheat.choose_knowing(&self.sim.fluents(state), &budget),
             Seat::Nature => Err(Fault::Unknown("nature is not asked".to_owned())),
+        };
+        if let Some(alarm) = turn.alarm {
+            alarm.cancel();
         }
+        asked
     }
 
     /// Tells every role what it perceives and moves on.
@@ -222,44 +271,5 @@ impl Match<'_> {
         record.rounds.push(round);
         record.states.push(self.sim.fluents(&next));
         Ok(next)
-    }
-}
-
-/// Raises a flag when time is up, unless it is dropped before.
-struct Alarm {
-    cancel: StopFlag,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Alarm {
-    fn set(time: Duration, flag: StopFlag) -> Alarm {
-        let cancel = StopFlag::default();
-        let cancelled = cancel.clone();
-        let thread = std::thread::spawn(move || {
-            let started = Instant::now();
-            while !cancelled.is_raised() {
-                match time.checked_sub(started.elapsed()) {
-                    Some(left) if !left.is_zero() => std::thread::park_timeout(left),
-                    _ => {
-                        flag.raise();
-                        return;
-                    }
-                }
-            }
-        });
-        Alarm {
-            cancel,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Alarm {
-    fn drop(&mut self) {
-        self.cancel.raise();
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
     }
 }

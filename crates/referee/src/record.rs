@@ -52,6 +52,8 @@ pub enum Substitution {
     Illegal,
     /// There was no move, and this is why.
     Missing(String),
+    /// The move came too late.
+    Late,
 }
 
 /// What is wrong with a record.
@@ -140,6 +142,7 @@ fn error_text((substitution, submitted): (&Option<Substitution>, &String)) -> Va
         None => json!(""),
         Some(Substitution::Illegal) => json!(format!("IL {submitted}")),
         Some(Substitution::Missing(why)) => json!(format!("CE {why}")),
+        Some(Substitution::Late) => json!(format!("TO {submitted}")),
     }
 }
 
@@ -150,6 +153,7 @@ fn read_round(value: &Value, round: usize) -> Result<Round, RecordError> {
     let substitution = |error: &String| match error.split_once(' ') {
         Some(("IL", _)) => Some(Substitution::Illegal),
         Some(("CE", why)) => Some(Substitution::Missing(why.to_owned())),
+        Some(("TO", _)) => Some(Substitution::Late),
         _ => None,
     };
     Ok(Round {

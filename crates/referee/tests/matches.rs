@@ -172,13 +172,56 @@ fn the_clock_stops_a_slow_player() {
         seats: vec![Seat::Player(Box::new(Slow)), Seat::Player(Box::new(Slow))],
         names: vec!["slow".to_owned(); 2],
         seed: Seed(1),
-        clock: Clock::PerMove(Duration::from_millis(5)),
+        clock: Clock::PerMove {
+            time: Duration::from_millis(5),
+            grace: Duration::from_secs(5),
+        },
         max_rounds: 10,
         stop: StopFlag::default(),
     };
     let outcome = table.play().unwrap();
     assert_eq!(outcome.record.rounds.len(), 1);
     assert!(!outcome.record.aborted);
+}
+
+/// Answers well after its time, flag or no flag.
+struct Stubborn;
+
+impl Player for Stubborn {
+    fn choose(&mut self, _: &[Told], _: &Budget) -> Result<Decision, Fault> {
+        std::thread::sleep(Duration::from_millis(30));
+        Ok(Decision::plain("(show heads)"))
+    }
+
+    fn meter(&self) -> Meter {
+        Meter::default()
+    }
+}
+
+#[test]
+fn a_late_move_is_counted_and_one_that_is_too_late_is_replaced() {
+    for (grace, replaced) in [(Duration::from_secs(600), false), (Duration::ZERO, true)] {
+        let mut sim = simulator("matching-pennies");
+        let table = Match {
+            sim: &mut sim,
+            seats: vec![Seat::Player(Box::new(Stubborn)), Seat::Player(Box::new(Stubborn))],
+            names: vec!["stubborn".to_owned(); 2],
+            seed: Seed(1),
+            clock: Clock::PerMove {
+                time: Duration::from_millis(5),
+                grace,
+            },
+            max_rounds: 10,
+            stop: StopFlag::default(),
+        };
+        let outcome = table.play().unwrap();
+        let round = &outcome.record.rounds[0];
+        assert_eq!(outcome.seats[0].late, 1);
+        assert_eq!(outcome.seats[0].illegal, 0);
+        assert_eq!(round.substitutions[0], replaced.then_some(Substitution::Late));
+        let again = Record::from_json(&outcome.record.to_json()).unwrap();
+        assert_eq!(again, outcome.record);
+    }
 }
 
 #[test]

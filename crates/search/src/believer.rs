@@ -4,6 +4,9 @@ use crate::Tools;
 use belief::{BeliefError, Model, Now, Options, Sampler, SamplerKind, World};
 use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
 
+/// The share of a player's time that sampling may take.
+const SAMPLING: f64 = 0.33;
+
 /// A player's tools and its belief.
 pub struct Believer {
     /// The tools.
@@ -32,16 +35,24 @@ impl Believer {
             let round = self.round(told)?;
             self.view.rounds.push(round);
         }
+        // Whoever believes something roughly and thinks about it plays better than who knows and has no time left.
+        let mut updated = self.sample(&budget.part(SAMPLING));
+        if matches!(updated, Err(BeliefError::OutOfBudget)) {
+            updated = self.sample(budget);
+        }
+        updated.map_err(|error| match error {
+            BeliefError::Fault(fault) => fault,
+            other => Fault::Unknown(other.to_string()),
+        })
+    }
+
+    fn sample(&mut self, budget: &Budget) -> Result<(), BeliefError> {
         let sim = self.tools.sim.as_mut();
         let mut world = match &mut self.tools.batch {
             Some(batch) => World::with_batch(sim, batch.as_mut()),
             None => World::new(sim),
         };
-        let updated = self.sampler.update(&mut world, &self.view, Now::Playing, budget);
-        updated.map_err(|error| match error {
-            BeliefError::Fault(fault) => fault,
-            other => Fault::Unknown(other.to_string()),
-        })
+        self.sampler.update(&mut world, &self.view, Now::Playing, budget)
     }
 
     fn round(&mut self, told: &Told) -> Result<Round, Fault> {

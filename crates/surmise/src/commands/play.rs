@@ -55,6 +55,9 @@ pub struct Args {
     json: bool,
 }
 
+/// How late a move may come and still be made. Late moves are counted; this is for machines that are too busy.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// Rounds after which a match is given up.
 const MAX_ROUNDS: usize = 2_000;
 
@@ -136,7 +139,7 @@ impl<'a> Hall<'a> {
         let clock = match args.time_per_move {
             None => Clock::None,
             Some(seconds) => match Duration::try_from_secs_f64(seconds) {
-                Ok(time) if !time.is_zero() => Clock::PerMove(time),
+                Ok(time) if !time.is_zero() => Clock::PerMove { time, grace: GRACE },
                 _ => bail!("--time-per-move must be a positive number of seconds, not {seconds}"),
             },
         };
@@ -270,7 +273,8 @@ struct Row {
     meter: Meter,
     moves: u64,
     illegal: u64,
-    time: Duration,
+    late: u64,
+    times: Vec<Duration>,
 }
 
 impl<'a> Summary<'a> {
@@ -318,18 +322,27 @@ impl<'a> Summary<'a> {
             "{}: {} matches, seed {}",
             self.hall.loaded.name, self.games, self.hall.args.seed
         );
+        let timed = self.hall.clock != Clock::None;
         let width = self.rows.iter().map(|r| r.player.len()).max().unwrap_or(6).max(6);
         let seat = self.rows.iter().map(|r| r.role.len()).max().unwrap_or(4).max(4);
         let _ = writeln!(
             out,
-            "  {:seat$}  {:width$}  {:>7}  {:>15}  {:>12}  {:>12}  {:>9}  {:>7}",
-            "seat", "player", "mean", "95 % interval", "states/game", "touches/game", "ms/move", "illegal"
+            "  {:seat$}  {:width$}  {:>7}  {:>15}  {:>12}  {:>12}  {:>9}  {:>7}{}",
+            "seat",
+            "player",
+            "mean",
+            "95 % interval",
+            "states/game",
+            "touches/game",
+            "ms/move",
+            "illegal",
+            if timed { "  late" } else { "" }
         );
         for row in &self.rows {
             let (mean, stderr) = row.mean();
             let _ = writeln!(
                 out,
-                "  {:seat$}  {:width$}  {:>7.2}  {:>6.2} ..{:>6.2}  {:>12.0}  {:>12.0}  {:>9.3}  {:>7}",
+                "  {:seat$}  {:width$}  {:>7.2}  {:>6.2} ..{:>6.2}  {:>12.0}  {:>12.0}  {:>9.3}  {:>7}{}",
                 row.role,
                 row.player,
                 mean,
@@ -338,7 +351,12 @@ impl<'a> Summary<'a> {
                 row.states_per_game(),
                 row.touches_per_game(),
                 row.ms_per_move(),
-                row.illegal
+                row.illegal,
+                if timed {
+                    format!("  {:>4}", row.late)
+                } else {
+                    String::new()
+                }
             );
         }
         out
@@ -352,7 +370,8 @@ impl Row {
         self.meter.add(seat.meter);
         self.moves += seat.moves;
         self.illegal += seat.illegal;
-        self.time += seat.time;
+        self.late += seat.late;
+        self.times.extend(&seat.times);
     }
 
     /// Mean goal and its standard error.
@@ -372,7 +391,15 @@ impl Row {
     }
 
     fn ms_per_move(&self) -> f64 {
-        self.time.as_secs_f64() * 1e3 / self.moves.max(1) as f64
+        self.times.iter().sum::<Duration>().as_secs_f64() * 1e3 / self.moves.max(1) as f64
+    }
+
+    /// The time that this share of the moves did not exceed.
+    fn ms_at(&self, share: f64) -> f64 {
+        let mut times = self.times.clone();
+        times.sort();
+        let at = (share * times.len() as f64).ceil() as usize;
+        times.get(at.max(1) - 1).map_or(0.0, |t| t.as_secs_f64() * 1e3)
     }
 
     fn json(&self, timed: bool) -> Value {
@@ -389,6 +416,11 @@ impl Row {
         });
         // Times differ from run to run: the same seed gives the same bytes unless time was part of the question.
         row["ms_per_move"] = if timed { json!(self.ms_per_move()) } else { Value::Null };
+        if timed {
+            row["late"] = json!(self.late);
+            row["p99_ms"] = json!(self.ms_at(0.99));
+            row["max_ms"] = json!(self.ms_at(1.0));
+        }
         row
     }
 }
