@@ -5,23 +5,36 @@
 //! | [`Random`] | a uniformly random legal move |
 //! | [`First`] | the first legal move |
 //! | [`HyperPlay`] | playouts from models that explain what the role was told |
+//! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
+//! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
 //! | [`MonteCarlo`] | flat Monte Carlo in a game of complete information |
 //! | [`Cheater`] | flat Monte Carlo in the true state: for experiments only |
 //!
 //! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
 
+mod atlas;
 mod believer;
 mod cheat;
 mod flat;
+mod hp2;
 mod hyperplay;
+mod ismcts;
+mod minds;
 mod montecarlo;
 mod plain;
+mod pruning;
+mod tally;
 mod tools;
+mod views;
 
 pub use believer::Believer;
 pub use cheat::Cheater;
 pub use flat::{Guess, Plan, weigh};
+pub use hp2::{Hp2Options, HyperPlayII};
 pub use hyperplay::HyperPlay;
+pub use ismcts::{IsMcts, IsMctsOptions, Observers, Opponents, Selection};
+pub use minds::InnerOptions;
 pub use montecarlo::MonteCarlo;
 pub use plain::{First, Random};
+pub use pruning::{DISCOUNT, Pruning};
 pub use tools::Tools;

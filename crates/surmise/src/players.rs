@@ -6,7 +6,10 @@ use belief::SamplerKind;
 use game::{Batch, Playouts, RoleId, Seed};
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
-use search::{Cheater, First, HyperPlay, MonteCarlo, Random, Tools};
+use search::{
+    Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, MonteCarlo, Opponents,
+    Pruning, Random, Tools,
+};
 
 /// Who is to play, as asked for on the command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,10 +34,21 @@ enum Kind {
         options: belief::Options,
         playouts: u64,
     },
+    HyperPlayII {
+        sampler: SamplerKind,
+        belief: belief::Options,
+        options: Hp2Options,
+    },
+    IsMcts {
+        sampler: SamplerKind,
+        belief: belief::Options,
+        options: IsMctsOptions,
+    },
 }
 
 /// Names and what they mean, for messages and help.
-pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, hp:MODELS,PLAYOUTS, cheat:PLAYOUTS";
+pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, hp:MODELS,PLAYOUTS, hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, \
+     ismcts:SIMULATIONS, cheat:PLAYOUTS";
 
 impl PlayerSpec {
     /// Reads a player's name and options.
@@ -48,6 +62,8 @@ impl PlayerSpec {
                 playouts: options.number("playouts", 100)?,
             },
             "hp" => hyperplay(&mut options)?,
+            "hp2" => hyperplay2(&mut options)?,
+            "ismcts" => ismcts(&mut options)?,
             "cheat" => Kind::Cheat {
                 playouts: options.number("playouts", 100)?,
             },
@@ -78,15 +94,127 @@ impl PlayerSpec {
                 options,
                 playouts,
             } => Seat::Player(Box::new(HyperPlay::new(tools, *sampler, options, *playouts)?)),
+            Kind::HyperPlayII {
+                sampler,
+                belief,
+                options,
+            } => Seat::Player(Box::new(HyperPlayII::new(tools, *sampler, belief, *options)?)),
+            Kind::IsMcts {
+                sampler,
+                belief,
+                options,
+            } => Seat::Player(Box::new(IsMcts::new(tools, *sampler, belief, *options)?)),
         })
     }
 }
 
+/// `hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS,prune=…,cache=…`
+fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
+    let (sampler, weights, remedy) = sampling(options)?;
+    let pruning = match options.named("prune") {
+        None | Some("none") => Pruning::default(),
+        Some("win") => Pruning {
+            cut_on_win: true,
+            ..Pruning::default()
+        },
+        Some("discount") => Pruning {
+            discount: DISCOUNT,
+            ..Pruning::default()
+        },
+        Some("depth") => Pruning {
+            discount: DISCOUNT,
+            on_depth: true,
+            ..Pruning::default()
+        },
+        Some(other) => bail!("there is no pruning `{other}`; choose none, win, discount or depth"),
+    };
+    let maximum = match options.named("maximum") {
+        None => 100,
+        Some(text) => match text.parse() {
+            Ok(points @ 1..=100) => points,
+            _ => bail!("maximum must be between 1 and 100, not `{text}`"),
+        },
+    };
+    let cache = match options.named("cache") {
+        None | Some("on") => true,
+        Some("off") => false,
+        Some(other) => bail!("cache is on or off, not `{other}`"),
+    };
+    let models = options.number("models", 16)? as usize;
+    let playouts = options.number("playouts", 2)?;
+    let inner = InnerOptions {
+        models: options.number("inner-models", 8)? as usize,
+        playouts: options.number("inner-playouts", 4)?,
+        pruning: Pruning { maximum, ..pruning },
+    };
+    Ok(Kind::HyperPlayII {
+        sampler,
+        belief: belief::Options {
+            models,
+            weights,
+            remedy,
+            ..belief::Options::default()
+        },
+        options: Hp2Options { playouts, inner, cache },
+    })
+}
+
+/// `ismcts:SIMULATIONS,models=…,observers=…,select=…,c=…,batch=…,opponents=…`
+fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
+    let (sampler, weights, remedy) = sampling(options)?;
+    let default = IsMctsOptions::default();
+    let observers = options.choice("observers")?.unwrap_or_default();
+    let selection = options.choice("select")?.unwrap_or_default();
+    let exploration = match options.named("c") {
+        None => default.exploration,
+        Some(text) => match text.parse() {
+            Ok(c) if (0.0..1e6).contains(&c) => c,
+            _ => bail!("c must be a number of at least 0, not `{text}`"),
+        },
+    };
+    let opponents = match options.named("opponents") {
+        None | Some("tree") => Opponents::Tree,
+        Some("random") => Opponents::Random,
+        Some("hp") => Opponents::HyperPlay(InnerOptions {
+            models: options.named_number("inner-models", 8)? as usize,
+            playouts: options.named_number("inner-playouts", 4)?,
+            pruning: Pruning::default(),
+        }),
+        Some(other) => bail!("there are no opponents `{other}`; choose tree, random or hp"),
+    };
+    let batch = options.named_number("batch", 0)? as usize;
+    let models = options.named_number("models", 1_000)? as usize;
+    Ok(Kind::IsMcts {
+        sampler,
+        belief: belief::Options {
+            models,
+            weights,
+            remedy,
+            ..belief::Options::default()
+        },
+        options: IsMctsOptions {
+            simulations: options.number("simulations", default.simulations)?,
+            observers,
+            selection,
+            exploration,
+            batch,
+            opponents,
+        },
+    })
+}
+
+/// How a player comes by its beliefs.
+fn sampling(options: &mut Options<'_>) -> Result<(SamplerKind, belief::Weights, belief::Remedy)> {
+    Ok((
+        options.choice("sampler")?.unwrap_or_default(),
+        options.choice("weights")?.unwrap_or_default(),
+        options.choice("remedy")?.unwrap_or_default(),
+    ))
+}
+
 /// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`
 fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
-    let sampler = options.choice("sampler")?.unwrap_or_default();
-    let weights = options.choice("weights")?.unwrap_or_default();
-    let remedy = options.choice("remedy")?.unwrap_or_default();
+    let (sampler, weights, remedy) = sampling(options)?;
     let models = options.number("models", 64)? as usize;
     let playouts = options.number("playouts", 16)?;
     Ok(Kind::HyperPlay {
@@ -148,11 +276,23 @@ impl<'a> Options<'a> {
         }
     }
 
+    /// The text of an option that has no place of its own.
+    fn named(&mut self, name: &str) -> Option<&'a str> {
+        let at = self.by_name.iter().position(|(key, _)| *key == name)?;
+        Some(self.by_name.remove(at).1)
+    }
+
+    /// A positive number that has no place of its own.
+    fn named_number(&mut self, name: &str, default: u64) -> Result<u64> {
+        self.named(name).map_or(Ok(default), |text| self.positive(name, text))
+    }
+
     /// A positive number.
     fn number(&mut self, name: &str, default: u64) -> Result<u64> {
-        let Some(text) = self.text(name) else {
-            return Ok(default);
-        };
+        self.text(name).map_or(Ok(default), |text| self.positive(name, text))
+    }
+
+    fn positive(&self, name: &str, text: &str) -> Result<u64> {
         match text.parse() {
             Ok(0) | Err(_) => bail!("`{}`: {name} must be a positive number, not `{text}`", self.player),
             Ok(number) => Ok(number),
@@ -161,10 +301,9 @@ impl<'a> Options<'a> {
 
     /// One of a few words, by name only.
     fn choice<T: std::str::FromStr<Err = String>>(&mut self, name: &str) -> Result<Option<T>> {
-        let Some(at) = self.by_name.iter().position(|(key, _)| *key == name) else {
+        let Some(text) = self.named(name) else {
             return Ok(None);
         };
-        let (_, text) = self.by_name.remove(at);
         text.parse()
             .map(Some)
             .map_err(|why| anyhow!("`{}`: {why}", self.player))

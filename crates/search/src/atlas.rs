@@ -1,0 +1,164 @@
+//! The part of a game that was visited: every state, move and percept is computed once and remembered.
+//!
+//! Players that walk the same tree thousands of times ([`HyperPlayII`](crate::HyperPlayII), [`IsMcts`](crate::IsMcts)) walk it here. The atlas
+//! counts every step as a node touched; the simulator counts those that had to be computed.
+
+use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A state of the atlas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeId(u32);
+
+/// A set of percepts, interned: equal sets of one role have equal numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SeenId(u32);
+
+/// What is known of a state.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub state: State,
+    /// Whether play ends here: the game is over, or somebody has no legal move (then nobody earns anything).
+    pub over: bool,
+    /// Points per role if play ends here, else empty.
+    pub points: SmallVec<[u8; 4]>,
+    /// Legal moves per role unless play ends here.
+    pub legal: SmallVec<[Box<[MoveId]>; 3]>,
+}
+
+impl Node {
+    /// The place of a move among a role's legal ones.
+    pub(crate) fn place(&self, role: usize, mv: MoveId) -> Option<usize> {
+        self.legal.get(role)?.iter().position(|&m| m == mv)
+    }
+}
+
+/// A joint move as places among the legal moves, one for each role.
+pub(crate) type Places = SmallVec<[u32; 4]>;
+
+/// Where a joint move leads, and what each role perceives of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    pub to: NodeId,
+    pub sees: SmallVec<[SeenId; 4]>,
+}
+
+/// States and steps visited so far.
+#[derive(Default)]
+pub(crate) struct Atlas {
+    nodes: Vec<Node>,
+    numbers: FxHashMap<State, NodeId>,
+    edges: FxHashMap<(NodeId, Places), Edge>,
+    seen: FxHashMap<(u16, Vec<PerceptId>), SeenId>,
+    start: Option<NodeId>,
+    /// Steps made, remembered ones included.
+    pub touches: u64,
+    /// Steps that had to be computed.
+    pub computed: u64,
+}
+
+impl Atlas {
+    /// How much is remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len() + self.edges.len()
+    }
+
+    /// Forgets everything but what it cost.
+    pub(crate) fn forget(&mut self) {
+        *self = Atlas {
+            touches: self.touches,
+            computed: self.computed,
+            ..Atlas::default()
+        };
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// The initial state.
+    pub(crate) fn start(&mut self, sim: &mut dyn Simulator) -> Result<NodeId, Fault> {
+        if let Some(start) = self.start {
+            return Ok(start);
+        }
+        let state = sim.initial()?;
+        let start = self.enter(sim, state)?;
+        self.start = Some(start);
+        Ok(start)
+    }
+
+    fn enter(&mut self, sim: &mut dyn Simulator, state: State) -> Result<NodeId, Fault> {
+        if let Some(&id) = self.numbers.get(&state) {
+            return Ok(id);
+        }
+        let n_roles = sim.roles().len() as u16;
+        let mut node = Node {
+            over: sim.terminal(&state)?,
+            points: SmallVec::new(),
+            legal: SmallVec::new(),
+            state: state.clone(),
+        };
+        if node.over {
+            for role in (0..n_roles).map(RoleId) {
+                node.points.push(sim.goal(&state, role)?.points());
+            }
+        } else {
+            let mut legal = Vec::new();
+            for role in (0..n_roles).map(RoleId) {
+                sim.legal(&state, role, &mut legal)?;
+                node.legal.push(legal.as_slice().into());
+            }
+            if node.legal.iter().any(|moves| moves.is_empty()) {
+                node.over = true;
+                node.legal.clear();
+                node.points = SmallVec::from_elem(0, usize::from(n_roles));
+            }
+        }
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(node);
+        self.numbers.insert(state, id);
+        Ok(id)
+    }
+
+    /// Makes a joint move.
+    pub(crate) fn step(&mut self, sim: &mut dyn Simulator, from: NodeId, places: &Places) -> Result<Edge, Fault> {
+        self.touches += 1;
+        // The key is cloned only where the step is new; most are not.
+        if let Some(edge) = self.edges.get(&(from, places.clone())) {
+            return Ok(edge.clone());
+        }
+        self.computed += 1;
+        let node = self.node(from);
+        let moves = node.legal.iter().zip(places).map(|(legal, &at)| legal[at as usize]);
+        let joint: SmallVec<[MoveId; 4]> = moves.collect();
+        let state = node.state.clone();
+        let mut sees = SmallVec::new();
+        let mut percepts = Vec::new();
+        for role in 0..joint.len() as u16 {
+            sim.percepts(&state, &joint, RoleId(role), &mut percepts)?;
+            sees.push(self.intern(role, &percepts));
+        }
+        let next = sim.next(&state, &joint)?;
+        let edge = Edge {
+            to: self.enter(sim, next)?,
+            sees,
+        };
+        self.edges.insert((from, places.clone()), edge.clone());
+        Ok(edge)
+    }
+
+    fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
+        let fresh = SeenId(self.seen.len() as u32);
+        *self.seen.entry((role, percepts.to_vec())).or_insert(fresh)
+    }
+
+    /// The places of a joint move among the legal ones; none if some move of it is not legal here.
+    pub(crate) fn places(&self, at: NodeId, joint: &[MoveId]) -> Option<Places> {
+        let node = self.node(at);
+        let places = joint.iter().enumerate();
+        places
+            .map(|(role, &mv)| node.place(role, mv).map(|at| at as u32))
+            .collect()
+    }
+}

@@ -1,0 +1,302 @@
+//! HyperPlay-II: moves valued by simulations in which nobody knows more than they would.
+//!
+//! Schofield and Thielscher, *Lifting Model Sampling for General Game Playing to Incomplete-Information Models* (AAAI 2015) and *The
+//! Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016). HyperPlay takes each of its guesses for a fact, so to it information
+//! is worth nothing. Here a move is valued by imperfect-information simulations: a model's history is followed from the first round, so that every role has the
+//! view it would have; then comes our move; and to the end each role but nature is an inner HyperPlay player that knows only its own
+//! view. What a question is worth then shows in what its answer lets our own inner player do.
+//!
+//! Where we differ:
+//! - inner decisions and bags are kept by view, for the whole match, and steps of the game are computed once (`cache` off gives
+//!   the papers' cost);
+//! - where the information set has no more histories than there would be models, all of them are used with their exact probabilities;
+//! - moves that simulations cannot tell apart are ordered by what we would know after them. The inner player never asks twice, so to it all questions
+//!   that leave one guess are alike; this makes the second half of a binary search come out right.
+
+use crate::Tools;
+use crate::atlas::{Atlas, NodeId, Places};
+use crate::believer::Believer;
+use crate::minds::{InnerOptions, Minds};
+use crate::pruning::sample_with_pruning;
+use crate::tally::{Sample, Tallies};
+use crate::views::{Everyone, ViewId};
+use belief::{BeliefError, Model, Options, SamplerKind};
+use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Told};
+use rustc_hash::FxHashMap;
+
+/// How HyperPlay-II plays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hp2Options {
+    /// Simulations for each legal move in each model.
+    pub playouts: u64,
+    /// The inner players.
+    pub inner: InnerOptions,
+    /// Whether what inner players thought is remembered.
+    pub cache: bool,
+}
+
+/// Plays by imperfect-information simulations.
+pub struct HyperPlayII {
+    believer: Believer,
+    models: usize,
+    options: Hp2Options,
+    pub(crate) atlas: Atlas,
+    pub(crate) minds: Minds,
+}
+
+/// A history that explains what we were told, and what everyone knows after it.
+struct Root {
+    node: NodeId,
+    everyone: Everyone,
+    history: Vec<belief::Joint>,
+    weight: f64,
+}
+
+/// Steps and states beyond which the memory of a match is cleared.
+const MEMORY: usize = 4_000_000;
+/// Rounds after which a simulation is given up.
+const MAX_ROUNDS: u64 = 1_000;
+
+impl HyperPlayII {
+    /// A player with so many models of what it was told.
+    ///
+    /// # Errors
+    /// If the options make no sense, such as no models at all.
+    pub fn new(
+        tools: Tools,
+        kind: SamplerKind,
+        belief: &Options,
+        options: Hp2Options,
+    ) -> Result<HyperPlayII, BeliefError> {
+        let n_roles = tools.sim.roles().len();
+        let seed = tools.seed.child("minds");
+        Ok(HyperPlayII {
+            believer: Believer::new(tools, kind, belief)?,
+            models: belief.models,
+            options,
+            atlas: Atlas::default(),
+            minds: Minds::new(n_roles, options.inner, seed),
+        })
+    }
+
+    fn roots(&mut self) -> Result<Vec<Root>, Fault> {
+        let models = merged(self.believer.histories(self.models));
+        let mut roots = Vec::with_capacity(models.len());
+        for model in models {
+            let sim = self.believer.tools.sim.as_mut();
+            if let Some((node, everyone)) = self.minds.views.follow(&mut self.atlas, sim, &model.history)? {
+                roots.push(Root {
+                    node,
+                    everyone,
+                    history: model.history,
+                    weight: model.weight,
+                });
+            }
+        }
+        Ok(roots)
+    }
+
+    fn weigh(&mut self, roots: &[Root], round: usize, budget: &Budget) -> Result<Decision, Fault> {
+        let me = self.believer.tools.role.0 as usize;
+        let seed = self.believer.tools.seed.child("hp2").nth(round as u64);
+        let legal: Vec<&[MoveId]> = roots
+            .iter()
+            .map(|r| self.atlas.node(r.node).legal.get(me).map_or(&[][..], |l| l))
+            .collect();
+        let mut tallies = Tallies::new(roots.iter().map(|r| r.weight).collect(), &legal)?;
+        let mut rng = seed.child("simulations").rng();
+        if tallies.n_moves() > 1 {
+            self.sample(&mut tallies, roots, &mut rng, seed, budget)?;
+        }
+        let mut ranking = tallies.ranking(seed);
+        self.order_by_knowledge(&tallies, roots, &mut ranking)?;
+        let sim = self.believer.tools.sim.as_ref();
+        let role = RoleId(me as u16);
+        Ok(tallies.decide_in(&ranking, |mv| sim.move_text(role, mv).to_owned()))
+    }
+
+    fn sample(
+        &mut self,
+        tallies: &mut Tallies,
+        roots: &[Root],
+        rng: &mut Rng,
+        seed: game::Seed,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        let moves = tallies.moves().to_vec();
+        let (playouts, pruning) = (self.options.playouts, self.options.inner.pruning);
+        if pruning.cut_on_win || pruning.on_depth {
+            let mut order = seed.child("order").rng();
+            return sample_with_pruning(tallies, playouts, pruning, &mut order, |mv, model, left| {
+                self.simulate(&roots[model], moves[mv], left, rng)
+            });
+        }
+        for _ in 0..playouts {
+            for (model, root) in roots.iter().enumerate() {
+                for (mv, &first) in moves.iter().enumerate() {
+                    if budget.stop.is_raised() {
+                        tallies.keep_complete();
+                        return Ok(());
+                    }
+                    if tallies.is_legal(mv, model) {
+                        let sample = self.simulate(root, first, u64::MAX, rng)?;
+                        tallies.add(mv, model, sample, pruning.discount);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One imperfect-information simulation: our move, then inner players to the end.
+    fn simulate(&mut self, root: &Root, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
+        let me = self.believer.tools.role.0 as usize;
+        let mut everyone = root.everyone.clone();
+        if !self.options.cache {
+            self.minds.clear();
+            let sim = self.believer.tools.sim.as_mut();
+            if let Some((_, again)) = self.minds.views.follow(&mut self.atlas, sim, &root.history)? {
+                everyone = again;
+            }
+        }
+        let mut at = root.node;
+        let mut rounds = 0;
+        while !self.atlas.node(at).over {
+            if rounds >= most.min(MAX_ROUNDS) {
+                return Ok(Sample { points: 0, rounds });
+            }
+            let forced = (rounds == 0).then_some(first);
+            let places = self.joint(at, &everyone, forced, rng)?;
+            at = self.advance(at, &places, &mut everyone)?;
+            rounds += 1;
+        }
+        let points = self.atlas.node(at).points[me];
+        Ok(Sample { points, rounds })
+    }
+
+    /// What everyone does: we what is forced upon us, if anything, nature what the dice say.
+    fn joint(
+        &mut self,
+        at: NodeId,
+        everyone: &Everyone,
+        forced: Option<MoveId>,
+        rng: &mut Rng,
+    ) -> Result<Places, Fault> {
+        let tools = &mut self.believer.tools;
+        let (me, nature) = (tools.role, tools.sim.nature());
+        let mut places = Places::new();
+        for (role, &view) in everyone.iter().enumerate() {
+            let id = RoleId(role as u16);
+            let forced = forced.filter(|_| id == me);
+            let place = match forced.and_then(|mv| self.atlas.node(at).place(role, mv)) {
+                Some(place) => place,
+                None if Some(id) == nature => rng.below(self.atlas.node(at).legal[role].len()),
+                None => self.minds.decide(tools, &mut self.atlas, role, view, at, rng)?,
+            };
+            places.push(place as u32);
+        }
+        Ok(places)
+    }
+
+    fn advance(&mut self, at: NodeId, places: &Places, everyone: &mut Everyone) -> Result<NodeId, Fault> {
+        let edge = self.atlas.step(self.believer.tools.sim.as_mut(), at, places)?;
+        for (role, view) in everyone.iter_mut().enumerate() {
+            let own = self.atlas.node(at).legal[role][places[role] as usize];
+            *view = self.minds.views.after(*view, own, edge.sees[role]);
+        }
+        Ok(edge.to)
+    }
+
+    /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
+    fn order_by_knowledge(&mut self, tallies: &Tallies, roots: &[Root], ranking: &mut [usize]) -> Result<(), Fault> {
+        let best = tallies.value(ranking[0]);
+        let error = tallies.stderr(ranking[0]);
+        let is_tied = |mv: usize| best - tallies.value(mv) <= 1e-6 + error.max(tallies.stderr(mv));
+        let tied = ranking.iter().take_while(|&&mv| is_tied(mv)).count();
+        if tied < 2 || self.options.inner.pruning.cut_on_win || !self.options.cache {
+            return Ok(());
+        }
+        let mut doubts: Vec<(f64, usize)> = Vec::with_capacity(tied);
+        for &mv in &ranking[..tied] {
+            doubts.push((self.doubt_after(tallies.moves()[mv], roots)?, mv));
+        }
+        // Stable, so that moves after which we know the same stay in their order.
+        doubts.sort_by(|a, b| round(a.0).total_cmp(&round(b.0)));
+        doubts.iter().zip(ranking.iter_mut()).for_each(|((_, mv), place)| *place = *mv);
+        Ok(())
+    }
+
+    /// Expected entropy of what we hold possible after a move, with the others' moves drawn at random.
+    fn doubt_after(&mut self, mv: MoveId, roots: &[Root]) -> Result<f64, Fault> {
+        let tools = &self.believer.tools;
+        let (me, mut rng) = (tools.role.0 as usize, tools.seed.child("doubt").rng());
+        let mut views: FxHashMap<ViewId, f64> = FxHashMap::default();
+        let mut over = 0.0;
+        for root in roots {
+            let node = self.atlas.node(root.node);
+            let Some(own) = node.place(me, mv) else { continue };
+            let pick = |(role, moves): (usize, &Box<[MoveId]>)| match role == me {
+                true => own as u32,
+                false => rng.below(moves.len()) as u32,
+            };
+            let places: Places = node.legal.iter().enumerate().map(pick).collect();
+            let mut everyone = root.everyone.clone();
+            let to = self.advance(root.node, &places, &mut everyone)?;
+            match self.atlas.node(to).over {
+                true => over += root.weight,
+                false => *views.entry(everyone[me]).or_default() += root.weight,
+            }
+        }
+        let mut views: Vec<(ViewId, f64)> = views.into_iter().collect();
+        views.sort_unstable_by_key(|(view, _)| *view);
+        let total: f64 = over + views.iter().map(|(_, w)| w).sum::<f64>();
+        let mut doubt = 0.0;
+        for (view, weight) in views {
+            let bag = self.minds.bag(&mut self.believer.tools, &mut self.atlas, me, view)?;
+            let entropy: f64 = bag.iter().filter(|(_, p)| *p > 0.0).map(|(_, p)| -p * p.ln()).sum();
+            doubt += weight / total * entropy;
+        }
+        Ok(doubt)
+    }
+}
+
+/// Models with the same history become one.
+fn merged(models: Vec<Model>) -> Vec<Model> {
+    let mut places: FxHashMap<Vec<belief::Joint>, usize> = FxHashMap::default();
+    let mut distinct: Vec<Model> = Vec::new();
+    for model in models.into_iter().filter(|m| m.weight > 0.0) {
+        match places.get(&model.history) {
+            Some(&at) => distinct[at].weight += model.weight,
+            None => {
+                places.insert(model.history.clone(), distinct.len());
+                distinct.push(model);
+            }
+        }
+    }
+    distinct
+}
+
+/// To a millionth: differences in the order of summation are no knowledge.
+fn round(x: f64) -> f64 {
+    (x * 1e6).round()
+}
+
+impl Player for HyperPlayII {
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        self.believer.update(told, budget)?;
+        if self.atlas.len() + self.minds.views.len() > MEMORY {
+            self.atlas.forget();
+            self.minds.clear();
+        }
+        let roots = self.roots()?;
+        let mut decision = self.weigh(&roots, told.len(), budget)?;
+        decision.belief = self.believer.belief().report.to_string();
+        Ok(decision)
+    }
+
+    fn meter(&self) -> Meter {
+        let mut meter = self.believer.meter();
+        meter.touches += self.atlas.touches - self.atlas.computed;
+        meter
+    }
+}

@@ -1,0 +1,560 @@
+//! Information-set Monte Carlo tree search.
+//!
+//! Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search* (IEEE TCIAIG 2012). Every simulation begins in a
+//! history that explains what we were told, drawn by its probability, and descends by statistics that are kept for each *view* of a role: what
+//! cannot be told apart shares its statistics, so a question is worth what the answer allows. With multiple observers each
+//! role has a tree of its own views; with a single observer all statistics hang on our view.
+//!
+//! Where we differ:
+//! - roots come from a belief with weights, whole histories of it, so that the others' views are right from the first round on (a
+//!   determinisation drawn evenly would get Monty Hall wrong);
+//! - rounds are joint moves: where several roles choose at once, each does so by regret matching on its own
+//!   payoffs (Hart and Mas-Colell 2000; Lanctot, Lisý and Winands 2013 for its use in trees) or by EXP3 (Auer et al. 2002), since UCB would
+//!   settle on a pure move;
+//! - leaves are valued a batch at a time; a descent counts as a visit at once and as a loss until its value is known, so that the
+//!   descents of a batch spread;
+//! - the other roles may be taken to play by something else than the tree: at random, or as HyperPlay players.
+
+use crate::Tools;
+use crate::atlas::{Atlas, NodeId, Places};
+use crate::believer::Believer;
+use crate::minds::{InnerOptions, Minds};
+use crate::views::{Everyone, ViewId, Views};
+use belief::{BeliefError, Options, SamplerKind};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told};
+use smallvec::SmallVec;
+use std::str::FromStr;
+
+/// Whose views statistics are kept for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Observers {
+    /// Each role's own.
+    #[default]
+    Multiple,
+    /// Ours, for everybody.
+    Single,
+}
+
+impl FromStr for Observers {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Observers, String> {
+        match name {
+            "multiple" => Ok(Observers::Multiple),
+            "single" => Ok(Observers::Single),
+            _ => Err(format!("there are no observers `{name}`; choose multiple or single")),
+        }
+    }
+}
+
+/// How a role chooses among the moves of its tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// UCB, and regret matching where several roles choose at once.
+    #[default]
+    Auto,
+    /// Upper confidence bounds.
+    Ucb,
+    /// Regret matching.
+    Rm,
+    /// Exponential weights.
+    Exp3,
+}
+
+impl FromStr for Selection {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Selection, String> {
+        match name {
+            "auto" => Ok(Selection::Auto),
+            "ucb" => Ok(Selection::Ucb),
+            "rm" => Ok(Selection::Rm),
+            "exp3" => Ok(Selection::Exp3),
+            _ => Err(format!("there is no selection `{name}`; choose auto, ucb, rm or exp3")),
+        }
+    }
+}
+
+/// How the other roles play inside the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Opponents {
+    /// By their own statistics: as well as they can.
+    #[default]
+    Tree,
+    /// Uniformly.
+    Random,
+    /// As HyperPlay players that know their own view.
+    HyperPlay(InnerOptions),
+}
+
+/// How the search works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IsMctsOptions {
+    /// Simulations for a move.
+    pub simulations: u64,
+    /// Whose views statistics are kept for.
+    pub observers: Observers,
+    /// How moves of the tree are chosen.
+    pub selection: Selection,
+    /// Weight of exploration in UCB, for payoffs in 0..1.
+    pub exploration: f64,
+    /// Leaves valued at a time; 0 chooses by the number of simulations.
+    pub batch: usize,
+    /// How the others play.
+    pub opponents: Opponents,
+}
+
+impl Default for IsMctsOptions {
+    fn default() -> Self {
+        IsMctsOptions {
+            simulations: 10_000,
+            observers: Observers::default(),
+            selection: Selection::default(),
+            exploration: 0.7,
+            batch: 0,
+            opponents: Opponents::default(),
+        }
+    }
+}
+
+/// A move at a view.
+#[derive(Clone, Copy, Debug)]
+struct Arm {
+    mv: MoveId,
+    visits: u32,
+    /// Times it could have been chosen.
+    available: u32,
+    /// Payoffs in 0..1, summed.
+    total: f64,
+    /// Regret, or the log of the exponential weight.
+    regret: f64,
+    /// How often the strategy wanted it.
+    wanted: f64,
+}
+
+/// Statistics of a role's moves at a view.
+#[derive(Default)]
+pub(crate) struct Table {
+    arms: Vec<Arm>,
+    /// Whether it was last used for a choice to be mixed.
+    mixed: bool,
+}
+
+/// A choice made on the way down.
+struct Choice {
+    role: u16,
+    view: ViewId,
+    at: NodeId,
+    arm: u32,
+    /// The probability with which it was made, if it was mixed.
+    chance: Option<f64>,
+}
+
+type Path = SmallVec<[Choice; 16]>;
+
+struct Root {
+    node: NodeId,
+    everyone: Everyone,
+    /// The same for the minds of the others, if they have any.
+    minds: Everyone,
+}
+
+/// Information-set Monte Carlo tree search on a belief.
+pub struct IsMcts {
+    believer: Believer,
+    models: usize,
+    options: IsMctsOptions,
+    atlas: Atlas,
+    views: Views<Table>,
+    minds: Option<Minds>,
+}
+
+/// Steps, states and views beyond which the memory of a match is cleared.
+const MEMORY: usize = 6_000_000;
+/// Share of uniform exploration where choices are mixed.
+const EXPLORE: f64 = 0.1;
+
+impl IsMcts {
+    /// A player that searches from so many models of what it was told.
+    ///
+    /// # Errors
+    /// If the options make no sense, such as no models at all.
+    pub fn new(
+        tools: Tools,
+        kind: SamplerKind,
+        belief: &Options,
+        options: IsMctsOptions,
+    ) -> Result<IsMcts, BeliefError> {
+        let n_roles = tools.sim.roles().len();
+        let seed = tools.seed.child("minds");
+        let minds = match options.opponents {
+            Opponents::HyperPlay(inner) => Some(Minds::new(n_roles, inner, seed)),
+            _ => None,
+        };
+        Ok(IsMcts {
+            believer: Believer::new(tools, kind, belief)?,
+            models: belief.models,
+            options,
+            atlas: Atlas::default(),
+            views: Views::new(n_roles),
+            minds,
+        })
+    }
+
+    fn me(&self) -> usize {
+        usize::from(self.believer.tools.role.0)
+    }
+
+    fn forget_if_large(&mut self) {
+        if self.atlas.len() + self.views.len() > MEMORY {
+            self.atlas.forget();
+            self.views = Views::new(self.views.start().len());
+            self.minds.iter_mut().for_each(Minds::clear);
+        }
+    }
+
+    /// Histories to start from, with their weights summed up.
+    fn roots(&mut self) -> Result<(Vec<Root>, Vec<f64>), Fault> {
+        let (mut roots, mut upto, mut sum) = (Vec::new(), Vec::new(), 0.0);
+        let one_view = self.one_view();
+        for model in self.believer.histories(self.models) {
+            let sim = self.believer.tools.sim.as_mut();
+            let eyes = |role| one_view.unwrap_or(role);
+            let followed = self.views.follow_as(&mut self.atlas, sim, &model.history, eyes)?;
+            let Some((node, everyone)) = followed else { continue };
+            let minds = match &mut self.minds {
+                Some(minds) => minds.views.follow(&mut self.atlas, sim, &model.history)?,
+                None => None,
+            };
+            if model.weight > 0.0 && !self.atlas.node(node).over {
+                sum += model.weight;
+                upto.push(sum);
+                let minds = minds.map_or_else(Everyone::new, |(_, minds)| minds);
+                roots.push(Root { node, everyone, minds });
+            }
+        }
+        Ok((roots, upto))
+    }
+
+    /// The role whose view all statistics hang on, if it is one.
+    fn one_view(&self) -> Option<usize> {
+        (self.options.observers == Observers::Single).then(|| self.me())
+    }
+
+    fn search(&mut self, roots: &[Root], upto: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+        let mut rng = seed.child("descents").rng();
+        let batch = match self.options.batch {
+            0 => (self.options.simulations / 64).clamp(1, 256),
+            n => n as u64,
+        };
+        let mut done = 0;
+        let mut pending: Vec<(Path, State)> = Vec::new();
+        while done < self.options.simulations && (done == 0 || !budget.stop.is_raised()) {
+            let now = batch.min(self.options.simulations - done);
+            for _ in 0..now {
+                let point = rng.unit() * upto[upto.len() - 1];
+                let root = &roots[upto.partition_point(|&sum| sum <= point).min(roots.len() - 1)];
+                let (path, leaf) = self.descend(root, &mut rng)?;
+                let node = self.atlas.node(leaf);
+                if node.over {
+                    let points: SmallVec<[f64; 4]> = node.points.iter().map(|&p| f64::from(p) / 100.0).collect();
+                    self.back_up(&path, &points);
+                } else {
+                    pending.push((path, node.state.clone()));
+                }
+            }
+            self.value(&mut pending, seed.nth(done), budget)?;
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// Plays out the leaves and hands their payoffs up.
+    fn value(&mut self, pending: &mut Vec<(Path, State)>, seed: Seed, budget: &Budget) -> Result<(), Fault> {
+        let (paths, leaves): (Vec<Path>, Vec<State>) = pending.drain(..).unzip();
+        let totals = self.believer.tools.play_out(&leaves, 1, seed, &budget.stop)?;
+        for (path, total) in paths.iter().zip(&totals) {
+            if total.playouts == 0 {
+                self.take_back(path);
+                continue;
+            }
+            let n = total.playouts as f64 * 100.0;
+            let points: SmallVec<[f64; 4]> = total.points.iter().map(|&p| p as f64 / n).collect();
+            self.back_up(path, &points);
+        }
+        Ok(())
+    }
+
+    /// From a root to the first move that nobody has tried, or to the end.
+    fn descend(&mut self, root: &Root, rng: &mut Rng) -> Result<(Path, NodeId), Fault> {
+        let mut path = Path::new();
+        let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());
+        while !self.atlas.node(at).over {
+            let (places, fresh) = self.joint(at, &everyone, &minds, &mut path, rng)?;
+            let one_view = self.one_view();
+            let edge = self.atlas.step(self.believer.tools.sim.as_mut(), at, &places)?;
+            let legal = &self.atlas.node(at).legal;
+            for (role, view) in everyone.iter_mut().enumerate() {
+                let whose = one_view.unwrap_or(role);
+                *view = self.views.after(*view, legal[whose][places[whose] as usize], edge.sees[whose]);
+            }
+            if let Some(inner) = &mut self.minds {
+                for (role, view) in minds.iter_mut().enumerate() {
+                    *view = inner.views.after(*view, legal[role][places[role] as usize], edge.sees[role]);
+                }
+            }
+            at = edge.to;
+            if fresh {
+                break;
+            }
+        }
+        Ok((path, at))
+    }
+
+    /// What everyone does here, and whether somebody does it for the first time.
+    fn joint(
+        &mut self,
+        at: NodeId,
+        everyone: &Everyone,
+        minds: &Everyone,
+        path: &mut Path,
+        rng: &mut Rng,
+    ) -> Result<(Places, bool), Fault> {
+        let tools = &mut self.believer.tools;
+        let (me, nature) = (usize::from(tools.role.0), tools.sim.nature().map(|r| usize::from(r.0)));
+        let node = self.atlas.node(at);
+        let choosing = (0..node.legal.len()).filter(|&r| Some(r) != nature && node.legal[r].len() > 1);
+        let mixed = match self.options.selection {
+            Selection::Auto => choosing.count() > 1,
+            Selection::Ucb => false,
+            Selection::Rm | Selection::Exp3 => true,
+        };
+        let (mut places, mut fresh) = (Places::new(), false);
+        for (role, &view) in everyone.iter().enumerate() {
+            let n_moves = self.atlas.node(at).legal[role].len();
+            let by_tree = role == me || self.options.opponents == Opponents::Tree;
+            let place = if n_moves == 1 {
+                0
+            } else if Some(role) == nature || (!by_tree && self.minds.is_none()) {
+                rng.below(n_moves)
+            } else if let (false, Some(inner)) = (by_tree, &mut self.minds) {
+                inner.decide(tools, &mut self.atlas, role, minds[role], at, rng)?
+            } else {
+                let legal = &self.atlas.node(at).legal[role];
+                let table = self.views.get_mut(view);
+                let (place, arm, chance) = table.select(legal, mixed, &self.options, rng);
+                fresh |= table.arms[arm].visits == 0;
+                table.arms[arm].visits += 1;
+                path.push(Choice {
+                    role: role as u16,
+                    view,
+                    at,
+                    arm: arm as u32,
+                    chance,
+                });
+                place
+            };
+            places.push(place as u32);
+        }
+        Ok((places, fresh))
+    }
+
+    fn back_up(&mut self, path: &Path, points: &[f64]) {
+        for choice in path {
+            let legal = &self.atlas.node(choice.at).legal[usize::from(choice.role)];
+            let payoff = points[usize::from(choice.role)];
+            let table = self.views.get_mut(choice.view);
+            table.learn(choice, payoff, legal, self.options.selection);
+        }
+    }
+
+    /// Undoes the visits of a descent whose leaf was not valued.
+    fn take_back(&mut self, path: &Path) {
+        for choice in path {
+            self.views.get_mut(choice.view).arms[choice.arm as usize].visits -= 1;
+        }
+    }
+
+    fn decide(&mut self, roots: &[Root], seed: Seed) -> Decision {
+        let me = self.me();
+        let root = &roots[0];
+        let legal = self.atlas.node(root.node).legal[me].clone();
+        let table = self.views.get_mut(root.everyone[me]);
+        let sim = self.believer.tools.sim.as_ref();
+        let text = |mv| sim.move_text(RoleId(me as u16), mv).to_owned();
+        if table.arms.is_empty() {
+            return Decision::plain(text(legal[0]));
+        }
+        let mut arms = table.arms.clone();
+        arms.sort_by(|a, b| b.visits.cmp(&a.visits).then(b.mean().total_cmp(&a.mean())));
+        if table.mixed {
+            let drawn = draw(arms.iter().map(|a| a.wanted), &mut seed.child("mixed").rng());
+            let chosen = arms.remove(drawn);
+            arms.insert(0, chosen);
+        }
+        let candidates: Vec<Candidate> = arms.iter().map(|arm| arm.candidate(text(arm.mv))).collect();
+        Decision {
+            mv: candidates[0].mv.clone(),
+            candidates,
+            ..Decision::default()
+        }
+    }
+}
+
+impl Table {
+    /// Chooses among the legal moves: the place among them, the arm, and the chance it had if the choice was mixed.
+    fn select(
+        &mut self,
+        legal: &[MoveId],
+        mixed: bool,
+        options: &IsMctsOptions,
+        rng: &mut Rng,
+    ) -> (usize, usize, Option<f64>) {
+        let arms = self.arms_of(legal);
+        self.mixed = mixed;
+        if !mixed {
+            let place = self.by_bounds(&arms, options.exploration, rng);
+            return (place, arms[place], None);
+        }
+        let strategy = self.strategy(&arms, options.selection);
+        for (&arm, p) in arms.iter().zip(&strategy) {
+            self.arms[arm].wanted += p;
+        }
+        let even = EXPLORE / arms.len() as f64;
+        let chances = strategy.iter().map(|p| p * (1.0 - EXPLORE) + even);
+        let place = draw(chances.clone(), rng);
+        (place, arms[place], chances.clone().nth(place))
+    }
+
+    /// The arms of these moves; makes those that are missing.
+    fn arms_of(&mut self, legal: &[MoveId]) -> SmallVec<[usize; 32]> {
+        if self.arms.is_empty() {
+            self.arms.extend(legal.iter().map(|&mv| Arm::new(mv)));
+        }
+        if self.arms.len() == legal.len() && self.arms.iter().zip(legal).all(|(arm, mv)| arm.mv == *mv) {
+            return (0..legal.len()).collect();
+        }
+        let place = |&mv: &MoveId| match self.arms.iter().position(|arm| arm.mv == mv) {
+            Some(at) => at,
+            None => {
+                self.arms.push(Arm::new(mv));
+                self.arms.len() - 1
+            }
+        };
+        legal.iter().map(place).collect()
+    }
+
+    fn by_bounds(&mut self, arms: &[usize], exploration: f64, rng: &mut Rng) -> usize {
+        let untried = arms.iter().filter(|&&arm| self.arms[arm].visits == 0).count();
+        arms.iter().for_each(|&arm| self.arms[arm].available += 1);
+        if untried > 0 {
+            let pick = rng.below(untried);
+            let mut places = (0..arms.len()).filter(|&place| self.arms[arms[place]].visits == 0);
+            return places.nth(pick).unwrap_or(0);
+        }
+        let bound = |arm: &Arm| {
+            let n = f64::from(arm.visits);
+            arm.total / n + exploration * (f64::from(arm.available).ln() / n).sqrt()
+        };
+        let bounds = arms.iter().map(|&arm| bound(&self.arms[arm]));
+        let best = bounds.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        best.map_or(0, |(place, _)| place)
+    }
+
+    fn strategy(&self, arms: &[usize], selection: Selection) -> SmallVec<[f64; 32]> {
+        let weight = |arm: &Arm| arm.regret.max(0.0);
+        let mut strategy: SmallVec<[f64; 32]> = match selection {
+            Selection::Exp3 => {
+                let rate = EXPLORE / arms.len() as f64;
+                let most = arms.iter().map(|&a| self.arms[a].regret).fold(f64::MIN, f64::max);
+                arms.iter().map(|&a| (rate * (self.arms[a].regret - most)).exp()).collect()
+            }
+            _ => arms.iter().map(|&a| weight(&self.arms[a])).collect(),
+        };
+        let sum: f64 = strategy.iter().sum();
+        let even = 1.0 / arms.len() as f64;
+        strategy.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
+        strategy
+    }
+
+    fn learn(&mut self, choice: &Choice, payoff: f64, legal: &[MoveId], selection: Selection) {
+        let chosen = choice.arm as usize;
+        self.arms[chosen].total += payoff;
+        let Some(chance) = choice.chance else { return };
+        self.arms[chosen].regret += payoff / chance;
+        if selection != Selection::Exp3 {
+            for arm in self.arms.iter_mut().filter(|arm| legal.contains(&arm.mv)) {
+                arm.regret -= payoff;
+            }
+        }
+    }
+}
+
+impl Arm {
+    fn new(mv: MoveId) -> Arm {
+        Arm {
+            mv,
+            visits: 0,
+            available: 0,
+            total: 0.0,
+            regret: 0.0,
+            wanted: 0.0,
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.total / f64::from(self.visits.max(1))
+    }
+
+    fn candidate(&self, mv: String) -> Candidate {
+        let mean = self.mean();
+        Candidate {
+            mv,
+            mean: 100.0 * mean,
+            // Payoffs lie in 0..1: no distribution with this mean varies more.
+            stderr: 100.0 * (mean * (1.0 - mean) / f64::from(self.visits.max(1))).max(0.0).sqrt(),
+            visits: u64::from(self.visits),
+        }
+    }
+}
+
+/// One of these, with probability in proportion.
+fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> usize {
+    let total: f64 = weights.clone().sum();
+    let mut left = rng.unit() * total;
+    let mut last = 0;
+    for (at, weight) in weights.enumerate().filter(|(_, w)| *w > 0.0) {
+        last = at;
+        left -= weight;
+        if left < 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+impl Player for IsMcts {
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        self.believer.update(told, budget)?;
+        self.forget_if_large();
+        let (roots, upto) = self.roots()?;
+        if roots.is_empty() {
+            let legal = self.believer.legal()?;
+            return Ok(Decision::plain(self.believer.tools.text(legal[0])));
+        }
+        let me = self.me();
+        let seed = self.believer.tools.seed.child("ismcts").nth(told.len() as u64);
+        if roots.iter().any(|root| self.atlas.node(root.node).legal[me].len() > 1) {
+            self.search(&roots, &upto, seed, budget)?;
+        }
+        let mut decision = self.decide(&roots, seed);
+        decision.belief = self.believer.belief().report.to_string();
+        Ok(decision)
+    }
+
+    fn meter(&self) -> Meter {
+        let mut meter = self.believer.meter();
+        meter.touches += self.atlas.touches - self.atlas.computed;
+        meter
+    }
+}

@@ -1,0 +1,138 @@
+//! Discounting and pruning, as HyperPlay-II tried them.
+//!
+//! Schofield and Thielscher, *The Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016), after Cazenave,
+//! Saffidine, Schofield and Thielscher, *Discounting and Pruning for Nested Playouts in General Game Playing* (AAAI 2016). The papers find
+//! that pruning hurts in most games of hidden information; it is here so that this can be seen. Readings of open points: decision 17.
+
+use crate::Tools;
+use crate::flat::{Guess, Plan};
+use crate::tally::{Sample, Tallies};
+use game::{Decision, Fault, MoveId, Rng, RoleId, State};
+use smallvec::SmallVec;
+
+/// What is cut short. Nothing by default.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pruning {
+    /// A payoff counts this factor less for every round it takes, when moves are compared; reports stay undiscounted.
+    pub discount: f64,
+    /// No further moves are looked at once all playouts of a move, in all models, reached the maximum.
+    pub cut_on_win: bool,
+    /// Playouts are ended, with nothing, once a move has taken more rounds than the quickest move that reached the maximum.
+    pub on_depth: bool,
+    /// The payoff that counts as reaching the maximum: 100, or what optimal play is known to get.
+    pub maximum: u8,
+}
+
+impl Default for Pruning {
+    fn default() -> Pruning {
+        Pruning {
+            discount: 1.0,
+            cut_on_win: false,
+            on_depth: false,
+            maximum: 100,
+        }
+    }
+}
+
+/// The discount factor of the papers.
+pub const DISCOUNT: f64 = 0.99;
+
+/// Samples every move in every model, moves in random order, and cuts short what may be. `play` gets the number of the move, that of
+/// the model, and the rounds it may take.
+pub(crate) fn sample_with_pruning(
+    tallies: &mut Tallies,
+    playouts: u64,
+    pruning: Pruning,
+    rng: &mut Rng,
+    mut play: impl FnMut(usize, usize, u64) -> Result<Sample, Fault>,
+) -> Result<(), Fault> {
+    let mut order: Vec<usize> = (0..tallies.n_moves()).collect();
+    shuffle(&mut order, rng);
+    let mut quickest = u64::MAX;
+    for mv in order {
+        let (mut rounds, mut all_won) = (0, true);
+        for model in 0..tallies.n_models() {
+            if !tallies.is_legal(mv, model) {
+                all_won = false;
+                continue;
+            }
+            for _ in 0..playouts {
+                let left = if pruning.on_depth {
+                    quickest.saturating_sub(rounds)
+                } else {
+                    u64::MAX
+                };
+                let sample = play(mv, model, left)?;
+                rounds += sample.rounds;
+                all_won &= sample.points >= pruning.maximum;
+                tallies.add(mv, model, sample, pruning.discount);
+            }
+        }
+        if all_won {
+            quickest = quickest.min(rounds);
+            if pruning.cut_on_win {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shuffle(items: &mut [usize], rng: &mut Rng) {
+    for at in (1..items.len()).rev() {
+        items.swap(at, rng.below(at + 1));
+    }
+}
+
+/// Flat Monte Carlo with pruning: the twin of [`weigh`](crate::weigh) for inner players that prune, one game at a time.
+pub(crate) fn prune_and_weigh(
+    tools: &mut Tools,
+    guesses: &[Guess],
+    plan: Plan,
+    pruning: Pruning,
+) -> Result<Decision, Fault> {
+    let mut legal = Vec::with_capacity(guesses.len());
+    for guess in guesses {
+        legal.push(tools.legal(&guess.state, tools.role)?);
+    }
+    let weights = guesses.iter().map(|g| g.weight).collect();
+    let mut tallies = Tallies::new(weights, &legal)?;
+    if tallies.n_moves() > 1 {
+        let mut rng = plan.seed.child("pruned").rng();
+        let mut dice = plan.seed.child("playouts").rng();
+        let moves = tallies.moves().to_vec();
+        sample_with_pruning(&mut tallies, plan.playouts, pruning, &mut rng, |mv, model, left| {
+            random_game(tools, &guesses[model].state, moves[mv], left, &mut dice)
+        })?;
+    }
+    let (role, sim) = (tools.role, tools.sim.as_ref());
+    Ok(tallies.decide(plan.seed, |mv| sim.move_text(role, mv).to_owned()))
+}
+
+/// A random game that begins with a move of ours and may take so many rounds.
+fn random_game(tools: &mut Tools, from: &State, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
+    let n_roles = tools.sim.roles().len();
+    let mut state = from.clone();
+    let mut rounds = 0;
+    while !tools.sim.terminal(&state)? {
+        if rounds >= most {
+            return Ok(Sample { points: 0, rounds });
+        }
+        let mut joint: SmallVec<[MoveId; 4]> = SmallVec::new();
+        for role in (0..n_roles).map(|r| RoleId(r as u16)) {
+            if rounds == 0 && role == tools.role {
+                joint.push(first);
+                continue;
+            }
+            let legal = tools.legal(&state, role)?;
+            if legal.is_empty() {
+                return Ok(Sample { points: 0, rounds });
+            }
+            joint.push(*rng.pick(&legal));
+        }
+        state = tools.sim.next(&state, &joint)?;
+        rounds += 1;
+    }
+    let points = tools.sim.goal(&state, tools.role)?.points();
+    Ok(Sample { points, rounds })
+}

@@ -1,0 +1,109 @@
+//! What roles know, as trees: a point is one role's view, the way to it that role's own moves and percepts.
+//!
+//! Two histories that look alike to a role lead to the same point of its tree. Whatever a role may base a decision on is
+//! kept at such a point, so that it cannot depend on anything the role does not know.
+
+use crate::atlas::{Atlas, NodeId, SeenId};
+use belief::Joint;
+use game::{Fault, MoveId, Simulator};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A view of some role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ViewId(pub u32);
+
+/// The last round of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Last {
+    pub before: ViewId,
+    pub own: MoveId,
+    pub sees: SeenId,
+}
+
+/// One tree of views for each role; every view carries a `T`.
+pub(crate) struct Views<T> {
+    points: Vec<(Option<Last>, T)>,
+    numbers: FxHashMap<Last, ViewId>,
+    n_roles: usize,
+}
+
+/// The views of all roles at one moment.
+pub(crate) type Everyone = SmallVec<[ViewId; 4]>;
+
+impl<T: Default> Views<T> {
+    pub(crate) fn new(n_roles: usize) -> Views<T> {
+        Views {
+            points: (0..n_roles).map(|_| (None, T::default())).collect(),
+            numbers: FxHashMap::default(),
+            n_roles,
+        }
+    }
+
+    /// The views before the first round.
+    pub(crate) fn start(&self) -> Everyone {
+        (0..self.n_roles as u32).map(ViewId).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The last round of a view, unless nothing happened yet.
+    pub(crate) fn last(&self, view: ViewId) -> Option<Last> {
+        self.points[view.0 as usize].0
+    }
+
+    pub(crate) fn get(&self, view: ViewId) -> &T {
+        &self.points[view.0 as usize].1
+    }
+
+    pub(crate) fn get_mut(&mut self, view: ViewId) -> &mut T {
+        &mut self.points[view.0 as usize].1
+    }
+
+    /// The view after one more round.
+    pub(crate) fn after(&mut self, before: ViewId, own: MoveId, sees: SeenId) -> ViewId {
+        let last = Last { before, own, sees };
+        let fresh = ViewId(self.points.len() as u32);
+        let view = *self.numbers.entry(last).or_insert(fresh);
+        if view == fresh {
+            self.points.push((Some(last), T::default()));
+        }
+        view
+    }
+
+    /// Follows a history from the start: where it leads and what everyone then knows. Nothing if it cannot be played.
+    pub(crate) fn follow(
+        &mut self,
+        atlas: &mut Atlas,
+        sim: &mut dyn Simulator,
+        history: &[Joint],
+    ) -> Result<Option<(NodeId, Everyone)>, Fault> {
+        self.follow_as(atlas, sim, history, |role| role)
+    }
+
+    /// Follows a history, with some role's eyes in the place of each role's own.
+    pub(crate) fn follow_as(
+        &mut self,
+        atlas: &mut Atlas,
+        sim: &mut dyn Simulator,
+        history: &[Joint],
+        eyes: impl Fn(usize) -> usize,
+    ) -> Result<Option<(NodeId, Everyone)>, Fault> {
+        let mut node = atlas.start(sim)?;
+        let mut everyone = self.start();
+        for joint in history {
+            let Some(places) = atlas.places(node, joint) else {
+                return Ok(None);
+            };
+            let edge = atlas.step(sim, node, &places)?;
+            for (role, view) in everyone.iter_mut().enumerate() {
+                let eyes = eyes(role);
+                *view = self.after(*view, joint[eyes], edge.sees[eyes]);
+            }
+            node = edge.to;
+        }
+        Ok(Some((node, everyone)))
+    }
+}
