@@ -1,22 +1,22 @@
-//! Flat Monte Carlo in the true state: what HyperPlay's experiments measure themselves against.
+//! A perfect-information player in the true state: what HyperPlay's experiments measure themselves against.
 
-use crate::flat::{Guess, Plan, weigh};
+use crate::perfect::{Insight, consider};
 use crate::tools::Tools;
 use game::{Budget, Cheat, Decision, Fault, Meter};
 
-/// Plays the move with the best mean over random games from the true state, which it is shown.
+/// Plays what an insight puts first in the true state, which it is shown.
 pub struct Cheater {
     tools: Tools,
-    playouts: u64,
+    insight: Box<dyn Insight>,
     round: u64,
 }
 
 impl Cheater {
-    /// So many playouts for each legal move.
-    pub fn new(tools: Tools, playouts: u64) -> Cheater {
+    /// A player with this insight.
+    pub fn new(tools: Tools, insight: Box<dyn Insight>) -> Cheater {
         Cheater {
             tools,
-            playouts,
+            insight,
             round: 0,
         }
     }
@@ -27,14 +27,13 @@ impl Cheat for Cheater {
         let unknown = || Fault::Unknown("the true state is not a state of the rules".to_owned());
         let state = self.tools.sim.state_of(fluents).ok_or_else(unknown)?;
         self.round += 1;
-        let plan = Plan {
-            playouts: self.playouts,
-            seed: self.tools.seed.child("cheat").nth(self.round),
-        };
-        weigh(&mut self.tools, &[Guess { state, weight: 1.0 }], plan, budget)
+        let seed = self.tools.seed.child("cheat").nth(self.round);
+        consider(self.insight.as_mut(), &mut self.tools, &state, seed, budget)
     }
 
     fn meter(&self) -> Meter {
-        self.tools.meter()
+        let mut meter = self.tools.meter();
+        meter.touches += self.insight.remembered();
+        meter
     }
 }

@@ -4,7 +4,8 @@
 //! (Schofield, Cerexhe and Thielscher 2012): expectation over models, a move that is illegal in a model counts zero there.
 
 use crate::Tools;
-use game::{Budget, Candidate, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
+use crate::perfect::{Insight, Worth, decision, widest};
+use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
 use std::collections::BTreeMap;
 
 /// A state that may be the true one, and how likely that is; weights need not sum to one.
@@ -25,12 +26,45 @@ pub struct Plan {
     pub seed: Seed,
 }
 
+/// Flat Monte Carlo in one state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flat {
+    /// Playouts for each legal move; if not given, as many as there is time for.
+    pub playouts: Option<u64>,
+}
+
+/// Playouts for each legal move, where neither a number nor a time is given.
+pub const USUAL_PLAYOUTS: u64 = 100;
+
+impl Insight for Flat {
+    fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
+        let guess = Guess {
+            state: state.clone(),
+            weight: 1.0,
+        };
+        let plan = Plan {
+            playouts: budget.count(self.playouts, USUAL_PLAYOUTS),
+            seed,
+        };
+        worths(tools, &[guess], plan, budget)
+    }
+
+    fn name(&self) -> &'static str {
+        "mc"
+    }
+}
+
 /// Random games that are run at a time: enough to fill the lanes, few enough to stop in time.
 const CHUNK: usize = 8_192;
 
 /// Values every legal move over the guesses; the best comes first. Ties are broken by the seed.
 pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Decision, Fault> {
-    let mut table = Table::new(tools, guesses)?;
+    let worths = worths(tools, guesses, plan, budget)?;
+    Ok(decision(tools, worths))
+}
+
+fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
+    let mut table = Table::new(tools, guesses, budget)?;
     if table.moves.is_empty() {
         return Err(Fault::Unknown(
             "there is no legal move in any state held possible".to_owned(),
@@ -39,7 +73,7 @@ pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) 
     if table.moves.len() > 1 {
         table.play(tools, guesses, plan, budget)?;
     }
-    Ok(table.decide(tools, plan.seed))
+    Ok(table.worths(plan.seed))
 }
 
 /// Every move that is legal in some guess, with what its playouts came to in each.
@@ -56,18 +90,25 @@ struct Cell {
 }
 
 impl Table {
-    fn new(tools: &mut Tools, guesses: &[Guess]) -> Result<Table, Fault> {
-        let total: f64 = guesses.iter().map(|g| g.weight).sum();
+    /// Guesses that there is no time to look at are left out.
+    fn new(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<Table, Fault> {
         let mut moves: BTreeMap<MoveId, Vec<Cell>> = BTreeMap::new();
+        let mut weights = Vec::with_capacity(guesses.len());
         for (number, guess) in guesses.iter().enumerate() {
+            if number > 0 && budget.stop.is_raised() {
+                break;
+            }
+            weights.push(guess.weight);
             for mv in tools.legal(&guess.state, tools.role)? {
                 let row = moves.entry(mv).or_insert_with(|| vec![Cell::default(); guesses.len()]);
                 row[number].legal = true;
             }
         }
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total);
         Ok(Table {
             moves: moves.into_iter().collect(),
-            weights: guesses.iter().map(|g| g.weight / total).collect(),
+            weights,
         })
     }
 
@@ -78,10 +119,16 @@ impl Table {
             .iter()
             .map(|(_, row)| row.iter().filter(|c| c.legal).count())
             .sum();
+        let share = (CHUNK / cells.max(1)).clamp(1, 64) as u64;
         let mut done = 0;
         let mut pass = 0;
         while done < plan.playouts && (pass == 0 || !budget.stop.is_raised()) {
-            let share = (CHUNK / cells.max(1)).clamp(1, 64) as u64;
+            // Where there is little time, every cell should have something before any has much.
+            let share = if budget.timed {
+                share.min(1 << pass.min(6))
+            } else {
+                share
+            };
             let now = share.min(plan.playouts - done);
             let seed = plan.seed.child("playouts").nth(pass);
             self.pass(tools, guesses, now, seed, budget)?;
@@ -98,6 +145,9 @@ impl Table {
         let mut rng = seed.child("others").rng();
         for (row, (mv, cells)) in self.moves.iter().enumerate() {
             for (column, _) in cells.iter().enumerate().filter(|(_, c)| c.legal) {
+                if budget.stop.is_raised() {
+                    break;
+                }
                 let states = successors(tools, &guesses[column].state, *mv, n, &mut rng)?;
                 let games = n / states.len() as u64;
                 owners.extend(states.iter().map(|_| (row, column, games)));
@@ -120,23 +170,18 @@ impl Table {
         Ok(())
     }
 
-    fn decide(&self, tools: &Tools, seed: Seed) -> Decision {
+    fn worths(&self, seed: Seed) -> Vec<Worth> {
         let mut rng = seed.child("ties").rng();
-        let mut drawn: Vec<(Candidate, u64)> = self
+        let mut drawn: Vec<(Worth, u64)> = self
             .moves
             .iter()
-            .map(|(mv, row)| (self.candidate(tools, *mv, row), rng.bits()))
+            .map(|(mv, row)| (self.worth(*mv, row), rng.bits()))
             .collect();
         drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-        let candidates: Vec<Candidate> = drawn.into_iter().map(|(candidate, _)| candidate).collect();
-        Decision {
-            mv: candidates[0].mv.clone(),
-            candidates,
-            belief: String::new(),
-        }
+        drawn.into_iter().map(|(worth, _)| worth).collect()
     }
 
-    fn candidate(&self, tools: &Tools, mv: MoveId, row: &[Cell]) -> Candidate {
+    fn worth(&self, mv: MoveId, row: &[Cell]) -> Worth {
         let (mut mean, mut variance, mut visits) = (0.0, 0.0, 0);
         for (cell, weight) in row.iter().zip(&self.weights) {
             if cell.playouts == 0 {
@@ -145,12 +190,11 @@ impl Table {
             let n = cell.playouts as f64;
             let m = cell.points as f64 / n;
             mean += weight * m;
-            // Payoffs lie in 0..=100: no distribution with this mean varies more.
-            variance += weight * weight * m * (100.0 - m) / n;
+            variance += (weight * widest(m, n)).powi(2);
             visits += cell.playouts;
         }
-        Candidate {
-            mv: tools.sim.move_text(tools.role, mv).to_owned(),
+        Worth {
+            mv,
             mean,
             stderr: variance.sqrt(),
             visits,

@@ -1,53 +1,62 @@
 //! HyperPlay: guesses at the hidden state, and a perfect-information player on each of them.
 //!
 //! Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect Information* (AAAI
-//! 2012). Models of the game that explain the role's view are kept by a sampler; each legal move is valued by random
-//! games in every model, and the values are averaged by the models' weights. A move that is illegal in a model counts
-//! zero there. The player treats each guess as a fact, so it never pays for information.
+//! 2012). Models of the game that explain the role's view are kept by a sampler; each legal move is valued in every model, and the
+//! values are averaged by the models' weights. A move that is illegal in a model counts zero there. The player treats each
+//! guess as a fact, so it never pays for information.
 //!
-//! Where we differ: models come from any sampler of [`belief`], by default the exact one, and where that holds fewer
-//! states possible than there would be models, all of them are used with their exact probabilities.
+//! Moves are valued by random games, of all models at once, or by any other [`Insight`], one model after the other.
+//!
+//! Where we differ: models come from any sampler of [`belief`], by default the exact one; models that lead to the same state
+//! are one; and where the sampler holds fewer states possible than there would be models, all of them are used with
+//! their exact probabilities.
 
 use crate::Tools;
 use crate::believer::Believer;
 use crate::flat::{Guess, Plan, weigh};
+use crate::perfect::{Insight, Worth, decision};
 use belief::{BeliefError, Options, SamplerKind};
-use game::{Budget, Decision, Fault, Meter, Player, Told};
+use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
-/// Plays by playouts from sampled models.
+/// Plays by what moves are worth in sampled models.
 pub struct HyperPlay {
     believer: Believer,
     models: usize,
-    playouts: u64,
+    by: By,
 }
 
+/// How moves are valued in models.
+pub enum By {
+    /// Random games: so many for each legal move in each model; if not given, as many as there is time for.
+    Playouts(Option<u64>),
+    /// An insight into each model.
+    Insight(Box<dyn Insight>),
+}
+
+/// Playouts for each legal move in each model, where neither a number nor a time is given.
+const USUAL_PLAYOUTS: u64 = 16;
+
 impl HyperPlay {
-    /// So many playouts for each legal move in each model.
+    /// A player with this sampler.
     ///
     /// # Errors
     /// If the options make no sense, such as no models at all.
-    pub fn new(tools: Tools, kind: SamplerKind, options: &Options, playouts: u64) -> Result<HyperPlay, BeliefError> {
+    pub fn new(tools: Tools, kind: SamplerKind, options: &Options, by: By) -> Result<HyperPlay, BeliefError> {
         Ok(HyperPlay {
             believer: Believer::new(tools, kind, options)?,
             models: options.models,
-            playouts,
+            by,
         })
     }
 
     fn guesses(&self) -> Vec<Guess> {
         if let Some(states) = self.believer.few_states(self.models) {
-            let guess = |(state, weight)| Guess { state, weight };
-            return states.into_iter().map(guess).collect();
+            return merge(states.into_iter());
         }
         let models = &self.believer.belief().models;
-        models
-            .iter()
-            .filter(|m| m.weight > 0.0)
-            .map(|m| Guess {
-                state: m.state.clone(),
-                weight: m.weight,
-            })
-            .collect()
+        merge(models.iter().map(|m| (m.state.clone(), m.weight)))
     }
 }
 
@@ -55,16 +64,98 @@ impl Player for HyperPlay {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         self.believer.update(told, budget)?;
         let guesses = self.guesses();
-        let plan = Plan {
-            playouts: self.playouts,
-            seed: self.believer.tools.seed.child("hp").nth(told.len() as u64),
+        let tools = &mut self.believer.tools;
+        let seed = tools.seed.child("hp").nth(told.len() as u64);
+        let mut decision = match &mut self.by {
+            By::Playouts(playouts) => {
+                let playouts = budget.count(*playouts, USUAL_PLAYOUTS);
+                weigh(tools, &guesses, Plan { playouts, seed }, budget)?
+            }
+            By::Insight(insight) => {
+                let worths = average(insight.as_mut(), tools, &guesses, seed, budget)?;
+                decision(tools, worths)
+            }
         };
-        let mut decision = weigh(&mut self.believer.tools, &guesses, plan, budget)?;
         decision.belief = self.believer.belief().report.to_string();
         Ok(decision)
     }
 
     fn meter(&self) -> Meter {
-        self.believer.meter()
+        let mut meter = self.believer.meter();
+        if let By::Insight(insight) = &self.by {
+            meter.touches += insight.remembered();
+        }
+        meter
     }
+}
+
+/// Every state once, in the order of first appearance, with all of its weight.
+fn merge(states: impl Iterator<Item = (State, f64)>) -> Vec<Guess> {
+    let mut places: FxHashMap<State, usize> = FxHashMap::default();
+    let mut guesses: Vec<Guess> = Vec::new();
+    for (state, weight) in states.filter(|(_, weight)| *weight > 0.0) {
+        match places.get(&state) {
+            Some(&at) => guesses[at].weight += weight,
+            None => {
+                places.insert(state.clone(), guesses.len());
+                guesses.push(Guess { state, weight });
+            }
+        }
+    }
+    guesses
+}
+
+/// What moves are worth over all guesses. The time is divided evenly; where it does not suffice, the likeliest count.
+fn average(
+    insight: &mut dyn Insight,
+    tools: &mut Tools,
+    guesses: &[Guess],
+    seed: Seed,
+    budget: &Budget,
+) -> Result<Vec<Worth>, Fault> {
+    let mut order: Vec<usize> = (0..guesses.len()).collect();
+    order.sort_by(|&a, &b| guesses[b].weight.total_cmp(&guesses[a].weight));
+    let mut sums: BTreeMap<MoveId, Worth> = BTreeMap::new();
+    let mut total = 0.0;
+    for (number, &at) in order.iter().enumerate() {
+        if total > 0.0 && budget.stop.is_raised() {
+            break;
+        }
+        let guess = &guesses[at];
+        let share = budget.part(1.0 / (order.len() - number) as f64);
+        let legal = tools.legal(&guess.state, tools.role)?;
+        if legal.is_empty() {
+            continue;
+        }
+        total += guess.weight;
+        for worth in insight.value(tools, &guess.state, seed.nth(number as u64), &share)? {
+            let sum = sums.entry(worth.mv).or_insert(Worth {
+                mean: 0.0,
+                stderr: 0.0,
+                visits: 0,
+                ..worth
+            });
+            sum.mean += guess.weight * worth.mean;
+            sum.stderr += (guess.weight * worth.stderr).powi(2);
+            sum.visits += worth.visits;
+        }
+    }
+    if sums.is_empty() {
+        return Err(Fault::Unknown(
+            "there is no legal move in any state held possible".to_owned(),
+        ));
+    }
+    Ok(ranked(sums, total, seed))
+}
+
+fn ranked(sums: BTreeMap<MoveId, Worth>, total: f64, seed: Seed) -> Vec<Worth> {
+    let mut rng = seed.child("ties").rng();
+    let finish = |sum: Worth| Worth {
+        mean: sum.mean / total,
+        stderr: sum.stderr.sqrt() / total,
+        ..sum
+    };
+    let mut drawn: Vec<(Worth, u64)> = sums.into_values().map(|sum| (finish(sum), rng.bits())).collect();
+    drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
+    drawn.into_iter().map(|(worth, _)| worth).collect()
 }

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`Random`] | a uniformly random legal move |
 //! | [`First`] | the first legal move |
-//! | [`HyperPlay`] | playouts from models that explain what the role was told |
+//! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into them |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
 //! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
-//! | [`MonteCarlo`] | flat Monte Carlo in a game of complete information |
-//! | [`Cheater`] | flat Monte Carlo in the true state: for experiments only |
+//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo |
+//! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
 //!
 //! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
 
@@ -20,7 +20,7 @@ mod hp2;
 mod hyperplay;
 mod ismcts;
 mod minds;
-mod montecarlo;
+mod perfect;
 mod plain;
 mod pruning;
 mod tally;
@@ -29,12 +29,12 @@ mod views;
 
 pub use believer::Believer;
 pub use cheat::Cheater;
-pub use flat::{Guess, Plan, weigh};
+pub use flat::{Flat, Guess, Plan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII};
-pub use hyperplay::HyperPlay;
+pub use hyperplay::{By, HyperPlay};
 pub use ismcts::{IsMcts, IsMctsOptions, Observers, Opponents, Selection};
 pub use minds::InnerOptions;
-pub use montecarlo::MonteCarlo;
+pub use perfect::{Insight, Perfect, Worth};
 pub use plain::{First, Random};
 pub use pruning::{DISCOUNT, Pruning};
 pub use tools::Tools;

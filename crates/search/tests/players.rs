@@ -3,7 +3,7 @@
 use belief::{Options, SamplerKind, Weights};
 use game::{Budget, Cheat, Decision, Player, RoleId, Seed, StopFlag, Told};
 use ground::Reference;
-use search::{Cheater, First, HyperPlay, MonteCarlo, Random, Tools};
+use search::{By, Cheater, First, Flat, HyperPlay, Perfect, Random, Tools};
 
 /// On the reference simulator, one playout after the other: what players do for games that do not ground.
 fn tools(game: &str, role: u16, seed: u64) -> Tools {
@@ -18,6 +18,12 @@ fn tools(game: &str, role: u16, seed: u64) -> Tools {
         role: RoleId(role),
         seed: Seed(seed),
     }
+}
+
+fn flat(playouts: u64) -> Box<Flat> {
+    Box::new(Flat {
+        playouts: Some(playouts),
+    })
 }
 
 fn told(own: &str, sees: &[&str]) -> Told {
@@ -42,7 +48,7 @@ fn monty_hall(sampler: SamplerKind, weights: Weights) -> Decision {
         weights,
         ..Options::default()
     };
-    let mut player = HyperPlay::new(tools("monty-hall", 0, 1), sampler, &options, 4).unwrap();
+    let mut player = HyperPlay::new(tools("monty-hall", 0, 1), sampler, &options, By::Playouts(Some(4))).unwrap();
     let told = [told("(choose 1)", &[]), told("noop", &["(closed 3)"])];
     player.choose(&told, &budget()).unwrap()
 }
@@ -74,7 +80,7 @@ const OPENING: [(&str, &str); 4] = [
 
 #[test]
 fn monte_carlo_takes_a_win() {
-    let mut player = MonteCarlo::new(tools("tictactoe", 0, 3), 60);
+    let mut player = Perfect::new(tools("tictactoe", 0, 3), flat(60));
     let told: Vec<Told> = OPENING
         .iter()
         .map(|(x, o)| {
@@ -86,7 +92,7 @@ fn monte_carlo_takes_a_win() {
     assert_eq!(decision.mv, "(mark 1 3)");
     assert_eq!(decision.candidates[0].mean, 100.0);
     assert!(player.meter().states > 60);
-    let again = MonteCarlo::new(tools("tictactoe", 0, 3), 60)
+    let again = Perfect::new(tools("tictactoe", 0, 3), flat(60))
         .choose(&told, &budget())
         .unwrap();
     assert_eq!(decision, again, "the same seed decides the same");
@@ -94,7 +100,7 @@ fn monte_carlo_takes_a_win() {
 
 #[test]
 fn a_cheat_sees_the_winning_card() {
-    let mut cheat = Cheater::new(tools("kuhn-poker", 1, 1), 10);
+    let mut cheat = Cheater::new(tools("kuhn-poker", 1, 1), flat(10));
     let state = [
         "(bet player1)",
         "(control player2)",
@@ -117,7 +123,13 @@ fn plain_players_play_what_is_legal() {
 
 #[test]
 fn a_percept_that_nothing_explains_is_survived() {
-    let mut player = HyperPlay::new(tools("monty-hall", 0, 1), SamplerKind::Trellis, &Options::default(), 4).unwrap();
+    let mut player = HyperPlay::new(
+        tools("monty-hall", 0, 1),
+        SamplerKind::Trellis,
+        &Options::default(),
+        By::Playouts(Some(4)),
+    )
+    .unwrap();
     let told = [told("(choose 1)", &["(closed 2)"])];
     let decision = player.choose(&told, &budget()).unwrap();
     assert_eq!(decision.mv, "noop");

@@ -1,14 +1,17 @@
 //! Players by name: `name:key=value,…`, and the short forms of the papers such as `hp:16,4`.
 
+mod insights;
+
 use crate::engine::Engine;
 use anyhow::{Result, anyhow, bail};
 use belief::SamplerKind;
 use game::{Batch, Playouts, RoleId, Seed};
+use insights::InsightSpec;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
-    Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, MonteCarlo, Opponents,
-    Pruning, Random, Tools,
+    By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, Opponents,
+    Perfect, Pruning, Random, Tools,
 };
 
 /// Who is to play, as asked for on the command line.
@@ -23,16 +26,13 @@ pub struct PlayerSpec {
 enum Kind {
     Random,
     Legal,
-    Mc {
-        playouts: u64,
-    },
-    Cheat {
-        playouts: u64,
-    },
+    Perfect(InsightSpec),
+    Cheat(InsightSpec),
     HyperPlay {
         sampler: SamplerKind,
         options: belief::Options,
-        playouts: u64,
+        playouts: Option<u64>,
+        with: Option<InsightSpec>,
     },
     HyperPlayII {
         sampler: SamplerKind,
@@ -58,16 +58,17 @@ impl PlayerSpec {
         let kind = match name {
             "random" => Kind::Random,
             "legal" => Kind::Legal,
-            "mc" => Kind::Mc {
-                playouts: options.number("playouts", 100)?,
-            },
             "hp" => hyperplay(&mut options)?,
             "hp2" => hyperplay2(&mut options)?,
             "ismcts" => ismcts(&mut options)?,
-            "cheat" => Kind::Cheat {
-                playouts: options.number("playouts", 100)?,
+            "cheat" => Kind::Cheat(match InsightSpec::nested(&mut options)? {
+                Some(spec) => spec,
+                None => InsightSpec::Flat(insights::flat(&mut options)?),
+            }),
+            _ => match InsightSpec::parse(name, &mut options)? {
+                Some(spec) => Kind::Perfect(spec),
+                None => bail!("there is no player `{name}`; there are {PLAYERS}"),
             },
-            _ => bail!("there is no player `{name}`; there are {PLAYERS}"),
         };
         options.finish()?;
         Ok(PlayerSpec {
@@ -78,7 +79,7 @@ impl PlayerSpec {
 
     /// Whether it can only play games in which nothing is hidden.
     pub fn needs_complete_information(&self) -> bool {
-        matches!(self.kind, Kind::Mc { .. })
+        matches!(self.kind, Kind::Perfect(_))
     }
 
     /// Somebody to sit in a role's place for one match.
@@ -87,13 +88,17 @@ impl PlayerSpec {
         Ok(match &self.kind {
             Kind::Random => Seat::Player(Box::new(Random::new(tools)?)),
             Kind::Legal => Seat::Player(Box::new(First::new(tools)?)),
-            Kind::Mc { playouts } => Seat::Player(Box::new(MonteCarlo::new(tools, *playouts))),
-            Kind::Cheat { playouts } => Seat::Cheat(Box::new(Cheater::new(tools, *playouts))),
+            Kind::Perfect(spec) => Seat::Player(Box::new(Perfect::new(tools, spec.make()))),
+            Kind::Cheat(spec) => Seat::Cheat(Box::new(Cheater::new(tools, spec.make()))),
             Kind::HyperPlay {
                 sampler,
                 options,
                 playouts,
-            } => Seat::Player(Box::new(HyperPlay::new(tools, *sampler, options, *playouts)?)),
+                with,
+            } => {
+                let by = with.map_or(By::Playouts(*playouts), |spec| By::Insight(spec.make()));
+                Seat::Player(Box::new(HyperPlay::new(tools, *sampler, options, by)?))
+            }
             Kind::HyperPlayII {
                 sampler,
                 belief,
@@ -212,11 +217,15 @@ fn sampling(options: &mut Options<'_>) -> Result<(SamplerKind, belief::Weights, 
     ))
 }
 
-/// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`
+/// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`, or `with=…` in place of playouts
 fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
     let (sampler, weights, remedy) = sampling(options)?;
     let models = options.number("models", 64)? as usize;
-    let playouts = options.number("playouts", 16)?;
+    let with = InsightSpec::nested(options)?;
+    let playouts = match with {
+        Some(_) => None,
+        None => options.some_number("playouts")?,
+    };
     Ok(Kind::HyperPlay {
         sampler,
         options: belief::Options {
@@ -226,6 +235,7 @@ fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
             ..belief::Options::default()
         },
         playouts,
+        with,
     })
 }
 
@@ -290,6 +300,11 @@ impl<'a> Options<'a> {
     /// A positive number.
     fn number(&mut self, name: &str, default: u64) -> Result<u64> {
         self.text(name).map_or(Ok(default), |text| self.positive(name, text))
+    }
+
+    /// A positive number, if there is one.
+    fn some_number(&mut self, name: &str) -> Result<Option<u64>> {
+        self.text(name).map(|text| self.positive(name, text)).transpose()
     }
 
     fn positive(&self, name: &str, text: &str) -> Result<u64> {

@@ -1,0 +1,141 @@
+//! What perfect-information players share: an [`Insight`] values the moves of one state, whoever asks.
+//!
+//! The same insight plays a game in which nothing is hidden ([`Perfect`]), values the models of HyperPlay
+//! ([`HyperPlay`](crate::HyperPlay)), and cheats ([`Cheater`](crate::Cheater)).
+
+use crate::Tools;
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
+
+/// What a move is worth to the role that asks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// The move.
+    pub mv: MoveId,
+    /// The payoff it promises, 0..=100.
+    pub mean: f64,
+    /// Standard error of that; 0 if it is certain, or meant to be.
+    pub stderr: f64,
+    /// What it rests on: playouts, or visits of a tree. A move with none was not looked at, and its mean means nothing.
+    pub visits: u64,
+}
+
+/// A way to value moves in a state that is known.
+pub trait Insight: Send {
+    /// Values every legal move of the tools' role, with the move to play first. The state is not terminal.
+    ///
+    /// Ends soon after the budget's flag is raised, with what there is by then. What was found out may be remembered for
+    /// later calls, with other states of the same game.
+    fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault>;
+
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// Nodes of the game tree that it touched without computing them.
+    fn remembered(&self) -> u64 {
+        0
+    }
+}
+
+/// Plays a game in which everybody is told every move.
+pub struct Perfect {
+    tools: Tools,
+    insight: Box<dyn Insight>,
+    line: Vec<State>,
+}
+
+impl Perfect {
+    /// Plays the move that the insight puts first.
+    pub fn new(tools: Tools, insight: Box<dyn Insight>) -> Perfect {
+        Perfect {
+            tools,
+            insight,
+            line: Vec::new(),
+        }
+    }
+
+    fn present(&mut self, told: &[Told]) -> Result<State, Fault> {
+        if self.line.is_empty() {
+            self.line.push(self.tools.sim.initial()?);
+        }
+        while self.line.len() <= told.len() {
+            let round = self.line.len() - 1;
+            let next = self.tools.follow(&self.line[round], &told[round])?;
+            let name = self.insight.name();
+            let hidden = || {
+                Fault::Unknown(format!(
+                    "{name} needs a game of complete information; use hp for this one"
+                ))
+            };
+            self.line.push(next.ok_or_else(hidden)?);
+        }
+        Ok(self.line[told.len()].clone())
+    }
+}
+
+impl Player for Perfect {
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        let state = self.present(told)?;
+        let seed = self.tools.seed.child(self.insight.name()).nth(told.len() as u64);
+        consider(self.insight.as_mut(), &mut self.tools, &state, seed, budget)
+    }
+
+    fn meter(&self) -> Meter {
+        let mut meter = self.tools.meter();
+        meter.touches += self.insight.remembered();
+        meter
+    }
+}
+
+/// Decides in a state that is known; where there is only one move, without a thought.
+pub(crate) fn consider(
+    insight: &mut dyn Insight,
+    tools: &mut Tools,
+    state: &State,
+    seed: Seed,
+    budget: &Budget,
+) -> Result<Decision, Fault> {
+    let legal = tools.legal(state, tools.role)?;
+    let worths = match legal[..] {
+        [] => return Err(no_move(tools)),
+        [mv] => vec![unknown(mv)],
+        _ => insight.value(tools, state, seed, budget)?,
+    };
+    Ok(decision(tools, worths))
+}
+
+/// A move that was not looked at.
+pub(crate) fn unknown(mv: MoveId) -> Worth {
+    Worth {
+        mv,
+        mean: 0.0,
+        stderr: 0.0,
+        visits: 0,
+    }
+}
+
+/// Moves valued, the one to play first, as a decision.
+pub(crate) fn decision(tools: &Tools, worths: Vec<Worth>) -> Decision {
+    let candidate = |worth: Worth| Candidate {
+        mv: tools.text(worth.mv).to_owned(),
+        mean: worth.mean,
+        stderr: worth.stderr,
+        visits: worth.visits,
+    };
+    let candidates: Vec<Candidate> = worths.into_iter().map(candidate).collect();
+    Decision {
+        mv: candidates.first().map(|c| c.mv.clone()).unwrap_or_default(),
+        candidates,
+        belief: String::new(),
+    }
+}
+
+/// Our role cannot move, which the rules must not allow.
+pub(crate) fn no_move(tools: &Tools) -> Fault {
+    let name = &tools.sim.roles()[tools.role.0 as usize];
+    Fault::Unknown(format!("E-NO-MOVE: {name} has no legal move"))
+}
+
+/// The standard error of a mean of payoffs: no distribution over 0..=100 with this mean varies more.
+pub(crate) fn widest(mean: f64, visits: f64) -> f64 {
+    (mean * (100.0 - mean)).max(0.0).sqrt() / visits.max(1.0).sqrt()
+}
