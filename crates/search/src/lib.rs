@@ -7,7 +7,7 @@
 //! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into them |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
 //! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
-//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo |
+//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`] |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
 //!
 //! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
@@ -19,12 +19,15 @@ mod flat;
 mod hp2;
 mod hyperplay;
 mod ismcts;
+mod mast;
 mod minds;
 mod perfect;
 mod plain;
 mod pruning;
 mod tally;
 mod tools;
+mod tree;
+mod uct;
 mod views;
 
 pub use believer::Believer;
@@ -38,3 +41,4 @@ pub use perfect::{Insight, Perfect, Worth};
 pub use plain::{First, Random};
 pub use pruning::{DISCOUNT, Pruning};
 pub use tools::Tools;
+pub use uct::{Policy, Uct, UctOptions};

@@ -1,23 +1,25 @@
-//! Perfect-information players by name, alone or inside of others: `mc`, and `hp:16,with=mc:100`.
+//! Perfect-information players by name, alone or inside of others: `uct:500`, and `hp:16,with=uct:500,with.c=1`.
 
 use super::Options;
 use anyhow::{Result, bail};
-use search::{Flat, Insight};
+use search::{Flat, Insight, Uct, UctOptions};
 
 /// Which insight, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum InsightSpec {
     Flat(Flat),
+    Uct(UctOptions),
 }
 
 /// Their names.
-const INSIGHTS: &str = "mc";
+const INSIGHTS: &str = "mc, uct";
 
 impl InsightSpec {
     /// Reads the options of an insight; nothing if the name is of something else.
     pub(super) fn parse(name: &str, options: &mut Options<'_>) -> Result<Option<InsightSpec>> {
         Ok(Some(match name {
             "mc" => InsightSpec::Flat(flat(options)?),
+            "uct" => InsightSpec::Uct(uct(options)?),
             _ => return Ok(None),
         }))
     }
@@ -50,6 +52,7 @@ impl InsightSpec {
     pub(super) fn make(&self) -> Box<dyn Insight> {
         match self {
             InsightSpec::Flat(flat) => Box::new(*flat),
+            InsightSpec::Uct(options) => Box::new(Uct::new(*options)),
         }
     }
 }
@@ -59,4 +62,39 @@ pub(super) fn flat(options: &mut Options<'_>) -> Result<Flat> {
     Ok(Flat {
         playouts: options.some_number("playouts")?,
     })
+}
+
+/// `uct:SIMULATIONS,c=…,policy=…,batch=…,playouts=…,solve=…`
+fn uct(options: &mut Options<'_>) -> Result<UctOptions> {
+    let usual = UctOptions::default();
+    Ok(UctOptions {
+        c: exploration(options)?.unwrap_or(usual.c),
+        policy: options.choice("policy")?.unwrap_or_default(),
+        batch: match options.named_number("batch", 0)? {
+            0 => None,
+            batch => Some(batch),
+        },
+        playouts: options.named_number("playouts", 1)?,
+        solve: switch(options, "solve")?.unwrap_or(usual.solve),
+        simulations: options.some_number("simulations")?,
+    })
+}
+
+fn exploration(options: &mut Options<'_>) -> Result<Option<f64>> {
+    let Some(text) = options.named("c") else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(c) if (0.0..1e6).contains(&c) => Ok(Some(c)),
+        _ => bail!("`{}`: c must be a number of at least 0, not `{text}`", options.player),
+    }
+}
+
+fn switch(options: &mut Options<'_>, name: &str) -> Result<Option<bool>> {
+    match options.named(name) {
+        None => Ok(None),
+        Some("on") => Ok(Some(true)),
+        Some("off") => Ok(Some(false)),
+        Some(other) => bail!("`{}`: {name} is on or off, not `{other}`", options.player),
+    }
 }

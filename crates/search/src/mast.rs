@@ -1,0 +1,103 @@
+//! Playouts that prefer moves which did well before, wherever they were made: MAST.
+//!
+//! Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing* (AAAI 2008): every move of a role has the mean of
+//! the playouts in which it was made, and moves are drawn with probability proportional to `exp(mean / temperature)`. A move
+//! that was never made counts as winning.
+//!
+//! Where we differ: only moves made in playouts are counted, not those on the way to them, whose choice is the tree's.
+
+use game::{Fault, MoveId, Rng, RoleId, Simulator, State, StopFlag};
+
+/// Means of all moves.
+#[derive(Default)]
+pub(crate) struct Mast {
+    /// Points and playouts, per role and move.
+    means: Vec<Vec<(f64, f64)>>,
+    /// Moves of the playout at hand.
+    made: Vec<(u16, MoveId)>,
+}
+
+/// Points by which one move must be better than another to be chosen e times as often.
+const TEMPERATURE: f64 = 10.0;
+/// Rounds after which a playout of a game that does not end is given up.
+const MAX_ROUNDS: usize = 20_000;
+
+impl Mast {
+    /// Plays one game to its end and learns from it. Nothing if the flag was raised before.
+    pub(crate) fn play_out(
+        &mut self,
+        sim: &mut dyn Simulator,
+        from: &State,
+        rng: &mut Rng,
+        stop: &StopFlag,
+    ) -> Result<Option<Vec<f64>>, Fault> {
+        let n_roles = sim.roles().len();
+        let nature = sim.nature();
+        self.means.resize(n_roles, Vec::new());
+        self.made.clear();
+        let mut state = from.clone();
+        let mut legal = Vec::new();
+        let mut joint = Vec::with_capacity(n_roles);
+        let mut points = vec![0.0; n_roles];
+        for _ in 0..MAX_ROUNDS {
+            if sim.terminal(&state)? {
+                for (role, points) in points.iter_mut().enumerate() {
+                    *points = f64::from(sim.goal(&state, RoleId(role as u16))?.points());
+                }
+                break;
+            }
+            if stop.is_raised() {
+                return Ok(None);
+            }
+            joint.clear();
+            for role in (0..n_roles).map(|r| RoleId(r as u16)) {
+                sim.legal(&state, role, &mut legal)?;
+                let mv = match legal[..] {
+                    [] => break,
+                    [only] => only,
+                    _ if Some(role) == nature => *rng.pick(&legal),
+                    _ => self.draw(role, &legal, rng),
+                };
+                joint.push(mv);
+            }
+            if joint.len() < n_roles {
+                break;
+            }
+            state = sim.next(&state, &joint)?;
+        }
+        self.learn(&points);
+        Ok(Some(points))
+    }
+
+    fn draw(&mut self, role: RoleId, legal: &[MoveId], rng: &mut Rng) -> MoveId {
+        let means = &self.means[role.0 as usize];
+        let weight = |mv: &MoveId| {
+            let mean = match means.get(mv.0 as usize) {
+                Some(&(points, n)) if n > 0.0 => points / n,
+                _ => 100.0,
+            };
+            ((mean - 100.0) / TEMPERATURE).exp()
+        };
+        let weights: Vec<f64> = legal.iter().map(weight).collect();
+        let mut left = rng.unit() * weights.iter().sum::<f64>();
+        let found = weights.iter().position(|w| {
+            left -= w;
+            left < 0.0
+        });
+        let mv = legal[found.unwrap_or(legal.len() - 1)];
+        self.made.push((role.0, mv));
+        mv
+    }
+
+    fn learn(&mut self, points: &[f64]) {
+        for &(role, mv) in &self.made {
+            let means = &mut self.means[role as usize];
+            if means.len() <= mv.0 as usize {
+                means.resize(mv.0 as usize + 1, (0.0, 0.0));
+            }
+            let (sum, n) = &mut means[mv.0 as usize];
+            *sum += points[role as usize];
+            *n += 1.0;
+        }
+    }
+}

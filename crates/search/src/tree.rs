@@ -1,0 +1,332 @@
+//! The tree of UCT: a node for every state, whatever the way to it, and statistics for each role's moves there.
+//!
+//! A node is first only a state. It is looked at (is the game over, what is legal) when a descent goes through it for the
+//! first time, which most nodes never see; and successors are remembered, so that a descent asks the simulator
+//! about one new state at most.
+
+use crate::Tools;
+use game::{Fault, MoveId, RoleId, State};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// A node, by its place.
+pub(crate) type NodeId = u32;
+
+/// One index for each role, into its moves.
+pub(crate) type Picks = SmallVec<[u32; 4]>;
+
+/// All that was seen.
+#[derive(Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    /// By hash of the state; the next number is free or taken by another state of the same hash.
+    places: FxHashMap<u64, NodeId>,
+    /// Moves kept, to know how large the tree is.
+    choices: usize,
+}
+
+/// A state.
+pub(crate) struct Node {
+    pub(crate) state: State,
+    /// Playouts that were begun from here or below.
+    pub(crate) visits: u32,
+    /// Those of them that have not come back yet.
+    pub(crate) flying: u32,
+    pub(crate) stage: Stage,
+    /// How the game ends from here if everybody plays well, once that is certain.
+    pub(crate) proof: Option<Box<Proof>>,
+}
+
+/// What is known of a state.
+pub(crate) enum Stage {
+    /// Nothing.
+    New,
+    /// What can be done there.
+    Open(Box<Open>),
+    /// The game is over.
+    Over,
+    /// Somebody cannot move although the game is not over.
+    Stuck,
+}
+
+/// A state in which the game goes on.
+pub(crate) struct Open {
+    /// Moves of each role, in canonical order.
+    pub(crate) roles: SmallVec<[Vec<Choice>; 2]>,
+    /// The only role that has a choice, if it is one, and not nature.
+    pub(crate) mover: Option<usize>,
+    /// Whether nobody has a choice.
+    forced: bool,
+    children: Children,
+}
+
+/// A move and what it came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    pub(crate) mv: MoveId,
+    /// Playouts that began with it.
+    pub(crate) visits: u32,
+    /// Those of them that have not come back yet.
+    pub(crate) flying: u32,
+    /// Points of the role, summed over playouts that came back.
+    pub(crate) total: f64,
+    /// If this leads to a state whose end is certain: points of the role, and rounds until then.
+    pub(crate) known: Option<(u8, u32)>,
+}
+
+/// How a game ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Proof {
+    /// Points of each role.
+    pub(crate) points: SmallVec<[u8; 4]>,
+    /// Rounds until then.
+    pub(crate) rounds: u32,
+}
+
+/// Successors, by the number of the joint move.
+enum Children {
+    Few(Box<[NodeId]>),
+    Many(FxHashMap<u64, NodeId>),
+}
+
+const NONE: NodeId = NodeId::MAX;
+/// Joint moves of a state that get a place each.
+const FEW: u64 = 512;
+
+impl Tree {
+    /// Roughly the memory in use, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.nodes.len() * (size_of::<Node>() + size_of::<Open>() + 24) + self.choices * (size_of::<Choice>() + 8)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Tree::default();
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id as usize]
+    }
+
+    pub(crate) fn open(&self, id: NodeId) -> Option<&Open> {
+        match &self.nodes[id as usize].stage {
+            Stage::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn open_mut(&mut self, id: NodeId) -> Option<&mut Open> {
+        match &mut self.nodes[id as usize].stage {
+            Stage::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// The node of a state, made if there is none.
+    pub(crate) fn place(&mut self, state: State) -> NodeId {
+        let mut hasher = FxHasher::default();
+        state.hash(&mut hasher);
+        let mut key = hasher.finish();
+        loop {
+            match self.places.get(&key) {
+                None => break,
+                Some(&id) if self.nodes[id as usize].state == state => return id,
+                Some(_) => key = key.wrapping_add(1),
+            }
+        }
+        let id = self.nodes.len() as NodeId;
+        self.places.insert(key, id);
+        self.nodes.push(Node {
+            state,
+            visits: 0,
+            flying: 0,
+            stage: Stage::New,
+            proof: None,
+        });
+        id
+    }
+
+    /// Looks at a state that is still new.
+    pub(crate) fn look(&mut self, tools: &mut Tools, id: NodeId) -> Result<(), Fault> {
+        let node = &mut self.nodes[id as usize];
+        if !matches!(node.stage, Stage::New) {
+            return Ok(());
+        }
+        let n_roles = tools.sim.roles().len();
+        if tools.sim.terminal(&node.state)? {
+            let mut points = SmallVec::new();
+            for role in 0..n_roles {
+                points.push(tools.sim.goal(&node.state, RoleId(role as u16))?.points());
+            }
+            node.stage = Stage::Over;
+            node.proof = Some(Box::new(Proof { points, rounds: 0 }));
+            return Ok(());
+        }
+        let mut roles = SmallVec::new();
+        let mut legal = Vec::new();
+        for role in 0..n_roles {
+            tools.sim.legal(&node.state, RoleId(role as u16), &mut legal)?;
+            roles.push(legal.iter().map(|&mv| Choice::new(mv)).collect());
+        }
+        self.choices += roles.iter().map(Vec::len).sum::<usize>();
+        node.stage = match roles.iter().any(Vec::is_empty) {
+            true => Stage::Stuck,
+            false => Stage::Open(Box::new(Open::new(roles, tools.sim.nature()))),
+        };
+        Ok(())
+    }
+
+    /// The state after a joint move.
+    pub(crate) fn follow(&mut self, tools: &mut Tools, id: NodeId, picks: &Picks) -> Result<NodeId, Fault> {
+        let node = &self.nodes[id as usize];
+        let Stage::Open(open) = &node.stage else {
+            return Err(Fault::Unknown("nobody moves in a state that is not open".to_owned()));
+        };
+        let number = open.number(picks);
+        if let Some(child) = open.child(number) {
+            return Ok(child);
+        }
+        let joint: SmallVec<[MoveId; 4]> = (open.roles.iter().zip(picks))
+            .map(|(choices, &at)| choices[at as usize].mv)
+            .collect();
+        let next = tools.sim.next(&node.state, &joint)?;
+        let child = self.place(next);
+        if let Some(open) = self.open_mut(id) {
+            open.set_child(number, child);
+        }
+        Ok(child)
+    }
+
+    /// Whether the end of the game from here can now be told from what is known of the states that follow: because whoever
+    /// moves can have everything, or has tried all. Only where one role decides. Gives whether it is news.
+    ///
+    /// Where the mover has several moves that are best for it, the others' points are those of one of them.
+    pub(crate) fn prove(&mut self, id: NodeId) -> bool {
+        let node = &self.nodes[id as usize];
+        let Stage::Open(open) = &node.stage else {
+            return false;
+        };
+        if node.proof.is_some() || (open.mover.is_none() && !open.forced) {
+            return false;
+        }
+        let role = open.mover.unwrap_or(0);
+        let known = self.known(open, role);
+        let mut best: Option<&Proof> = None;
+        for proof in known.iter().flatten() {
+            if best.is_none_or(|than| proof.is_better(than, role)) {
+                best = Some(proof);
+            }
+        }
+        let all = known.iter().all(Option::is_some);
+        let proof = best
+            .filter(|proof| all || proof.points[role] == 100)
+            .map(|proof| Proof {
+                points: proof.points.clone(),
+                rounds: proof.rounds + 1,
+            });
+        let marks: SmallVec<[_; 32]> = known.iter().map(|k| k.map(|p| (p.points[role], p.rounds))).collect();
+        drop(known);
+        let node = &mut self.nodes[id as usize];
+        if let Stage::Open(open) = &mut node.stage {
+            open.roles[role]
+                .iter_mut()
+                .zip(marks)
+                .for_each(|(choice, mark)| choice.known = mark);
+        }
+        node.proof = proof.map(Box::new);
+        node.proof.is_some()
+    }
+
+    /// What is certain about the states after each move of a role, if the others have no choice.
+    fn known(&self, open: &Open, role: usize) -> SmallVec<[Option<&Proof>; 32]> {
+        let mut picks: Picks = SmallVec::from_elem(0, open.roles.len());
+        let proof = |at| {
+            picks[role] = at;
+            let child = open.child(open.number(&picks))?;
+            self.nodes[child as usize].proof.as_deref()
+        };
+        (0..open.roles[role].len() as u32).map(proof).collect()
+    }
+}
+
+impl Choice {
+    fn new(mv: MoveId) -> Choice {
+        Choice {
+            mv,
+            visits: 0,
+            flying: 0,
+            total: 0.0,
+            known: None,
+        }
+    }
+
+    /// Playouts that came back.
+    pub(crate) fn back(&self) -> u32 {
+        self.visits - self.flying
+    }
+
+    /// Their mean, if there are any.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.back() > 0).then(|| self.total / f64::from(self.back()))
+    }
+}
+
+impl Proof {
+    /// More points first; a good end soon, a bad one late.
+    fn is_better(&self, than: &Proof, role: usize) -> bool {
+        let (mine, theirs) = (self.points[role], than.points[role]);
+        match mine == theirs {
+            true if mine > 50 => self.rounds < than.rounds,
+            true => self.rounds > than.rounds,
+            false => mine > theirs,
+        }
+    }
+}
+
+impl Open {
+    fn new(roles: SmallVec<[Vec<Choice>; 2]>, nature: Option<RoleId>) -> Open {
+        let mut choosing = (0..roles.len()).filter(|&r| roles[r].len() > 1);
+        let (first, second) = (choosing.next(), choosing.next());
+        let nature = nature.map(|r| r.0 as usize);
+        let joints = roles.iter().try_fold(1_u64, |n, c| n.checked_mul(c.len() as u64));
+        let children = match joints {
+            Some(n) if n <= FEW => Children::Few(vec![NONE; n as usize].into()),
+            _ => Children::Many(FxHashMap::default()),
+        };
+        Open {
+            mover: first.filter(|&r| second.is_none() && Some(r) != nature),
+            forced: first.is_none(),
+            roles,
+            children,
+        }
+    }
+
+    /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to number
+    /// (more than 64 bits), numbers may repeat; no state of any game we know comes near.
+    fn number(&self, picks: &Picks) -> u64 {
+        let radix = self.roles.iter().zip(picks);
+        radix.fold(0_u64, |n, (c, &at)| {
+            n.wrapping_mul(c.len() as u64).wrapping_add(u64::from(at))
+        })
+    }
+
+    fn child(&self, number: u64) -> Option<NodeId> {
+        match &self.children {
+            Children::Few(few) => few.get(number as usize).copied().filter(|&id| id != NONE),
+            Children::Many(many) => many.get(&number).copied(),
+        }
+    }
+
+    fn set_child(&mut self, number: u64, child: NodeId) {
+        match &mut self.children {
+            Children::Few(few) => few[number as usize] = child,
+            Children::Many(many) => {
+                many.insert(number, child);
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! UCT: Monte Carlo tree search with upper confidence bounds.
+//!
+//! Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning* (ECML 2006). Any number of roles, each for its own payoff. Where
+//! several roles move at once each has statistics of its own and chooses by them alone: decoupled UCT (Tak, Lanctot and
+//! Winands, *Monte Carlo Tree Search Variants for Simultaneous Move Games*, CIG 2014), which has no guarantee to
+//! find an equilibrium and whose most visited move is a pure one. Nature draws uniformly.
+//!
+//! Where we differ:
+//! - a node is a state, not a history, so that transpositions share what is known; the tree is kept between moves, and between
+//!   the models of a belief;
+//! - leaves are collected and played out together, in lanes. A playout that has not come back counts as a visit but not
+//!   in the mean (Liu et al., *Watch the Unobserved*, ICLR 2020). Groups are a sixteenth of what the root has seen, so that
+//!   few simulations are as sharp as if they were made one by one;
+//! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
+//!   Solver*, CG 2008), and proved moves are not explored.
+
+use crate::Tools;
+use crate::mast::Mast;
+use crate::perfect::{Insight, Worth, widest};
+use crate::tree::{Choice, NodeId, Open, Picks, Stage, Tree};
+use game::{Budget, Fault, Rng, Seed, State};
+use smallvec::SmallVec;
+
+/// How UCT searches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UctOptions {
+    /// Simulations for each decision; if not given, as many as there is time for.
+    pub simulations: Option<u64>,
+    /// How much to explore, for payoffs between 0 and 1.
+    pub c: f64,
+    /// How leaves are played out.
+    pub policy: Policy,
+    /// Leaves that are played out together; if not given, as many as seems right.
+    pub batch: Option<u64>,
+    /// Playouts from each leaf.
+    pub playouts: u64,
+    /// Whether ends that are certain are proved.
+    pub solve: bool,
+}
+
+/// How playouts choose moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Uniformly.
+    #[default]
+    Uniform,
+    /// By how well moves did in other playouts, one playout at a time.
+    Mast,
+}
+
+impl std::str::FromStr for Policy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Policy, String> {
+        match text {
+            "uniform" => Ok(Policy::Uniform),
+            "mast" => Ok(Policy::Mast),
+            _ => Err(format!("there is no policy `{text}`; choose uniform or mast")),
+        }
+    }
+}
+
+impl Default for UctOptions {
+    fn default() -> Self {
+        UctOptions {
+            simulations: None,
+            c: 0.7,
+            policy: Policy::Uniform,
+            batch: None,
+            playouts: 1,
+            solve: true,
+        }
+    }
+}
+
+/// Simulations for each decision, where neither a number nor a time is given.
+const USUAL_SIMULATIONS: u64 = 1_000;
+/// Leaves that are played out together, at most: as many as there are lanes.
+const MOST_LEAVES: u64 = 256;
+/// Rounds that a descent may take: states may lead back to themselves.
+const MAX_DEPTH: usize = 1_000;
+/// Bytes beyond which the tree is begun anew for the next decision, and beyond which it does not grow.
+const MUCH: usize = 256 << 20;
+const TOO_MUCH: usize = 1 << 30;
+
+/// A search that remembers.
+pub struct Uct {
+    options: UctOptions,
+    tree: Tree,
+    mast: Mast,
+    flights: Flights,
+    touched: u64,
+}
+
+/// Descents that wait for their playouts.
+#[derive(Default)]
+struct Flights {
+    /// States gone through and what was chosen there, one descent after the other.
+    steps: Vec<(NodeId, Picks)>,
+    /// Where each descent begins in `steps`, and where it came to.
+    begun: Vec<(usize, NodeId)>,
+}
+
+impl Uct {
+    /// A search that knows nothing yet.
+    pub fn new(options: UctOptions) -> Uct {
+        Uct {
+            options,
+            tree: Tree::default(),
+            mast: Mast::default(),
+            flights: Flights::default(),
+            touched: 0,
+        }
+    }
+
+    /// Searches from a state; gives the number of simulations made.
+    pub fn search(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<u64, Fault> {
+        if self.tree.bytes() > MUCH {
+            self.tree.clear();
+        }
+        let root = self.tree.place(state.clone());
+        self.tree.look(tools, root)?;
+        if matches!(self.tree.node(root).stage, Stage::Stuck) {
+            return Err(no_joint_move());
+        }
+        let limit = budget.count(self.options.simulations, USUAL_SIMULATIONS);
+        let mut rng = seed.child("tree").rng();
+        let mut done = 0;
+        let mut batch = 0;
+        while done < limit && (done == 0 || !budget.stop.is_raised()) && self.goes_on(root) {
+            let n = self.leaves(tools, root).min(limit - done);
+            for number in 0..n {
+                if number > 0 && budget.stop.is_raised() {
+                    break;
+                }
+                self.descend(tools, root, &mut rng)?;
+            }
+            done += self.flights.begun.len() as u64;
+            self.land(tools, seed.child("playouts").nth(batch), budget)?;
+            batch += 1;
+        }
+        Ok(done)
+    }
+
+    /// Whether there is something left to find out, and memory to keep it in.
+    fn goes_on(&self, root: NodeId) -> bool {
+        self.tree.node(root).proof.is_none() && self.tree.bytes() < TOO_MUCH
+    }
+
+    /// Leaves to be played out together.
+    fn leaves(&self, tools: &Tools, root: NodeId) -> u64 {
+        if tools.playouts.is_none() || self.options.policy == Policy::Mast {
+            return 1;
+        }
+        let seen = u64::from(self.tree.node(root).visits);
+        self.options.batch.unwrap_or_else(|| (seen / 16).clamp(1, MOST_LEAVES))
+    }
+
+    /// Goes down to a state that was not evaluated yet, or whose end is known.
+    fn descend(&mut self, tools: &mut Tools, root: NodeId, rng: &mut Rng) -> Result<(), Fault> {
+        let nature = tools.sim.nature().map(|r| r.0 as usize);
+        let first = self.flights.steps.len();
+        let mut at = root;
+        loop {
+            let (steps, tree) = (self.flights.steps.len() - first, &mut self.tree);
+            let node = tree.node_mut(at);
+            let evaluated = node.visits > node.flying || at == root;
+            node.visits += 1;
+            node.flying += 1;
+            if !evaluated || steps >= MAX_DEPTH || node.proof.is_some() {
+                break;
+            }
+            tree.look(tools, at)?;
+            let visits = f64::from(tree.node(at).visits);
+            let Some(open) = tree.open_mut(at) else {
+                break;
+            };
+            let picks = choose(open, nature, visits, self.options.c, rng);
+            let next = tree.follow(tools, at, &picks)?;
+            self.flights.steps.push((at, picks));
+            self.touched += 1;
+            at = next;
+        }
+        self.flights.begun.push((first, at));
+        Ok(())
+    }
+
+    /// Evaluates all leaves and takes the values up.
+    fn land(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<(), Fault> {
+        let values = self.evaluate(tools, seed, budget)?;
+        let flights = std::mem::take(&mut self.flights);
+        for (number, &(first, leaf)) in flights.begun.iter().enumerate() {
+            let last = flights.begun.get(number + 1).map_or(flights.steps.len(), |next| next.0);
+            let path = &flights.steps[first..last];
+            self.take_up(path, leaf, values[number].as_deref());
+        }
+        self.flights = flights;
+        self.flights.steps.clear();
+        self.flights.begun.clear();
+        Ok(())
+    }
+
+    /// What each leaf is worth to each role; nothing where there was no time.
+    fn evaluate(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<Vec<Option<Value>>, Fault> {
+        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.flights.begun.len());
+        let mut open: Vec<usize> = Vec::new();
+        let mut states: Vec<State> = Vec::new();
+        for (number, &(_, leaf)) in self.flights.begun.iter().enumerate() {
+            let node = self.tree.node(leaf);
+            values.push(match (&node.proof, &node.stage) {
+                (Some(proof), _) => Some(proof.points.iter().map(|&p| f64::from(p)).collect()),
+                // As in playouts: a game that cannot go on earns nothing.
+                (None, Stage::Stuck) => Some(SmallVec::from_elem(0.0, tools.sim.roles().len())),
+                (None, _) => {
+                    open.push(number);
+                    states.push(node.state.clone());
+                    None
+                }
+            });
+        }
+        match self.options.policy {
+            _ if states.is_empty() => {}
+            Policy::Uniform => {
+                let totals = tools.play_out(&states, self.options.playouts, seed, &budget.stop)?;
+                for (number, total) in open.into_iter().zip(totals).filter(|(_, t)| t.playouts > 0) {
+                    let n = total.playouts as f64;
+                    values[number] = Some(total.points.iter().map(|&p| p as f64 / n).collect());
+                }
+            }
+            Policy::Mast => {
+                let mut rng = seed.rng();
+                for (number, state) in open.into_iter().zip(&states) {
+                    values[number] = self.play_by_mast(tools, state, &mut rng, budget)?;
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn play_by_mast(
+        &mut self,
+        tools: &mut Tools,
+        state: &State,
+        rng: &mut Rng,
+        budget: &Budget,
+    ) -> Result<Option<Value>, Fault> {
+        let mut sums: Value = SmallVec::new();
+        let mut n = 0.0;
+        for _ in 0..self.options.playouts {
+            let Some(points) = self.mast.play_out(tools.sim.as_mut(), state, rng, &budget.stop)? else {
+                break;
+            };
+            sums.resize(points.len(), 0.0);
+            sums.iter_mut().zip(points).for_each(|(sum, p)| *sum += p);
+            n += 1.0;
+        }
+        sums.iter_mut().for_each(|sum| *sum /= n);
+        Ok((n > 0.0).then_some(sums))
+    }
+
+    /// Counts a playout along its descent; one that never came back is forgotten.
+    fn take_up(&mut self, path: &[(NodeId, Picks)], leaf: NodeId, value: Option<&[f64]>) {
+        let lost = u32::from(value.is_none());
+        let node = self.tree.node_mut(leaf);
+        node.flying -= 1;
+        node.visits -= lost;
+        let mut news = self.options.solve && node.proof.is_some();
+        for (id, picks) in path.iter().rev() {
+            let node = self.tree.node_mut(*id);
+            node.flying -= 1;
+            node.visits -= lost;
+            if let Stage::Open(open) = &mut node.stage {
+                for (role, (choices, &at)) in open.roles.iter_mut().zip(picks).enumerate() {
+                    let choice = &mut choices[at as usize];
+                    choice.flying -= 1;
+                    choice.visits -= lost;
+                    choice.total += value.map_or(0.0, |value| value[role]);
+                }
+            }
+            news = news && self.tree.prove(*id);
+        }
+    }
+}
+
+/// A payoff for each role.
+type Value = SmallVec<[f64; 4]>;
+
+impl Insight for Uct {
+    fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
+        self.search(tools, state, seed, budget)?;
+        let root = self.tree.place(state.clone());
+        let choices = self.tree.open(root).map(|open| &open.roles[tools.role.0 as usize][..]);
+        Ok(ranked(choices.unwrap_or_default()))
+    }
+
+    fn name(&self) -> &'static str {
+        "uct"
+    }
+
+    fn remembered(&self) -> u64 {
+        self.touched
+    }
+}
+
+fn no_joint_move() -> Fault {
+    Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned())
+}
+
+/// A move for every role, each by its own statistics, counted as made.
+fn choose(open: &mut Open, nature: Option<usize>, visits: f64, c: f64, rng: &mut Rng) -> Picks {
+    let width = 100.0 * c * visits.ln().max(0.0).sqrt();
+    let mut picks = Picks::new();
+    for (role, choices) in open.roles.iter_mut().enumerate() {
+        let at = match choices.len() {
+            1 => 0,
+            n if Some(role) == nature => rng.below(n),
+            _ => most_promising(choices, width, rng),
+        };
+        choices[at].visits += 1;
+        choices[at].flying += 1;
+        picks.push(at as u32);
+    }
+    picks
+}
+
+/// Moves that were never made come first, in random order; then the one with the highest bound.
+fn most_promising(choices: &[Choice], width: f64, rng: &mut Rng) -> usize {
+    let is_fresh = |choice: &&Choice| choice.visits == 0 && choice.known.is_none();
+    let fresh = choices.iter().filter(is_fresh).count();
+    if fresh > 0 {
+        let lot = rng.below(fresh);
+        let mut numbered = choices.iter().enumerate().filter(|(_, choice)| is_fresh(choice));
+        return numbered.nth(lot).map_or(0, |(at, _)| at);
+    }
+    let mut usual = None;
+    let (mut best, mut highest) = (0, f64::NEG_INFINITY);
+    for (at, choice) in choices.iter().enumerate() {
+        let bound = match (choice.known, choice.mean()) {
+            (Some((points, _)), _) => f64::from(points),
+            (None, Some(mean)) => mean + width / f64::from(choice.visits).sqrt(),
+            // All of its playouts are still under way: as good as the others, for the moment.
+            (None, None) => *usual.get_or_insert_with(|| mean_of(choices)) + width / f64::from(choice.visits).sqrt(),
+        };
+        if bound > highest {
+            (best, highest) = (at, bound);
+        }
+    }
+    best
+}
+
+/// The mean of everything that came back.
+fn mean_of(choices: &[Choice]) -> f64 {
+    let n: u32 = choices.iter().map(Choice::back).sum();
+    let total: f64 = choices.iter().map(|c| c.total).sum();
+    if n > 0 { total / f64::from(n) } else { 50.0 }
+}
+
+/// Moves with what they are worth: the most visited first, or what is certain if it is no worse.
+fn ranked(choices: &[Choice]) -> Vec<Worth> {
+    let mean = |choice: &Choice| choice.mean().unwrap_or(0.0);
+    let open = choices.iter().filter(|c| c.known.is_none());
+    let most = open.max_by(|a, b| a.visits.cmp(&b.visits).then(mean(a).total_cmp(&mean(b))));
+    let bar = most.map_or(f64::NEG_INFINITY, mean);
+    // Class, and what counts within it: a good end soon, a bad one late.
+    let rank = |choice: &Choice| match choice.known {
+        None => (1, f64::from(choice.visits), mean(choice)),
+        Some((points, rounds)) => {
+            let class = if f64::from(points) >= bar { 2 } else { 0 };
+            let soon = if points > 50 { -1.0 } else { 1.0 };
+            (class, f64::from(points), soon * f64::from(rounds))
+        }
+    };
+    let mut order: Vec<&Choice> = choices.iter().collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (rank(a), rank(b));
+        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.total_cmp(&a.2))
+    });
+    order.into_iter().map(worth).collect()
+}
+
+fn worth(choice: &Choice) -> Worth {
+    let visits = u64::from(choice.back());
+    match choice.known {
+        Some((points, _)) => Worth {
+            mv: choice.mv,
+            mean: f64::from(points),
+            stderr: 0.0,
+            visits: visits.max(1),
+        },
+        None => {
+            let mean = choice.mean().unwrap_or(0.0);
+            Worth {
+                mv: choice.mv,
+                mean,
+                stderr: widest(mean, visits as f64),
+                visits,
+            }
+        }
+    }
+}
