@@ -4,7 +4,7 @@
 //! Prints a line of JSON for each: simulations from an empty tree until the time is up, in rounds of 10,000 (a tree is
 //! begun anew after each round, as a player's would for its next match) and of 1,000.
 
-use game::{Budget, RoleId, Seed, Simulator};
+use game::{Budget, RoleId, Seed};
 use propnet::{CompileOptions, Lanes, Rollouts, Scalar, compile};
 use search::{Tools, Uct, UctOptions};
 use std::error::Error;

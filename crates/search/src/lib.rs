@@ -7,7 +7,7 @@
 //! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into them |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
 //! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
-//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`] |
+//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`], [`Minimax`], [`Nested`] Monte Carlo |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
 //!
 //! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
@@ -20,7 +20,10 @@ mod hp2;
 mod hyperplay;
 mod ismcts;
 mod mast;
+pub mod matrix;
 mod minds;
+mod minimax;
+mod nested;
 mod perfect;
 mod plain;
 mod pruning;
@@ -37,6 +40,8 @@ pub use hp2::{Hp2Options, HyperPlayII};
 pub use hyperplay::{By, HyperPlay};
 pub use ismcts::{IsMcts, IsMctsOptions, Observers, Opponents, Selection};
 pub use minds::InnerOptions;
+pub use minimax::{Minimax, MinimaxOptions, Simultaneous};
+pub use nested::{Nested, NestedOptions};
 pub use perfect::{Insight, Perfect, Worth};
 pub use plain::{First, Random};
 pub use pruning::{DISCOUNT, Pruning};

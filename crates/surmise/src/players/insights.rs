@@ -2,17 +2,19 @@
 
 use super::Options;
 use anyhow::{Result, bail};
-use search::{Flat, Insight, Uct, UctOptions};
+use search::{Flat, Insight, Minimax, MinimaxOptions, Nested, NestedOptions, Uct, UctOptions};
 
 /// Which insight, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum InsightSpec {
     Flat(Flat),
     Uct(UctOptions),
+    Minimax(MinimaxOptions),
+    Nested(NestedOptions),
 }
 
 /// Their names.
-const INSIGHTS: &str = "mc, uct";
+const INSIGHTS: &str = "mc, uct, minimax, nested";
 
 impl InsightSpec {
     /// Reads the options of an insight; nothing if the name is of something else.
@@ -20,6 +22,8 @@ impl InsightSpec {
         Ok(Some(match name {
             "mc" => InsightSpec::Flat(flat(options)?),
             "uct" => InsightSpec::Uct(uct(options)?),
+            "minimax" => InsightSpec::Minimax(minimax(options)?),
+            "nested" => InsightSpec::Nested(nested(options)?),
             _ => return Ok(None),
         }))
     }
@@ -53,6 +57,8 @@ impl InsightSpec {
         match self {
             InsightSpec::Flat(flat) => Box::new(*flat),
             InsightSpec::Uct(options) => Box::new(Uct::new(*options)),
+            InsightSpec::Minimax(options) => Box::new(Minimax::new(*options)),
+            InsightSpec::Nested(options) => Box::new(Nested::new(*options)),
         }
     }
 }
@@ -77,6 +83,33 @@ fn uct(options: &mut Options<'_>) -> Result<UctOptions> {
         playouts: options.named_number("playouts", 1)?,
         solve: switch(options, "solve")?.unwrap_or(usual.solve),
         simulations: options.some_number("simulations")?,
+    })
+}
+
+/// `minimax:DEPTH,nodes=…,playouts=…,simultaneous=…`
+fn minimax(options: &mut Options<'_>) -> Result<MinimaxOptions> {
+    let usual = MinimaxOptions::default();
+    Ok(MinimaxOptions {
+        nodes: match options.named_number("nodes", 0)? {
+            0 => None,
+            nodes => Some(nodes),
+        },
+        playouts: options.named_number("playouts", usual.playouts)?,
+        simultaneous: options.choice("simultaneous")?.unwrap_or_default(),
+        depth: options.some_number("depth")?.map(|depth| depth.min(1_000) as u32),
+    })
+}
+
+/// `nested:LEVEL,PLAYOUTS`
+fn nested(options: &mut Options<'_>) -> Result<NestedOptions> {
+    let usual = NestedOptions::default();
+    let level = options.number("level", u64::from(usual.level))?;
+    if level > 6 {
+        bail!("`{}`: nobody can wait for level {level}; choose 1 to 6", options.player);
+    }
+    Ok(NestedOptions {
+        level: level as u32,
+        playouts: options.some_number("playouts")?,
     })
 }
 

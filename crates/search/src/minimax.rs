@@ -1,0 +1,762 @@
+//! Minimax: iterative deepening to a depth, and playouts for what lies beyond.
+//!
+//! Two players whose payoffs have a constant sum: alpha-beta (Knuth and Moore, *An Analysis of Alpha-Beta Pruning*, 1975).
+//! Anybody else: max^n (Luckhardt and Irani, *An Algorithmic Solution of N-Person Games*, AAAI 1986), each role for itself. That
+//! the sum is constant is never assumed of a game for good: the first playouts must say so, every end that is met is
+//! held against it, and at the first that disagrees the search starts again with max^n. Nature's moves are averaged.
+//!
+//! Where two players with a constant sum move at once, the value is that of the matrix game, exactly ([`crate::matrix`]), and
+//! the move is drawn from the optimal mixture; on demand, and wherever more roles or other payoffs are involved, the
+//! others are taken to know our move and each to answer for itself, one after the other.
+//!
+//! Where we differ: positions at the horizon are worth the mean of random games, of all positions below a node at once, in lanes;
+//! all moves of the root are searched with an open window, because whoever asks may want to know what each is worth; and
+//! nodes are states, so the graph they make doubles as the transposition table and remembers which values are final,
+//! whatever the depth.
+
+use crate::Tools;
+use crate::matrix;
+use crate::perfect::{Insight, Worth, unknown};
+use crate::tree::{NodeId, Open, Picks, Stage, Tree};
+use game::{Budget, Fault, Seed, State};
+use smallvec::SmallVec;
+
+/// How minimax searches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MinimaxOptions {
+    /// Rounds to look ahead; if not given, as many as there is time for, or nodes.
+    pub depth: Option<u32>,
+    /// Nodes to look at, if no depth is given.
+    pub nodes: Option<u64>,
+    /// Random games from each position at the horizon.
+    pub playouts: u64,
+    /// What to make of moves that are made at once.
+    pub simultaneous: Simultaneous,
+}
+
+/// What to make of moves that are made at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Simultaneous {
+    /// Both mix as well as they can.
+    #[default]
+    Mixed,
+    /// The others know our move.
+    Pessimistic,
+}
+
+impl std::str::FromStr for Simultaneous {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Simultaneous, String> {
+        match text {
+            "mixed" => Ok(Simultaneous::Mixed),
+            "pessimistic" => Ok(Simultaneous::Pessimistic),
+            _ => Err(format!("simultaneous moves are mixed or pessimistic, not `{text}`")),
+        }
+    }
+}
+
+impl Default for MinimaxOptions {
+    fn default() -> Self {
+        MinimaxOptions {
+            depth: None,
+            nodes: None,
+            playouts: 32,
+            simultaneous: Simultaneous::Mixed,
+        }
+    }
+}
+
+/// Nodes to look at, where neither depth, nodes nor time are given.
+const USUAL_NODES: u64 = 20_000;
+/// Rounds beyond which nobody looks.
+const MAX_DEPTH: u32 = 200;
+/// By how much a value nears the middle with every round: a win soon is better than a win late, but by less than anything else.
+const FADE: f64 = 1e-6;
+/// Bytes beyond which the graph is begun anew for the next decision, and beyond which it does not grow.
+const MUCH: usize = 256 << 20;
+const TOO_MUCH: usize = 1 << 30;
+
+/// A search that remembers.
+pub struct Minimax {
+    options: MinimaxOptions,
+    graph: Tree,
+    /// For each node of the graph.
+    marks: Vec<Mark>,
+    /// The sum of two players' payoffs, as long as it is the same everywhere.
+    sum: Sum,
+    touched: u64,
+}
+
+/// What is known of two players' payoffs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sum {
+    /// Nothing yet.
+    Unknown,
+    /// These two roles always had this sum.
+    Constant { first: usize, second: usize, sum: f64 },
+    /// There is none, or there are not two players.
+    None,
+}
+
+/// What is known of a node.
+#[derive(Clone, Debug, Default)]
+struct Mark {
+    /// What random games came to, for each role.
+    guess: Option<Value>,
+    /// What a search came to, for each role, how deep it was, and whether it saw all ends.
+    found: Option<(Value, u32, bool)>,
+    /// Bounds on the first player's payoff by a search of this depth.
+    depth: u32,
+    bounds: (f64, f64),
+    /// Bounds whatever the depth.
+    certain: Option<(f64, f64)>,
+}
+
+/// A payoff for each role.
+type Value = SmallVec<[f64; 4]>;
+
+/// Why a search ends early.
+enum Halt {
+    Fault(Fault),
+    /// No time, nodes or memory left.
+    Out,
+    /// The sum of payoffs is not constant after all.
+    NotConstant,
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+impl Minimax {
+    /// A search that knows nothing yet.
+    pub fn new(options: MinimaxOptions) -> Minimax {
+        Minimax {
+            options,
+            graph: Tree::default(),
+            marks: Vec::new(),
+            sum: Sum::Unknown,
+            touched: 0,
+        }
+    }
+
+    /// Deepens until there is nothing more to see, or no budget to see it with.
+    fn deepen(&mut self, dive: &mut Dive<'_>, root: NodeId) -> Result<Vec<Worth>, Fault> {
+        let mut best = None;
+        let mut depth = 1;
+        let deepest = self.options.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH);
+        while depth <= deepest {
+            match self.at_root(dive, root, depth) {
+                Ok((worths, all)) => {
+                    best = Some(worths);
+                    if all {
+                        break;
+                    }
+                    depth += 1;
+                }
+                Err(Halt::Fault(fault)) => return Err(fault),
+                Err(Halt::Out) => break,
+                Err(Halt::NotConstant) => self.sum = Sum::None,
+            }
+        }
+        match best {
+            Some(worths) => Ok(worths),
+            None => Ok(self.undecided(dive, root)),
+        }
+    }
+
+    /// The legal moves in random order, with what playouts say of them, if anything.
+    fn undecided(&self, dive: &Dive<'_>, root: NodeId) -> Vec<Worth> {
+        let role = dive.tools.role.0 as usize;
+        let choices = self
+            .graph
+            .open(root)
+            .map(|open| &open.roles[role][..])
+            .unwrap_or_default();
+        let mut rng = dive.seed.child("ties").rng();
+        let mut drawn: Vec<(u64, Worth)> = choices.iter().map(|c| (rng.bits(), unknown(c.mv))).collect();
+        drawn.sort_by_key(|(lot, _)| *lot);
+        drawn.into_iter().map(|(_, worth)| worth).collect()
+    }
+
+    /// Finds out whether two players share a constant sum, as far as random games tell.
+    fn weigh_sum(&mut self, dive: &mut Dive<'_>, root: NodeId) -> Result<(), Fault> {
+        let nature = dive.nature;
+        let players: Vec<usize> = (0..dive.n_roles).filter(|&r| Some(r) != nature).collect();
+        let [first, second] = players[..] else {
+            self.sum = Sum::None;
+            return Ok(());
+        };
+        let state = self.graph.node(root).state.clone();
+        let totals = dive
+            .tools
+            .play_out(&[state], SOUNDINGS, dive.seed.child("sum"), &dive.budget.stop)?;
+        let games = totals[0].playouts - totals[0].stuck;
+        let sum = (totals[0].points[first] + totals[0].points[second]) as f64 / games.max(1) as f64;
+        self.sum = match sum.fract() == 0.0 {
+            _ if games == 0 => Sum::Unknown,
+            true => Sum::Constant { first, second, sum },
+            false => Sum::None,
+        };
+        Ok(())
+    }
+
+    /// Values every move of our role to a depth; and whether all ends were seen.
+    fn at_root(&mut self, dive: &mut Dive<'_>, root: NodeId, depth: u32) -> Result<(Vec<Worth>, bool), Halt> {
+        let role = dive.tools.role.0 as usize;
+        let Some(open) = self.graph.open(root) else {
+            return Err(Halt::Fault(no_joint_move()));
+        };
+        let (n_moves, mover) = (open.roles[role].len(), open.mover);
+        if depth == 1 {
+            let all = all_picks(open);
+            self.guess_all(dive, root, &all)?;
+        }
+        if let (Sum::Constant { first, .. }, None) = (self.sum, mover) {
+            return self.matrix_at_root(dive, root, depth, role == first);
+        }
+        let mut values: Vec<f64> = Vec::with_capacity(n_moves);
+        let mut all = true;
+        for at in 0..n_moves as u32 {
+            let (value, full) = match self.sum {
+                Sum::Constant { first, sum, .. } => {
+                    let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
+                    picks[role] = at;
+                    let child = self.graph.follow(dive.tools, root, &picks)?;
+                    let (value, full) = self.alpha_beta(dive, child, depth - 1, 0.0, sum)?;
+                    let value = fade(value, sum);
+                    (if role == first { value } else { sum - value }, full)
+                }
+                _ => {
+                    let (value, full) = self.max_n_after(dive, root, depth, role, at)?;
+                    (value[role], full)
+                }
+            };
+            values.push(value);
+            all &= full;
+        }
+        Ok((self.ranked(dive, root, &values, None), all))
+    }
+
+    /// Two players move at once.
+    fn matrix_at_root(
+        &mut self,
+        dive: &mut Dive<'_>,
+        root: NodeId,
+        depth: u32,
+        is_first: bool,
+    ) -> Result<(Vec<Worth>, bool), Halt> {
+        let (cells, n_columns, sum, all) = self.matrix(dive, root, depth)?;
+        let n_rows = cells.len() / n_columns.max(1);
+        let game = matrix::solve(&cells, n_columns);
+        let (ours, values): (&[f64], Vec<f64>) = match (self.options.simultaneous, is_first) {
+            (Simultaneous::Mixed, true) => {
+                let against = |row: usize| dot(&cells[row * n_columns..][..n_columns], &game.columns);
+                (&game.rows, (0..n_rows).map(against).collect())
+            }
+            (Simultaneous::Mixed, false) => {
+                let column = |c: usize| (0..n_rows).map(move |r| r * n_columns + c);
+                let against = |c: usize| column(c).zip(&game.rows).map(|(at, p)| cells[at] * p).sum::<f64>();
+                (&game.columns, (0..n_columns).map(|c| sum - against(c)).collect())
+            }
+            (Simultaneous::Pessimistic, true) => {
+                let worst = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+                (&[], cells.chunks(n_columns).map(worst).collect())
+            }
+            (Simultaneous::Pessimistic, false) => {
+                let most = |c: usize| (0..n_rows).map(|r| cells[r * n_columns + c]).fold(0.0, f64::max);
+                (&[], (0..n_columns).map(|c| sum - most(c)).collect())
+            }
+        };
+        Ok((
+            self.ranked(dive, root, &values, (!ours.is_empty()).then_some(ours)),
+            all,
+        ))
+    }
+
+    /// Moves with their values, best first; a mixture puts the move that it drew before all others.
+    fn ranked(&self, dive: &Dive<'_>, root: NodeId, values: &[f64], mixture: Option<&[f64]>) -> Vec<Worth> {
+        let role = dive.tools.role.0 as usize;
+        let Some(open) = self.graph.open(root) else {
+            return Vec::new();
+        };
+        let mut rng = dive.seed.child("ties").rng();
+        let drawn = mixture.map(|parts| {
+            let mut left = rng.unit();
+            let found = parts.iter().position(|p| {
+                left -= p;
+                left < 0.0
+            });
+            found.unwrap_or(0)
+        });
+        let mut order: Vec<(usize, u64)> = (0..values.len()).map(|at| (at, rng.bits())).collect();
+        order.sort_by(|&(a, lot_a), &(b, lot_b)| {
+            let first = |at: usize| Some(at) == drawn;
+            (first(b).cmp(&first(a)))
+                .then(values[b].total_cmp(&values[a]))
+                .then(lot_a.cmp(&lot_b))
+        });
+        let worth = |(at, _): (usize, u64)| Worth {
+            mv: open.roles[role][at].mv,
+            mean: values[at].clamp(0.0, 100.0),
+            stderr: 0.0,
+            visits: 1,
+        };
+        order.into_iter().map(worth).collect()
+    }
+
+    /// Counts a node; gives its value if the game is over there, or cannot go on.
+    fn enter(&mut self, dive: &mut Dive<'_>, id: NodeId) -> Result<Option<Value>, Halt> {
+        self.touched += 1;
+        dive.seen += 1;
+        if dive.seen > dive.limit || dive.budget.stop.is_raised() || self.graph.bytes() > TOO_MUCH {
+            return Err(Halt::Out);
+        }
+        self.graph.look(dive.tools, id)?;
+        let node = self.graph.node(id);
+        let over: Option<Value> = match (&node.proof, &node.stage) {
+            (Some(proof), _) => Some(proof.points.iter().map(|&p| f64::from(p)).collect()),
+            // As in playouts: a game that cannot go on earns nothing.
+            (None, Stage::Stuck) => Some(SmallVec::from_elem(0.0, dive.n_roles)),
+            (None, _) => None,
+        };
+        if let (Some(points), Sum::Constant { first, second, sum }) = (&over, self.sum)
+            && points[first] + points[second] != sum
+        {
+            return Err(Halt::NotConstant);
+        }
+        Ok(over)
+    }
+
+    fn mark(&mut self, id: NodeId) -> &mut Mark {
+        let at = id as usize;
+        if self.marks.len() <= at {
+            self.marks.resize(at + 1, Mark::default());
+        }
+        &mut self.marks[at]
+    }
+
+    /// Random games from all states after some joint moves that were not played out before, at once.
+    fn guess_all(&mut self, dive: &mut Dive<'_>, id: NodeId, joints: &[Picks]) -> Result<(), Halt> {
+        let mut new: Vec<NodeId> = Vec::new();
+        for picks in joints {
+            if dive.budget.stop.is_raised() {
+                return Err(Halt::Out);
+            }
+            let child = self.graph.follow(dive.tools, id, picks)?;
+            self.graph.look(dive.tools, child)?;
+            let is_open = self.graph.open(child).is_some();
+            if is_open && self.mark(child).guess.is_none() && !new.contains(&child) {
+                new.push(child);
+            }
+        }
+        self.guess(dive, &new)
+    }
+
+    fn guess(&mut self, dive: &mut Dive<'_>, nodes: &[NodeId]) -> Result<(), Halt> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let states: Vec<State> = nodes.iter().map(|&id| self.graph.node(id).state.clone()).collect();
+        dive.batches += 1;
+        let seed = dive.seed.child("horizon").nth(dive.batches);
+        let totals = dive
+            .tools
+            .play_out(&states, self.options.playouts, seed, &dive.budget.stop)?;
+        for (&id, total) in nodes.iter().zip(&totals) {
+            if total.playouts == 0 {
+                return Err(Halt::Out);
+            }
+            let mean = |&points: &u64| points as f64 / total.playouts as f64;
+            self.mark(id).guess = Some(total.points.iter().map(mean).collect());
+        }
+        Ok(())
+    }
+
+    /// What random games say of a state.
+    fn horizon(&mut self, dive: &mut Dive<'_>, id: NodeId) -> Result<Value, Halt> {
+        if self.mark(id).guess.is_none() {
+            self.guess(dive, &[id])?;
+        }
+        self.mark(id).guess.clone().ok_or(Halt::Out)
+    }
+
+    /// What the first player gets, if that is between alpha and beta; else a bound. And whether it is certain.
+    fn alpha_beta(
+        &mut self,
+        dive: &mut Dive<'_>,
+        id: NodeId,
+        depth: u32,
+        mut alpha: f64,
+        mut beta: f64,
+    ) -> Result<(f64, bool), Halt> {
+        let Sum::Constant { first, sum, .. } = self.sum else {
+            return Err(Halt::NotConstant);
+        };
+        if let Some(points) = self.enter(dive, id)? {
+            return Ok((points[first], true));
+        }
+        if let Some(known) = self.recall(id, depth, &mut alpha, &mut beta) {
+            return Ok(known);
+        }
+        if depth == 0 {
+            let guess = self.horizon(dive, id)?;
+            return Ok((guess[first], false));
+        }
+        let Some(open) = self.graph.open(id) else {
+            return Err(Halt::Fault(no_joint_move()));
+        };
+        let mover = open.mover.map(|role| (role, open.roles[role].len()));
+        if depth == 1 {
+            let joints = all_picks(open);
+            self.guess_all(dive, id, &joints)?;
+        }
+        let (value, full) = match mover {
+            Some(mover) => self.best_of(dive, id, mover, (depth, alpha, beta))?,
+            None => {
+                let (cells, n_columns, _, full) = self.matrix(dive, id, depth)?;
+                (
+                    self.matrix_value(&cells, n_columns, dive.tools.role.0 as usize == first),
+                    full,
+                )
+            }
+        };
+        self.remember(id, depth, (alpha, beta), value, full, sum);
+        Ok((value, full))
+    }
+
+    /// Alpha-beta proper, where one player moves. The first wants much, the other little.
+    fn best_of(
+        &mut self,
+        dive: &mut Dive<'_>,
+        id: NodeId,
+        (role, n_moves): (usize, usize),
+        (depth, mut alpha, mut beta): (u32, f64, f64),
+    ) -> Result<(f64, bool), Halt> {
+        let Sum::Constant { first, sum, .. } = self.sum else {
+            return Err(Halt::NotConstant);
+        };
+        let wants_much = role == first;
+        let mut children = Vec::with_capacity(n_moves);
+        let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
+        for at in 0..n_moves as u32 {
+            picks[role] = at;
+            let child = self.graph.follow(dive.tools, id, &picks)?;
+            children.push((self.likely(child, first).unwrap_or(sum / 2.0), child));
+        }
+        children.sort_by(|(a, _), (b, _)| if wants_much { b.total_cmp(a) } else { a.total_cmp(b) });
+        let mut best: Option<f64> = None;
+        let mut all = true;
+        for (_, child) in children {
+            let (value, full) = self.alpha_beta(dive, child, depth - 1, unfade(alpha, sum), unfade(beta, sum))?;
+            let value = fade(value, sum);
+            all &= full;
+            let better = best.is_none_or(|best| if wants_much { value > best } else { value < best });
+            if !better {
+                continue;
+            }
+            best = Some(value);
+            match wants_much {
+                true => alpha = alpha.max(value),
+                false => beta = beta.min(value),
+            }
+            if alpha >= beta {
+                return Ok((value, full));
+            }
+        }
+        Ok((best.unwrap_or(0.0), all))
+    }
+
+    /// What the first player gets for each pair of moves, row by row; nature is averaged. Where nobody has a choice but nature,
+    /// that is one cell.
+    fn matrix(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32) -> Result<(Vec<f64>, usize, f64, bool), Halt> {
+        let (Sum::Constant { first, second, sum }, Some(open)) = (self.sum, self.graph.open(id)) else {
+            return Err(Halt::NotConstant);
+        };
+        let (n_rows, n_columns) = (open.roles[first].len(), open.roles[second].len());
+        let n_chances = dive.nature.map_or(1, |r| open.roles[r].len());
+        let mut cells = Vec::with_capacity(n_rows * n_columns);
+        let mut all = true;
+        for cell in 0..n_rows * n_columns {
+            let mut total = 0.0;
+            for chance in 0..n_chances {
+                let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
+                (picks[first], picks[second]) = ((cell / n_columns) as u32, (cell % n_columns) as u32);
+                if let Some(role) = dive.nature {
+                    picks[role] = chance as u32;
+                }
+                let child = self.graph.follow(dive.tools, id, &picks)?;
+                let (value, full) = self.alpha_beta(dive, child, depth - 1, 0.0, sum)?;
+                total += fade(value, sum);
+                all &= full;
+            }
+            cells.push(total / n_chances as f64);
+        }
+        Ok((cells, n_columns, sum, all))
+    }
+
+    fn matrix_value(&self, cells: &[f64], n_columns: usize, ours_is_first: bool) -> f64 {
+        if self.options.simultaneous == Simultaneous::Mixed {
+            return matrix::solve(cells, n_columns).value;
+        }
+        let n_rows = cells.len() / n_columns.max(1);
+        if ours_is_first {
+            let worst = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+            cells
+                .chunks(n_columns.max(1))
+                .map(worst)
+                .fold(f64::NEG_INFINITY, f64::max)
+        } else {
+            let most = |c: usize| {
+                (0..n_rows)
+                    .map(|r| cells[r * n_columns + c])
+                    .fold(f64::NEG_INFINITY, f64::max)
+            };
+            (0..n_columns).map(most).fold(f64::INFINITY, f64::min)
+        }
+    }
+
+    /// What was found out before, if it answers; else it narrows the window.
+    fn recall(&mut self, id: NodeId, depth: u32, alpha: &mut f64, beta: &mut f64) -> Option<(f64, bool)> {
+        let mark = self.mark(id);
+        let searched = (mark.depth >= depth && mark.depth > 0).then_some((mark.bounds, false));
+        for ((low, high), full) in [mark.certain.map(|bounds| (bounds, true)), searched]
+            .into_iter()
+            .flatten()
+        {
+            if low >= *beta || low == high {
+                return Some((low, full));
+            }
+            if high <= *alpha {
+                return Some((high, full));
+            }
+        }
+        None
+    }
+
+    /// Keeps what a search with this window came to.
+    fn remember(&mut self, id: NodeId, depth: u32, (alpha, beta): (f64, f64), value: f64, full: bool, sum: f64) {
+        let bounds = match value {
+            v if v <= alpha => (0.0, v),
+            v if v >= beta => (v, sum),
+            v => (v, v),
+        };
+        let mark = self.mark(id);
+        if full {
+            let (low, high) = mark.certain.unwrap_or((0.0, sum));
+            mark.certain = Some((low.max(bounds.0), high.min(bounds.1)));
+        }
+        if depth >= mark.depth {
+            (mark.depth, mark.bounds) = (depth, bounds);
+        }
+    }
+
+    /// What the first player may get from here, to try good moves first.
+    fn likely(&self, id: NodeId, first: usize) -> Option<f64> {
+        if let Some(proof) = &self.graph.node(id).proof {
+            return Some(f64::from(proof.points[first]));
+        }
+        let mark = self.marks.get(id as usize)?;
+        let middle = |(low, high): (f64, f64)| (low + high) / 2.0;
+        let searched = (mark.depth > 0).then(|| middle(mark.bounds));
+        (mark.certain.map(middle))
+            .or(searched)
+            .or(mark.guess.as_ref().map(|guess| guess[first]))
+    }
+
+    /// What everybody gets if each plays for itself; and whether all ends were seen.
+    fn max_n(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32) -> Result<(Value, bool), Halt> {
+        if let Some(points) = self.enter(dive, id)? {
+            return Ok((points, true));
+        }
+        if let Some((value, searched, full)) = &self.mark(id).found
+            && (*full || *searched >= depth)
+        {
+            return Ok((value.clone(), *full));
+        }
+        if depth == 0 {
+            return Ok((self.horizon(dive, id)?, false));
+        }
+        let Some(open) = self.graph.open(id) else {
+            return Err(Halt::Fault(no_joint_move()));
+        };
+        if depth == 1 {
+            let joints = all_picks(open);
+            self.guess_all(dive, id, &joints)?;
+        }
+        let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
+        let order = dive.order.clone();
+        let (value, full) = self.answer(dive, id, depth, &order, &mut picks)?;
+        self.mark(id).found = Some((value.clone(), depth, full));
+        Ok((value, full))
+    }
+
+    /// After a move of ours, with the others' answers.
+    fn max_n_after(
+        &mut self,
+        dive: &mut Dive<'_>,
+        id: NodeId,
+        depth: u32,
+        role: usize,
+        at: u32,
+    ) -> Result<(Value, bool), Halt> {
+        let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
+        picks[role] = at;
+        let others: Vec<usize> = dive.order.iter().copied().filter(|&r| r != role).collect();
+        self.answer(dive, id, depth, &others, &mut picks)
+    }
+
+    /// The first of these roles chooses what is best for it, knowing what was picked already and how the others will answer; nature
+    /// comes last, and is averaged.
+    fn answer(
+        &mut self,
+        dive: &mut Dive<'_>,
+        id: NodeId,
+        depth: u32,
+        order: &[usize],
+        picks: &mut Picks,
+    ) -> Result<(Value, bool), Halt> {
+        let moves = |graph: &Tree, role: usize| graph.open(id).map_or(1, |open| open.roles[role].len() as u32);
+        let Some((&role, others)) = order.split_first() else {
+            return self.chance(dive, id, depth, picks);
+        };
+        let mut best: Option<Value> = None;
+        let mut all = true;
+        for at in 0..moves(&self.graph, role) {
+            picks[role] = at;
+            let (value, full) = self.answer(dive, id, depth, others, picks)?;
+            all &= full;
+            if best.as_ref().is_none_or(|best| value[role] > best[role]) {
+                best = Some(value);
+            }
+        }
+        picks[role] = 0;
+        Ok((best.unwrap_or_default(), all))
+    }
+
+    fn chance(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32, picks: &Picks) -> Result<(Value, bool), Halt> {
+        let n = match (dive.nature, self.graph.open(id)) {
+            (Some(role), Some(open)) => open.roles[role].len(),
+            _ => 1,
+        };
+        let mut sum: Value = SmallVec::from_elem(0.0, dive.n_roles);
+        let mut all = true;
+        for chance in 0..n {
+            let mut picks = picks.clone();
+            if let Some(role) = dive.nature {
+                picks[role] = chance as u32;
+            }
+            let child = self.graph.follow(dive.tools, id, &picks)?;
+            let (value, full) = self.max_n(dive, child, depth - 1)?;
+            all &= full;
+            sum.iter_mut()
+                .zip(value)
+                .for_each(|(sum, v)| *sum += fade(v, 100.0) / n as f64);
+        }
+        Ok((sum, all))
+    }
+}
+
+/// Joint moves whose ends are played out together.
+const MOST_JOINTS: usize = 4_096;
+/// Random games to see whether payoffs have a constant sum.
+const SOUNDINGS: u64 = 64;
+
+/// What one search needs.
+struct Dive<'a> {
+    tools: &'a mut Tools,
+    budget: &'a Budget,
+    seed: Seed,
+    nature: Option<usize>,
+    n_roles: usize,
+    /// Who commits itself first where moves are made at once: we do, the others follow.
+    order: Vec<usize>,
+    seen: u64,
+    limit: u64,
+    batches: u64,
+}
+
+impl Insight for Minimax {
+    fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
+        if self.graph.bytes() > MUCH {
+            self.graph.clear();
+            self.marks.clear();
+        }
+        let root = self.graph.place(state.clone());
+        self.graph.look(tools, root)?;
+        if self.graph.open(root).is_none() {
+            return Err(no_joint_move());
+        }
+        let (nature, n_roles) = (tools.sim.nature().map(|r| r.0 as usize), tools.sim.roles().len());
+        let ours = tools.role.0 as usize;
+        let others = (0..n_roles).filter(|&r| Some(r) != nature && r != ours);
+        let limit = match self.options.depth {
+            Some(_) => u64::MAX.min(budget.iterations),
+            None => budget.count(self.options.nodes, USUAL_NODES),
+        };
+        let mut dive = Dive {
+            order: std::iter::once(ours).chain(others).collect(),
+            tools,
+            budget,
+            seed,
+            nature,
+            n_roles,
+            seen: 0,
+            limit,
+            batches: 0,
+        };
+        if self.sum == Sum::Unknown {
+            self.weigh_sum(&mut dive, root)?;
+        }
+        self.deepen(&mut dive, root)
+    }
+
+    fn name(&self) -> &'static str {
+        "minimax"
+    }
+
+    fn remembered(&self) -> u64 {
+        self.touched
+    }
+}
+
+fn no_joint_move() -> Fault {
+    Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned())
+}
+
+/// All joint moves, unless there are too many to look at together.
+fn all_picks(open: &Open) -> Vec<Picks> {
+    let n = open.roles.iter().try_fold(1_usize, |n, c| n.checked_mul(c.len()));
+    if n.is_none_or(|n| n > MOST_JOINTS) {
+        return Vec::new();
+    }
+    let mut all: Vec<Picks> = vec![Picks::new()];
+    for choices in &open.roles {
+        let longer = |picks: Picks| {
+            (0..choices.len() as u32).map(move |at| {
+                let mut picks = picks.clone();
+                picks.push(at);
+                picks
+            })
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// A value one round later.
+fn fade(value: f64, sum: f64) -> f64 {
+    sum / 2.0 + (value - sum / 2.0) * (1.0 - FADE)
+}
+
+/// The value one round later that fades to this one.
+fn unfade(value: f64, sum: f64) -> f64 {
+    sum / 2.0 + (value - sum / 2.0) / (1.0 - FADE)
+}
