@@ -48,40 +48,51 @@ pub fn one_by_one(
             ..RootTotals::default()
         };
         for game in 0..per_root {
-            if stop.is_raised() {
+            if !play(sim, root, seed.nth(number as u64).nth(game), &mut totals, stop)? {
                 break;
             }
-            play(sim, root, seed.nth(number as u64).nth(game), &mut totals)?;
         }
         all.push(totals);
     }
     Ok(all)
 }
 
-fn play(sim: &mut dyn Simulator, root: &State, seed: Seed, totals: &mut RootTotals) -> Result<(), Fault> {
+/// Plays one game; a game that has not ended when the flag is raised is dropped, and that was the last.
+fn play(
+    sim: &mut dyn Simulator,
+    root: &State,
+    seed: Seed,
+    totals: &mut RootTotals,
+    stop: &StopFlag,
+) -> Result<bool, Fault> {
     let mut rng = seed.rng();
     let mut state = root.clone();
     let n_roles = totals.points.len();
     let mut legal: Vec<MoveId> = Vec::new();
-    totals.playouts += 1;
     for _ in 0..MAX_ROUNDS {
+        if stop.is_raised() {
+            return Ok(false);
+        }
         if sim.terminal(&state)? {
+            totals.playouts += 1;
             for role in 0..n_roles {
                 totals.points[role] += u64::from(sim.goal(&state, RoleId(role as u16))?.points());
             }
-            return Ok(());
+            return Ok(true);
         }
         let mut joint = Vec::with_capacity(n_roles);
         for role in 0..n_roles {
             sim.legal(&state, RoleId(role as u16), &mut legal)?;
             if legal.is_empty() {
+                totals.playouts += 1;
                 totals.stuck += 1;
-                return Ok(());
+                return Ok(true);
             }
             joint.push(*rng.pick(&legal));
         }
         state = sim.next(&state, &joint)?;
     }
+    totals.playouts += 1;
     totals.stuck += 1;
-    Ok(())
+    Ok(true)
 }

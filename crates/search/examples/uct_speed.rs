@@ -1,8 +1,7 @@
 //! Simulations of UCT per CPU second from the initial state, one thread.
 //!
 //! `cargo run --release -p search --example uct_speed -- [--seconds S] [--batch N] GAME…`, where a game is a name of the catalogue or a file.
-//! Prints a line of JSON for each: simulations from an empty tree until the time is up, in rounds of 10,000 (a tree is
-//! begun anew after each round, as a player's would for its next match) and of 1,000.
+//! Prints lines of JSON for each: decisions of so many simulations, each with an empty tree, until the time is up.
 
 use game::{Budget, RoleId, Seed};
 use propnet::{CompileOptions, Lanes, Rollouts, Scalar, compile};
@@ -22,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     for game in games {
-        for simulations in [10_000, 1_000] {
+        for simulations in [100_000, 10_000, 1_000] {
             let rate = measure(&game, simulations, batch, seconds)?;
             println!("{{\"game\":\"{game}\",\"simulations\":{simulations},\"per_cpu_second\":{rate:.0}}}");
         }

@@ -171,11 +171,7 @@ impl Minimax {
     /// The legal moves in random order, with what playouts say of them, if anything.
     fn undecided(&self, dive: &Dive<'_>, root: NodeId) -> Vec<Worth> {
         let role = dive.tools.role.0 as usize;
-        let choices = self
-            .graph
-            .open(root)
-            .map(|open| &open.roles[role][..])
-            .unwrap_or_default();
+        let choices = self.graph.open(root).map(|open| open.moves(role)).unwrap_or_default();
         let mut rng = dive.seed.child("ties").rng();
         let mut drawn: Vec<(u64, Worth)> = choices.iter().map(|c| (rng.bits(), unknown(c.mv))).collect();
         drawn.sort_by_key(|(lot, _)| *lot);
@@ -210,7 +206,7 @@ impl Minimax {
         let Some(open) = self.graph.open(root) else {
             return Err(Halt::Fault(no_joint_move()));
         };
-        let (n_moves, mover) = (open.roles[role].len(), open.mover);
+        let (n_moves, mover) = (open.moves(role).len(), open.mover);
         if depth == 1 {
             let all = all_picks(open);
             self.guess_all(dive, root, &all)?;
@@ -300,7 +296,7 @@ impl Minimax {
                 .then(lot_a.cmp(&lot_b))
         });
         let worth = |(at, _): (usize, u64)| Worth {
-            mv: open.roles[role][at].mv,
+            mv: open.moves(role)[at].mv,
             mean: values[at].clamp(0.0, 100.0),
             stderr: 0.0,
             visits: 1,
@@ -409,7 +405,7 @@ impl Minimax {
         let Some(open) = self.graph.open(id) else {
             return Err(Halt::Fault(no_joint_move()));
         };
-        let mover = open.mover.map(|role| (role, open.roles[role].len()));
+        let mover = open.mover.map(|role| (role, open.moves(role).len()));
         if depth == 1 {
             let joints = all_picks(open);
             self.guess_all(dive, id, &joints)?;
@@ -476,8 +472,8 @@ impl Minimax {
         let (Sum::Constant { first, second, sum }, Some(open)) = (self.sum, self.graph.open(id)) else {
             return Err(Halt::NotConstant);
         };
-        let (n_rows, n_columns) = (open.roles[first].len(), open.roles[second].len());
-        let n_chances = dive.nature.map_or(1, |r| open.roles[r].len());
+        let (n_rows, n_columns) = (open.moves(first).len(), open.moves(second).len());
+        let n_chances = dive.nature.map_or(1, |r| open.moves(r).len());
         let mut cells = Vec::with_capacity(n_rows * n_columns);
         let mut all = true;
         for cell in 0..n_rows * n_columns {
@@ -619,7 +615,7 @@ impl Minimax {
         order: &[usize],
         picks: &mut Picks,
     ) -> Result<(Value, bool), Halt> {
-        let moves = |graph: &Tree, role: usize| graph.open(id).map_or(1, |open| open.roles[role].len() as u32);
+        let moves = |graph: &Tree, role: usize| graph.open(id).map_or(1, |open| open.moves(role).len() as u32);
         let Some((&role, others)) = order.split_first() else {
             return self.chance(dive, id, depth, picks);
         };
@@ -639,7 +635,7 @@ impl Minimax {
 
     fn chance(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32, picks: &Picks) -> Result<(Value, bool), Halt> {
         let n = match (dive.nature, self.graph.open(id)) {
-            (Some(role), Some(open)) => open.roles[role].len(),
+            (Some(role), Some(open)) => open.moves(role).len(),
             _ => 1,
         };
         let mut sum: Value = SmallVec::from_elem(0.0, dive.n_roles);
@@ -729,12 +725,15 @@ fn no_joint_move() -> Fault {
 
 /// All joint moves, unless there are too many to look at together.
 fn all_picks(open: &Open) -> Vec<Picks> {
-    let n = open.roles.iter().try_fold(1_usize, |n, c| n.checked_mul(c.len()));
+    let roles = 0..open.n_roles();
+    let n = roles
+        .clone()
+        .try_fold(1_usize, |n, r| n.checked_mul(open.moves(r).len()));
     if n.is_none_or(|n| n > MOST_JOINTS) {
         return Vec::new();
     }
     let mut all: Vec<Picks> = vec![Picks::new()];
-    for choices in &open.roles {
+    for choices in roles.map(|r| open.moves(r)) {
         let longer = |picks: Picks| {
             (0..choices.len() as u32).map(move |at| {
                 let mut picks = picks.clone();

@@ -24,6 +24,8 @@ pub(crate) struct Tree {
     places: FxHashMap<u64, NodeId>,
     /// Moves kept, to know how large the tree is.
     choices: usize,
+    /// Moves of the role at hand.
+    legal: Vec<MoveId>,
 }
 
 /// A state.
@@ -52,8 +54,10 @@ pub(crate) enum Stage {
 
 /// A state in which the game goes on.
 pub(crate) struct Open {
-    /// Moves of each role, in canonical order.
-    pub(crate) roles: SmallVec<[Vec<Choice>; 2]>,
+    /// Moves of all roles, one role after the other, in canonical order.
+    choices: Box<[Choice]>,
+    /// Where each role's moves end.
+    ends: SmallVec<[u32; 4]>,
     /// The only role that has a choice, if it is one, and not nature.
     pub(crate) mover: Option<usize>,
     /// Whether nobody has a choice.
@@ -69,10 +73,10 @@ pub(crate) struct Choice {
     pub(crate) visits: u32,
     /// Those of them that have not come back yet.
     pub(crate) flying: u32,
-    /// Points of the role, summed over playouts that came back.
-    pub(crate) total: f64,
     /// If this leads to a state whose end is certain: points of the role, and rounds until then.
-    pub(crate) known: Option<(u8, u32)>,
+    pub(crate) known: Option<(u8, u16)>,
+    /// The role's mean over playouts that came back; 0 if none did.
+    pub(crate) mean: f64,
 }
 
 /// How a game ends.
@@ -81,7 +85,7 @@ pub(crate) struct Proof {
     /// Points of each role.
     pub(crate) points: SmallVec<[u8; 4]>,
     /// Rounds until then.
-    pub(crate) rounds: u32,
+    pub(crate) rounds: u16,
 }
 
 /// Successors, by the number of the joint move.
@@ -166,17 +170,18 @@ impl Tree {
             node.proof = Some(Box::new(Proof { points, rounds: 0 }));
             return Ok(());
         }
-        let mut roles = SmallVec::new();
-        let mut legal = Vec::new();
+        let (mut choices, mut ends) = (Vec::new(), SmallVec::new());
         for role in 0..n_roles {
-            tools.sim.legal(&node.state, RoleId(role as u16), &mut legal)?;
-            roles.push(legal.iter().map(|&mv| Choice::new(mv)).collect());
+            tools.sim.legal(&node.state, RoleId(role as u16), &mut self.legal)?;
+            if self.legal.is_empty() {
+                node.stage = Stage::Stuck;
+                return Ok(());
+            }
+            choices.extend(self.legal.iter().map(|&mv| Choice::new(mv)));
+            ends.push(choices.len() as u32);
         }
-        self.choices += roles.iter().map(Vec::len).sum::<usize>();
-        node.stage = match roles.iter().any(Vec::is_empty) {
-            true => Stage::Stuck,
-            false => Stage::Open(Box::new(Open::new(roles, tools.sim.nature()))),
-        };
+        self.choices += choices.len();
+        node.stage = Stage::Open(Box::new(Open::new(choices.into(), ends, tools.sim.nature())));
         Ok(())
     }
 
@@ -190,9 +195,8 @@ impl Tree {
         if let Some(child) = open.child(number) {
             return Ok(child);
         }
-        let joint: SmallVec<[MoveId; 4]> = (open.roles.iter().zip(picks))
-            .map(|(choices, &at)| choices[at as usize].mv)
-            .collect();
+        let mv = |(role, &at): (usize, &u32)| open.moves(role)[at as usize].mv;
+        let joint: SmallVec<[MoveId; 4]> = picks.iter().enumerate().map(mv).collect();
         let next = tools.sim.next(&node.state, &joint)?;
         let child = self.place(next);
         if let Some(open) = self.open_mut(id) {
@@ -226,13 +230,13 @@ impl Tree {
             .filter(|proof| all || proof.points[role] == 100)
             .map(|proof| Proof {
                 points: proof.points.clone(),
-                rounds: proof.rounds + 1,
+                rounds: proof.rounds.saturating_add(1),
             });
         let marks: SmallVec<[_; 32]> = known.iter().map(|k| k.map(|p| (p.points[role], p.rounds))).collect();
         drop(known);
         let node = &mut self.nodes[id as usize];
         if let Stage::Open(open) = &mut node.stage {
-            open.roles[role]
+            open.moves_mut(role)
                 .iter_mut()
                 .zip(marks)
                 .for_each(|(choice, mark)| choice.known = mark);
@@ -243,13 +247,13 @@ impl Tree {
 
     /// What is certain about the states after each move of a role, if the others have no choice.
     fn known(&self, open: &Open, role: usize) -> SmallVec<[Option<&Proof>; 32]> {
-        let mut picks: Picks = SmallVec::from_elem(0, open.roles.len());
+        let mut picks: Picks = SmallVec::from_elem(0, open.n_roles());
         let proof = |at| {
             picks[role] = at;
             let child = open.child(open.number(&picks))?;
             self.nodes[child as usize].proof.as_deref()
         };
-        (0..open.roles[role].len() as u32).map(proof).collect()
+        (0..open.moves(role).len() as u32).map(proof).collect()
     }
 }
 
@@ -259,8 +263,8 @@ impl Choice {
             mv,
             visits: 0,
             flying: 0,
-            total: 0.0,
             known: None,
+            mean: 0.0,
         }
     }
 
@@ -269,9 +273,13 @@ impl Choice {
         self.visits - self.flying
     }
 
-    /// Their mean, if there are any.
-    pub(crate) fn mean(&self) -> Option<f64> {
-        (self.back() > 0).then(|| self.total / f64::from(self.back()))
+    /// A playout comes back, or never will.
+    pub(crate) fn land(&mut self, points: Option<f64>) {
+        self.flying -= 1;
+        match points {
+            Some(points) => self.mean += (points - self.mean) / f64::from(self.back()),
+            None => self.visits -= 1,
+        }
     }
 }
 
@@ -288,30 +296,57 @@ impl Proof {
 }
 
 impl Open {
-    fn new(roles: SmallVec<[Vec<Choice>; 2]>, nature: Option<RoleId>) -> Open {
-        let mut choosing = (0..roles.len()).filter(|&r| roles[r].len() > 1);
+    fn new(choices: Box<[Choice]>, ends: SmallVec<[u32; 4]>, nature: Option<RoleId>) -> Open {
+        let mut open = Open {
+            choices,
+            ends,
+            mover: None,
+            forced: false,
+            children: Children::Many(FxHashMap::default()),
+        };
+        let roles = 0..open.n_roles();
+        let mut choosing = roles.clone().filter(|&r| open.moves(r).len() > 1);
         let (first, second) = (choosing.next(), choosing.next());
         let nature = nature.map(|r| r.0 as usize);
-        let joints = roles.iter().try_fold(1_u64, |n, c| n.checked_mul(c.len() as u64));
-        let children = match joints {
-            Some(n) if n <= FEW => Children::Few(vec![NONE; n as usize].into()),
-            _ => Children::Many(FxHashMap::default()),
-        };
-        Open {
-            mover: first.filter(|&r| second.is_none() && Some(r) != nature),
-            forced: first.is_none(),
-            roles,
-            children,
+        let joints = roles
+            .clone()
+            .try_fold(1_u64, |n, r| n.checked_mul(open.moves(r).len() as u64));
+        if let Some(n) = joints.filter(|&n| n <= FEW) {
+            open.children = Children::Few(vec![NONE; n as usize].into());
         }
+        open.mover = first.filter(|&r| second.is_none() && Some(r) != nature);
+        open.forced = first.is_none();
+        open
+    }
+
+    pub(crate) fn n_roles(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn range(&self, role: usize) -> std::ops::Range<usize> {
+        let start = if role == 0 { 0 } else { self.ends[role - 1] };
+        start as usize..self.ends[role] as usize
+    }
+
+    /// The moves of a role.
+    pub(crate) fn moves(&self, role: usize) -> &[Choice] {
+        &self.choices[self.range(role)]
+    }
+
+    /// The moves of a role.
+    pub(crate) fn moves_mut(&mut self, role: usize) -> &mut [Choice] {
+        let range = self.range(role);
+        &mut self.choices[range]
     }
 
     /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to number
     /// (more than 64 bits), numbers may repeat; no state of any game we know comes near.
     fn number(&self, picks: &Picks) -> u64 {
-        let radix = self.roles.iter().zip(picks);
-        radix.fold(0_u64, |n, (c, &at)| {
-            n.wrapping_mul(c.len() as u64).wrapping_add(u64::from(at))
-        })
+        let add = |n: u64, (role, &at): (usize, &u32)| {
+            let radix = self.range(role).len() as u64;
+            n.wrapping_mul(radix).wrapping_add(u64::from(at))
+        };
+        picks.iter().enumerate().fold(0, add)
     }
 
     fn child(&self, number: u64) -> Option<NodeId> {

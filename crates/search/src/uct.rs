@@ -89,6 +89,7 @@ pub struct Uct {
     tree: Tree,
     mast: Mast,
     flights: Flights,
+    roots: Roots,
     touched: u64,
 }
 
@@ -109,6 +110,7 @@ impl Uct {
             tree: Tree::default(),
             mast: Mast::default(),
             flights: Flights::default(),
+            roots: Roots::new(),
             touched: 0,
         }
     }
@@ -171,11 +173,11 @@ impl Uct {
                 break;
             }
             tree.look(tools, at)?;
-            let visits = f64::from(tree.node(at).visits);
+            let width = 100.0 * self.options.c * self.roots.log(tree.node(at).visits);
             let Some(open) = tree.open_mut(at) else {
                 break;
             };
-            let picks = choose(open, nature, visits, self.options.c, rng);
+            let picks = choose(open, nature, width, &self.roots, rng);
             let next = tree.follow(tools, at, &picks)?;
             self.flights.steps.push((at, picks));
             self.touched += 1;
@@ -270,11 +272,8 @@ impl Uct {
             node.flying -= 1;
             node.visits -= lost;
             if let Stage::Open(open) = &mut node.stage {
-                for (role, (choices, &at)) in open.roles.iter_mut().zip(picks).enumerate() {
-                    let choice = &mut choices[at as usize];
-                    choice.flying -= 1;
-                    choice.visits -= lost;
-                    choice.total += value.map_or(0.0, |value| value[role]);
+                for (role, &at) in picks.iter().enumerate() {
+                    open.moves_mut(role)[at as usize].land(value.map(|value| value[role]));
                 }
             }
             news = news && self.tree.prove(*id);
@@ -289,7 +288,7 @@ impl Insight for Uct {
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
         self.search(tools, state, seed, budget)?;
         let root = self.tree.place(state.clone());
-        let choices = self.tree.open(root).map(|open| &open.roles[tools.role.0 as usize][..]);
+        let choices = self.tree.open(root).map(|open| open.moves(tools.role.0 as usize));
         Ok(ranked(choices.unwrap_or_default()))
     }
 
@@ -306,15 +305,43 @@ fn no_joint_move() -> Fault {
     Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned())
 }
 
+/// Roots of small numbers, which would be most of the work of a descent.
+struct Roots {
+    /// One over the square root.
+    inverse: Vec<f64>,
+    /// The square root of the logarithm.
+    log: Vec<f64>,
+}
+
+impl Roots {
+    fn new() -> Roots {
+        let small = || (0..4_096).map(f64::from);
+        Roots {
+            inverse: small().map(|n| n.sqrt().recip()).collect(),
+            log: small().map(|n| n.max(1.0).ln().sqrt()).collect(),
+        }
+    }
+
+    fn inverse(&self, n: u32) -> f64 {
+        let small = self.inverse.get(n as usize).copied();
+        small.unwrap_or_else(|| f64::from(n).sqrt().recip())
+    }
+
+    fn log(&self, n: u32) -> f64 {
+        let small = self.log.get(n as usize).copied();
+        small.unwrap_or_else(|| f64::from(n).ln().sqrt())
+    }
+}
+
 /// A move for every role, each by its own statistics, counted as made.
-fn choose(open: &mut Open, nature: Option<usize>, visits: f64, c: f64, rng: &mut Rng) -> Picks {
-    let width = 100.0 * c * visits.ln().max(0.0).sqrt();
+fn choose(open: &mut Open, nature: Option<usize>, width: f64, roots: &Roots, rng: &mut Rng) -> Picks {
     let mut picks = Picks::new();
-    for (role, choices) in open.roles.iter_mut().enumerate() {
+    for role in 0..open.n_roles() {
+        let choices = open.moves_mut(role);
         let at = match choices.len() {
             1 => 0,
             n if Some(role) == nature => rng.below(n),
-            _ => most_promising(choices, width, rng),
+            _ => most_promising(choices, width, roots, rng),
         };
         choices[at].visits += 1;
         choices[at].flying += 1;
@@ -324,40 +351,43 @@ fn choose(open: &mut Open, nature: Option<usize>, visits: f64, c: f64, rng: &mut
 }
 
 /// Moves that were never made come first, in random order; then the one with the highest bound.
-fn most_promising(choices: &[Choice], width: f64, rng: &mut Rng) -> usize {
-    let is_fresh = |choice: &&Choice| choice.visits == 0 && choice.known.is_none();
-    let fresh = choices.iter().filter(is_fresh).count();
-    if fresh > 0 {
-        let lot = rng.below(fresh);
-        let mut numbered = choices.iter().enumerate().filter(|(_, choice)| is_fresh(choice));
-        return numbered.nth(lot).map_or(0, |(at, _)| at);
-    }
+fn most_promising(choices: &[Choice], width: f64, roots: &Roots, rng: &mut Rng) -> usize {
+    let mut fresh = 0;
     let mut usual = None;
     let (mut best, mut highest) = (0, f64::NEG_INFINITY);
     for (at, choice) in choices.iter().enumerate() {
-        let bound = match (choice.known, choice.mean()) {
-            (Some((points, _)), _) => f64::from(points),
-            (None, Some(mean)) => mean + width / f64::from(choice.visits).sqrt(),
+        let bound = match choice.known {
+            Some((points, _)) => f64::from(points),
+            None if choice.visits == 0 => {
+                fresh += 1;
+                continue;
+            }
+            None if choice.flying < choice.visits => choice.mean + width * roots.inverse(choice.visits),
             // All of its playouts are still under way: as good as the others, for the moment.
-            (None, None) => *usual.get_or_insert_with(|| mean_of(choices)) + width / f64::from(choice.visits).sqrt(),
+            None => *usual.get_or_insert_with(|| mean_of(choices)) + width * roots.inverse(choice.visits),
         };
         if bound > highest {
             (best, highest) = (at, bound);
         }
     }
-    best
+    if fresh == 0 {
+        return best;
+    }
+    let is_fresh = |choice: &Choice| choice.visits == 0 && choice.known.is_none();
+    let mut numbered = choices.iter().enumerate().filter(|(_, choice)| is_fresh(choice));
+    numbered.nth(rng.below(fresh)).map_or(best, |(at, _)| at)
 }
 
 /// The mean of everything that came back.
 fn mean_of(choices: &[Choice]) -> f64 {
     let n: u32 = choices.iter().map(Choice::back).sum();
-    let total: f64 = choices.iter().map(|c| c.total).sum();
+    let total: f64 = choices.iter().map(|c| c.mean * f64::from(c.back())).sum();
     if n > 0 { total / f64::from(n) } else { 50.0 }
 }
 
 /// Moves with what they are worth: the most visited first, or what is certain if it is no worse.
 fn ranked(choices: &[Choice]) -> Vec<Worth> {
-    let mean = |choice: &Choice| choice.mean().unwrap_or(0.0);
+    let mean = |choice: &Choice| choice.mean;
     let open = choices.iter().filter(|c| c.known.is_none());
     let most = open.max_by(|a, b| a.visits.cmp(&b.visits).then(mean(a).total_cmp(&mean(b))));
     let bar = most.map_or(f64::NEG_INFINITY, mean);
@@ -388,7 +418,7 @@ fn worth(choice: &Choice) -> Worth {
             visits: visits.max(1),
         },
         None => {
-            let mean = choice.mean().unwrap_or(0.0);
+            let mean = choice.mean;
             Worth {
                 mv: choice.mv,
                 mean,

@@ -47,7 +47,7 @@ enum Kind {
 }
 
 /// Names and what they mean, for messages and help.
-pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, hp:MODELS,PLAYOUTS, hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, \
+pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, \
      ismcts:SIMULATIONS, cheat:PLAYOUTS";
 
 impl PlayerSpec {

@@ -19,10 +19,18 @@ use std::time::Duration;
 ///
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them; without names
 /// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
-/// random, legal (the first legal move), mc:PLAYOUTS (flat Monte Carlo, for games of complete information),
+/// random, legal (the first legal move),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
 /// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance) and cheat:PLAYOUTS (playouts from the true
 /// state, for experiments; the record says so).
+///
+/// Where nothing is hidden there are also mc:PLAYOUTS (flat Monte Carlo), uct:SIMULATIONS (Monte Carlo tree search; also c=0.7,
+/// policy=uniform|mast, playouts=1 from each leaf, batch=, solve=on|off), minimax:DEPTH (alpha-beta or max^n; also nodes=20000,
+/// playouts=32 at the horizon, simultaneous=mixed|pessimistic) and nested:LEVEL,PLAYOUTS (nested Monte Carlo). They plug into
+/// HyperPlay, in place of its playouts, and into the cheat: hp:16,with=uct:500 and, with options, hp:16,with=uct:500,with.c=1.
+///
+/// A player that was given a number stops there; without one it uses the time that --time-per-move gives it, or else a usual
+/// number. Moves that come late are counted, and replaced if they are more than half a second late.
 ///
 /// Same seed, same results, on any number of threads, unless --time-per-move is given. Ctrl-C reports what was played.
 #[derive(clap::Args)]
@@ -412,6 +420,7 @@ impl Row {
             "ci95": [mean - 1.96 * stderr, mean + 1.96 * stderr],
             "states_per_game": self.states_per_game(),
             "touches_per_game": self.touches_per_game(),
+            "moves": self.moves,
             "illegal": self.illegal,
         });
         // Times differ from run to run: the same seed gives the same bytes unless time was part of the question.
