@@ -126,7 +126,8 @@ impl<E: Engine> Driven<E> {
         if self.engine.advance(work, &self.clues)? > 0 || self.rebuild(work)? {
             return Ok(());
         }
-        // What is left costs a step each, and there has to be an answer: no flag stops it.
+        // What is left costs a step each, and there has to be an answer: no flag stops it, but one may hurry it.
+        work.late = work.is_late();
         let budget = std::mem::replace(&mut work.budget, Budget::until(StopFlag::default()));
         let relaxed = self.relax(work);
         work.budget = budget;

@@ -98,6 +98,8 @@ pub(crate) struct Work<'a, 'w> {
     pub now: Now,
     pub touches: u64,
     pub budget: Budget,
+    /// Whether time had run out before the budget was replaced by one without end.
+    pub late: bool,
     world: &'a mut World<'w>,
 }
 
@@ -108,6 +110,7 @@ impl<'a, 'w> Work<'a, 'w> {
             now,
             touches: 0,
             budget: budget.clone(),
+            late: false,
             world,
         }
     }
@@ -123,6 +126,11 @@ impl<'a, 'w> Work<'a, 'w> {
     /// Whether the budget is used up.
     pub(crate) fn is_out(&self) -> bool {
         !self.budget.allows(self.touches)
+    }
+
+    /// Whether time has run out, so that the first answer is the best one.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late || self.budget.stop.is_raised()
     }
 
     /// Successor states computed by the engines so far.

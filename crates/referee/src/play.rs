@@ -35,14 +35,15 @@ pub enum Clock {
     },
 }
 
-/// The part of the time for a move in which the player should have stopped thinking: this share of it, but no less than this.
-/// Measured by `benchmarks/deadline.py` with all cores busy.
-const MARGIN: f64 = 0.08;
-const LEAST_MARGIN: Duration = Duration::from_millis(5);
+/// The part of the time for a move in which the player should have stopped thinking: this share of it, but no less than this, if
+/// there is that much. The least is what a busy machine may take to wake the clock and then the player, a few slices of its scheduler
+/// (`benchmarks/deadline.py` measures it).
+const MARGIN: f64 = 0.05;
+const LEAST_MARGIN: Duration = Duration::from_millis(25);
 
 /// How long a player may think if its move is due after this long.
 fn thinking(time: Duration) -> Duration {
-    time - time.mul_f64(MARGIN).max(LEAST_MARGIN).min(time / 2)
+    time - time.mul_f64(MARGIN).max(LEAST_MARGIN).min(time / 3)
 }
 
 /// A match about to be played.

@@ -173,6 +173,13 @@ impl Growing {
         })
     }
 
+    /// Notes that the states of the layer before were tried only up to this one.
+    pub(crate) fn cut_short(&mut self, parent: usize, from: &mut Layer) {
+        self.resampled = true;
+        from.open[parent..].fill(true);
+        from.log_choice.resize(from.open.len(), 0.0);
+    }
+
     fn place_of(&mut self, state: State) -> u32 {
         let place = self.states.len() as u32;
         let head = self.heads.entry(FxBuildHasher.hash_one(&state)).or_insert(NOWHERE);

@@ -87,15 +87,34 @@ impl Trellis {
         Ok(Some((growing.finish(from), tries)))
     }
 
-    /// All successors of a layer that agree with a clue.
+    /// All successors of a layer that agree with a clue. Once time has run out, those of the states so far, if there are any: the
+    /// layer is not exact then.
     fn expand(&self, work: &mut Work, from: &mut Layer, clue: &Clue) -> Result<Growing, Fault> {
-        let mut growing = Growing::new();
         from.log_choice.clear();
-        let parents: Vec<&State> = from.states.iter().collect();
+        let states = std::mem::take(&mut from.states);
+        let grown = self.expand_states(work, &states, from, clue);
+        from.states = states;
+        grown
+    }
+
+    fn expand_states(
+        &self,
+        work: &mut Work,
+        states: &[State],
+        from: &mut Layer,
+        clue: &Clue,
+    ) -> Result<Growing, Fault> {
+        let mut growing = Growing::new();
+        let parents: Vec<&State> = states.iter().collect();
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
         let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
         let mut probabilities = Vec::new();
         for (group, states) in parents.chunks(256).enumerate() {
+            if work.is_late() && !growing.states.is_empty() {
+                let tried = tests.first().map_or(group * 256, |(parent, _)| *parent as usize);
+                growing.cut_short(tried, from);
+                return Ok(growing);
+            }
             let fans = work.fans(states, clue)?;
             for (at, fan) in fans.iter().enumerate() {
                 let parent = group * 256 + at;
@@ -112,6 +131,10 @@ impl Trellis {
                         growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
                         tests.clear();
                         steps.clear();
+                        if work.is_late() && !growing.states.is_empty() {
+                            growing.cut_short(parent, from);
+                            return Ok(growing);
+                        }
                     }
                 }
             }
