@@ -27,6 +27,7 @@ fn main() {
             "--passes" => passes = true,
             "--nosplit" => split = false,
             "--incremental" => mode = ScalarMode::Incremental,
+            "--compiled" => mode = ScalarMode::Compiled,
             _ => files.push(arg),
         }
     }

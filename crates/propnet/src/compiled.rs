@@ -93,6 +93,8 @@ struct Inner {
     initial: Vec<bool>,
     known: Known,
     families: Vec<Vec<u32>>,
+    /// How often each fluent holds in random games.
+    likely: Vec<f32>,
     layout: Layout,
     plan: ChoicePlan,
     options: CompileOptions,
@@ -121,7 +123,8 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     let (net, known) = fold_constants(&net, &initial);
     log("constants", &net);
     let net = remove_dead(&net);
-    let families = find_families(program, &net, &initial);
+    let samples = sample_states(&net, &initial);
+    let families = exclusive_families(&net, &program.fluents, &initial, &samples);
     let net = with_choices(&net, &families);
     log("exclusive", &net);
     let flat = merge_chains(&net);
@@ -140,6 +143,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         layout: Layout::new(&net),
         plan: ChoicePlan::merged(&flat),
         families,
+        likely: samples.frequencies(),
         net,
         flat,
         initial,
@@ -149,12 +153,6 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         codes: Mutex::default(),
         scalar: OnceLock::new(),
     }))
-}
-
-/// Families of fluents that are proven to exclude each other.
-fn find_families(program: &Program, net: &Network, initial: &[bool]) -> Vec<Vec<u32>> {
-    let samples = sample_states(net, initial);
-    exclusive_families(net, &program.fluents, initial, &samples)
 }
 
 /// The states of a few hundred random games, step by step.
@@ -243,6 +241,11 @@ impl Compiled {
 
     pub(crate) fn names(&self) -> &Names {
         &self.0.names
+    }
+
+    /// How often each fluent holds in random games, roughly.
+    pub(crate) fn likelihoods(&self) -> &[f32] {
+        &self.0.likely
     }
 
     pub(crate) fn scalar_mode(&self) -> ScalarMode {

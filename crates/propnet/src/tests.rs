@@ -177,6 +177,106 @@ fn follow_scalar(twin: &Twin, scalar: &mut Scalar, rng: &mut game::Rng, case: u6
     }
 }
 
+/// The states of a few games, in no order that a game would give.
+fn scattered_states(twin: &Twin, rng: &mut game::Rng) -> Vec<Vec<bool>> {
+    let mut states = Vec::new();
+    for _ in 0..4 {
+        let mut state = twin.initial();
+        for _ in 0..6 {
+            states.push(state.clone());
+            if twin.model(&state, &[]).holds(twin.program.terminal) {
+                break;
+            }
+            state = random_step(twin, &state, rng);
+        }
+    }
+    (0..states.len() * 2).map(|_| rng.pick(&states).clone()).collect()
+}
+
+#[test]
+fn scalar_may_be_asked_anything_anywhere() {
+    let mut rng = Seed(17).rng();
+    let (mut legal, mut seen) = (Vec::new(), Vec::new());
+    for case in 0..150 {
+        let twin = Twin::random(&mut rng);
+        let mut scalar = Scalar::new(&compile(&twin.program, &options(false)));
+        for state in scattered_states(&twin, &mut rng) {
+            let (packed, model) = (pack(&state), twin.model(&state, &[]));
+            let role = rng.below(twin.program.roles.len());
+            let id = RoleId(role as u16);
+            let joint: Vec<usize> = twin.program.moves.iter().map(|row| rng.below(row.len())).collect();
+            let moves: Vec<MoveId> = joint.iter().map(|&m| MoveId(m as u32)).collect();
+            // One question each, so that whatever the others would have brought up to date is not.
+            match rng.below(6) {
+                0 => assert_eq!(
+                    scalar.terminal(&packed),
+                    Ok(model.holds(twin.program.terminal)),
+                    "case {case}"
+                ),
+                1 => {
+                    scalar.legal(&packed, id, &mut legal).expect("legal");
+                    let got: Vec<usize> = legal.iter().map(|m| m.0 as usize).collect();
+                    assert_eq!(got, twin.legal(&model, role), "case {case}");
+                }
+                2 => assert_eq!(
+                    scalar.goal(&packed, id),
+                    Ok(expected_goal(&twin, &model, role)),
+                    "case {case}"
+                ),
+                3 => {
+                    scalar.percepts(&packed, &moves, id, &mut seen).expect("percepts");
+                    let model = twin.model(&state, &joint);
+                    let row = &twin.program.sees[role];
+                    let expected: Vec<u32> = (0..row.len() as u32)
+                        .filter(|&p| model.holds(row[p as usize]))
+                        .collect();
+                    assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), expected, "case {case}");
+                }
+                4 => {
+                    // A playout in between must leave nothing behind.
+                    scalar.playout(&packed, &mut rng);
+                }
+                _ => {
+                    let next = twin.next(&twin.model(&state, &joint));
+                    assert_eq!(scalar.next(&packed, &moves), Ok(pack(&next)), "case {case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scalar_playouts_do_not_depend_on_the_engine() {
+    let mut rng = Seed(18).rng();
+    for case in 0..100 {
+        let twin = Twin::random(&mut rng);
+        let mut engines = [ScalarMode::Incremental, ScalarMode::Compiled].map(|scalar| {
+            let options = CompileOptions {
+                scalar,
+                ..options(false)
+            };
+            Scalar::new(&compile(&twin.program, &options))
+        });
+        let roots: Vec<State> = some_states(&twin, &mut rng);
+        for seed in 0..12 {
+            let root = &roots[seed as usize % roots.len()];
+            let played = engines.each_mut().map(|engine| {
+                let mut rng = Seed(seed).rng();
+                let played = if case % 2 == 0 {
+                    engine.playout(root, &mut rng)
+                } else {
+                    engine.playout_seeing(root, &mut rng)
+                };
+                let points: Vec<u8> = (0..twin.program.roles.len())
+                    .map(|r| engine.points(RoleId(r as u16)))
+                    .collect();
+                (played, points, engine.meter().states)
+            });
+            assert_eq!(played[0], played[1], "case {case} seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn playouts_do_not_depend_on_threads_or_engine() {
     let mut rng = Seed(13).rng();
@@ -289,9 +389,24 @@ fn a_state_without_legal_moves_is_reported() {
             // One move on average two times: states counted are moves made, not lanes.
             assert!((1_800..2_200).contains(&totals.meter.states), "{}", totals.meter.states);
         }
-        let mut scalar = Scalar::new(&game);
-        let root = scalar.initial().expect("initial");
-        assert!(scalar.playout(&root, &mut Seed(2).rng()).stuck);
+        for scalar in [ScalarMode::Incremental, ScalarMode::Compiled] {
+            let game = compile(
+                &dead_end(),
+                &CompileOptions {
+                    scalar,
+                    ..options(native)
+                },
+            );
+            let mut scalar = Scalar::new(&game);
+            let root = scalar.initial().expect("initial");
+            assert!(scalar.playout(&root, &mut Seed(2).rng()).stuck);
+            let stuck = scalar.next(&root, &[MoveId(0)]).expect("next");
+            let mut legal = vec![MoveId(7)];
+            scalar.legal(&stuck, RoleId(0), &mut legal).expect("legal");
+            assert_eq!(legal, []);
+            let played = scalar.playout(&stuck, &mut Seed(2).rng());
+            assert_eq!((played.moves, played.stuck), (0, true));
+        }
         let mut lanes = Lanes::new(&game, Seed(1));
         lanes.eval();
         assert!(lanes.stuck().is_empty());

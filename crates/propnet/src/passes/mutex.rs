@@ -96,6 +96,15 @@ pub struct Samples {
 }
 
 impl Samples {
+    /// How often each fluent holds.
+    pub fn frequencies(&self) -> Vec<f32> {
+        let often = |words: &Vec<u64>| {
+            let held: u32 = words.iter().map(|w| w.count_ones()).sum();
+            held as f32 / (words.len() * 64).max(1) as f32
+        };
+        self.words.iter().map(often).collect()
+    }
+
     fn exclusive(&self, family: &[u32]) -> bool {
         let n = self.words.first().map_or(0, Vec::len);
         let mut seen = vec![0; n];

@@ -1,7 +1,93 @@
 //! Evaluating gates in order, each once: for goals, and for games with positive cycles.
 
+use super::words::Words;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+
+/// The values of a network with cycles, all computed whenever they are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct PlainEngine {
+    /// The state these values belong to.
+    pub state: Vec<u64>,
+    /// Output bits.
+    pub outputs: Vec<u64>,
+    values: Vec<u8>,
+}
+
+/// What plain engines of one game share.
+#[derive(Debug)]
+pub(super) struct PlainNet {
+    /// Where outputs are.
+    pub words: Words,
+    state: Plain,
+    moves: Plain,
+}
+
+impl PlainNet {
+    /// Prepares a network.
+    pub fn new(net: &Network) -> PlainNet {
+        let out = &net.outputs;
+        let mut state: Vec<Signal> = out.legal.iter().flatten().copied().collect();
+        state.push(out.terminal);
+        let mut moves = out.next.clone();
+        moves.extend(out.sees.iter().flatten());
+        PlainNet {
+            words: Words::new(net),
+            state: Plain::new(net, &state),
+            moves: Plain::new(net, &moves),
+        }
+    }
+}
+
+impl PlainEngine {
+    /// Nothing is evaluated yet.
+    pub fn new(net: &Network, plain: &PlainNet) -> PlainEngine {
+        PlainEngine {
+            state: vec![0; net.n_fluents().div_ceil(64)],
+            outputs: vec![0; plain.words.len],
+            values: vec![0; net.len()],
+        }
+    }
+
+    /// Evaluates legal moves and terminal of a state.
+    pub fn move_to(&mut self, net: &Network, plain: &PlainNet, state: &[u64]) {
+        self.state.copy_from_slice(state);
+        set_leaves(net, &mut self.values, &self.state, None);
+        plain.state.run(net, &mut self.values);
+        let end = (plain.words.terminal + 1) * 64;
+        self.collect(net, plain, 0..end);
+    }
+
+    /// Evaluates what a joint move leads to in the present state.
+    pub fn make(&mut self, net: &Network, plain: &PlainNet, joint: &[u32]) {
+        set_leaves(net, &mut self.values, &self.state, Some(joint));
+        plain.moves.run(net, &mut self.values);
+        self.collect(net, plain, plain.words.next * 64..plain.words.len * 64);
+    }
+
+    /// Packs the output bits in a range.
+    fn collect(&mut self, net: &Network, plain: &PlainNet, bits: std::ops::Range<usize>) {
+        self.outputs[bits.start / 64..bits.end / 64].fill(0);
+        plain.words.each_output(net, |bit, s| {
+            if bits.contains(&bit) {
+                self.outputs[bit / 64] |= u64::from(read(&self.values, s)) << (bit % 64);
+            }
+        });
+    }
+}
+
+/// Gives the leaves of a network their values: a state, and perhaps a joint move.
+pub(super) fn set_leaves(net: &Network, values: &mut [u8], state: &[u64], joint: Option<&[u32]>) {
+    for (at, value) in values.iter_mut().enumerate() {
+        match net.node(NodeId(at as u32)) {
+            Node::Fluent(f) => *value = (state[f as usize / 64] >> (f % 64) & 1) as u8,
+            Node::Does { role, mv } => *value = u8::from(joint.is_some_and(|j| j[role as usize] == mv)),
+            // Leaves come first.
+            Node::And => break,
+            _ => {}
+        }
+    }
+}
 
 /// Gates of some outputs in dependency order, cycles included.
 #[derive(Debug, Default)]

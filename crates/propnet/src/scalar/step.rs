@@ -24,6 +24,33 @@ pub(super) struct ByteStep {
     /// The first byte of each role's legal moves, and how many bytes, in multiples of eight.
     legal: Vec<(usize, usize)>,
     terminal: usize,
+    /// Bytes that a step reads or writes, apart from scratch.
+    inputs: usize,
+}
+
+/// Where steps are made, and the state that games begin with.
+#[derive(Debug, Default)]
+pub(super) struct StepFrame {
+    bytes: Vec<u8>,
+    /// The state in `root`.
+    root_state: Vec<u64>,
+    /// The first bytes of the frame when a game begins.
+    root: Vec<u8>,
+    made: Vec<usize>,
+}
+
+impl StepFrame {
+    /// Whether games begin with this state.
+    #[inline(always)]
+    pub fn is_root(&self, state: &[u64]) -> bool {
+        !self.root.is_empty() && self.root_state == state
+    }
+
+    /// The fluents of the state in the frame.
+    #[inline(always)]
+    pub fn fluents(&self, n: usize) -> &[u8] {
+        &self.bytes[FIRST_FLUENT..FIRST_FLUENT + n]
+    }
 }
 
 /// The byte of the first fluent.
@@ -86,70 +113,53 @@ impl ByteStep {
             does,
             legal,
             terminal,
+            inputs: at,
         })
     }
 
-    /// Plays random moves until the game is over, from a state whose legal moves are given as packed words per role.
-    /// Gives the number of moves and whether a role had none; the last state is in the frame.
-    #[inline(always)]
-    pub fn play(
-        &self,
-        frame: &mut Vec<u8>,
-        state: &[u64],
-        n_fluents: usize,
-        legal: &[&[u64]],
-        rng: &mut Rng,
-    ) -> (u32, bool) {
-        if frame.len() < self.code.frame_len {
-            frame.resize(self.code.frame_len, 0);
-            frame[ONE as usize] = 0xff;
-        }
-        for (f, byte) in frame[FIRST_FLUENT..FIRST_FLUENT + n_fluents].iter_mut().enumerate() {
-            *byte = (state[f / 64] >> (f % 64)) as u8 & 1;
-        }
+    /// Spreads a state out in bytes, with its legal moves, which are given as packed words per role.
+    pub fn set_root(&self, frame: &mut StepFrame, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
+        frame.bytes.resize(self.code.frame_len, 0);
+        frame.bytes[ONE as usize] = 0xff;
+        let spread = |to: &mut [u8], words: &[u64]| {
+            to.iter_mut()
+                .enumerate()
+                .for_each(|(at, byte)| *byte = (words[at / 64] >> (at % 64)) as u8 & 1);
+        };
+        spread(&mut frame.bytes[FIRST_FLUENT..FIRST_FLUENT + n_fluents], state);
         for (row, &(first, n)) in legal.iter().zip(&self.legal) {
-            for (m, byte) in frame[first..first + n].iter_mut().enumerate() {
-                *byte = (row[m / 64] >> (m % 64)) as u8 & 1;
-            }
+            spread(&mut frame.bytes[first..first + n], row);
         }
-        frame[self.terminal] = 0;
+        frame.bytes[self.terminal] = 0;
+        frame.root_state = state.to_vec();
+        frame.root = frame.bytes[..self.inputs].to_vec();
+    }
+
+    /// Plays random moves from the root until the game is over. Gives the number of moves and whether a role had none;
+    /// the last state is in the frame.
+    #[inline(always)]
+    pub fn play(&self, frame: &mut StepFrame, rng: &mut Rng) -> (u32, bool) {
+        let StepFrame { bytes, root, made, .. } = frame;
+        bytes[..root.len()].copy_from_slice(root);
         let mut moves = 0;
         loop {
-            let mut made = [0_usize; 8];
-            for (role, &(first, n)) in self.legal.iter().enumerate() {
-                let Some(mv) = pick(&frame[first..first + n], rng) else {
-                    return (moves, true);
-                };
-                let cell = self.does[role] + mv;
-                frame[cell] = 1;
-                if role < made.len() {
-                    made[role] = cell;
+            made.clear();
+            for (&does, &(first, n)) in self.does.iter().zip(&self.legal) {
+                match pick(&bytes[first..first + n], rng) {
+                    Some(mv) => made.push(does + mv),
+                    None => return (moves, true),
                 }
             }
-            self.code.run(frame);
+            made.iter().for_each(|&cell| bytes[cell] = 1);
+            self.code.run(bytes);
+            made.iter().for_each(|&cell| bytes[cell] = 0);
             moves += 1;
-            for (role, &cell) in made.iter().enumerate().take(self.does.len()) {
-                if role < made.len() {
-                    frame[cell] = 0;
-                }
-            }
-            if self.does.len() > made.len() {
-                self.clear_moves(frame);
-            }
-            if frame[self.terminal] & 1 == 1 {
+            if bytes[self.terminal] & 1 == 1 {
                 return (moves, false);
             }
             if moves >= MAX_ROUNDS {
                 return (moves, true);
             }
-        }
-    }
-
-    /// For games with very many roles.
-    #[cold]
-    fn clear_moves(&self, frame: &mut [u8]) {
-        for (&first, &(_, n)) in self.does.iter().zip(&self.legal) {
-            frame[first..first + n].fill(0);
         }
     }
 }
@@ -160,39 +170,102 @@ impl ByteStep {
         None
     }
 
-    pub fn play(&self, _: &mut Vec<u8>, _: &[u64], _: usize, _: &[&[u64]], _: &mut Rng) -> (u32, bool) {
+    pub fn set_root(&self, _: &mut StepFrame, _: &[u64], _: usize, _: &[Vec<u64>]) {}
+
+    pub fn play(&self, _: &mut StepFrame, _: &mut Rng) -> (u32, bool) {
         (0, false)
     }
 }
 
-/// A random one of the bytes whose lowest bit is set.
+/// A random one of the bytes whose lowest bit is set. Without branches that depend on which are: they would be guessed wrong.
 #[inline(always)]
 fn pick(bytes: &[u8], rng: &mut Rng) -> Option<usize> {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    let words = |bytes: &[u8]| {
-        let mut eight = [0; 8];
-        eight.copy_from_slice(bytes);
-        u64::from_le_bytes(eight) & LOW
-    };
-    let count: u32 = bytes.chunks_exact(8).map(|c| words(c).count_ones()).sum();
-    if count == 0 {
-        return None;
+    if bytes.len() <= 64 {
+        let word = pack(bytes);
+        let rank = random_rank(word.count_ones(), rng)?;
+        return Some(nth_set(word, rank) as usize);
     }
-    let mut rank = if count == 1 {
-        0
-    } else {
-        rng.below(count as usize) as u32
-    };
-    for (at, chunk) in bytes.chunks_exact(8).enumerate() {
-        let mut word = words(chunk);
-        let here = word.count_ones();
-        if rank < here {
-            for _ in 0..rank {
-                word &= word - 1;
-            }
-            return Some(at * 8 + word.trailing_zeros() as usize / 8);
+    let count = bytes.chunks(64).map(|chunk| pack(chunk).count_ones()).sum();
+    let rank = random_rank(count, rng)?;
+    let (mut before, mut found) = (0, (0, 0, 0));
+    for (at, chunk) in bytes.chunks(64).enumerate() {
+        let word = pack(chunk);
+        if before <= rank {
+            found = (at, word, rank - before);
         }
-        rank -= here;
+        before += word.count_ones();
     }
-    None
+    let (at, word, rank) = found;
+    Some(at * 64 + nth_set(word, rank) as usize)
+}
+
+/// The lowest bits of up to 64 bytes, eight at a time.
+#[inline(always)]
+fn pack(bytes: &[u8]) -> u64 {
+    let mut packed = 0;
+    for (at, chunk) in bytes.chunks_exact(8).enumerate() {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(chunk);
+        let low = u64::from_le_bytes(eight) & 0x0101_0101_0101_0101;
+        packed |= (low.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (at * 8);
+    }
+    packed
+}
+
+/// A random number below this, if there is one.
+#[inline(always)]
+pub(super) fn random_rank(count: u32, rng: &mut Rng) -> Option<u32> {
+    match count {
+        0 => None,
+        1 => Some(0),
+        _ => Some(rng.below(count as usize) as u32),
+    }
+}
+
+/// The position of the set bit of this rank, without branches.
+#[inline(always)]
+pub(super) fn nth_set(word: u64, mut rank: u32) -> u32 {
+    let mut at = 0;
+    for width in [32, 16, 8, 4, 2, 1] {
+        let below = (word >> at & ((1 << width) - 1)).count_ones();
+        let beyond = u32::from(rank >= below);
+        at += beyond * width;
+        rank -= beyond * below;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::Seed;
+
+    #[test]
+    fn packing_takes_the_lowest_bits_in_order() {
+        let bytes: Vec<u8> = (0..64).map(|at| if at % 3 == 0 { 0xff } else { 0xfe }).collect();
+        let expected: u64 = (0..64).filter(|at| at % 3 == 0).map(|at| 1 << at).sum();
+        assert_eq!(pack(&bytes), expected);
+        assert_eq!(pack(&bytes[..24]), expected & 0xff_ffff);
+    }
+
+    #[test]
+    fn set_bits_are_found_by_rank() {
+        for word in [1, 0x8000_0000_0000_0000, 0x8421_0842_1084_2108, u64::MAX] {
+            let places: Vec<u32> = (0..64).filter(|at| word >> at & 1 == 1).collect();
+            let found: Vec<u32> = (0..word.count_ones()).map(|rank| nth_set(word, rank)).collect();
+            assert_eq!(found, places);
+        }
+    }
+
+    #[test]
+    fn every_set_byte_is_picked_and_no_other() {
+        let mut rng = Seed(1).rng();
+        for n in [8, 64, 72, 200] {
+            let bytes: Vec<u8> = (0..n).map(|at| u8::from(at % 7 == 3)).collect();
+            let mut picked = vec![0; n];
+            (0..2_000).for_each(|_| picked[pick(&bytes, &mut rng).expect("some are set")] += 1);
+            assert!((0..n).all(|at| (picked[at] > 0) == (bytes[at] == 1)), "{picked:?}");
+            assert_eq!(pick(&vec![0xfe; n], &mut rng), None);
+        }
+    }
 }

@@ -1,0 +1,147 @@
+//! Sharing what wide gates have in common, so that a change is told to few of them.
+//!
+//! The gates of a queen's moves along a line all read the cells between: a change of one cell is told to every gate
+//! beyond it, of every queen that might stand somewhere on the line. If each gate's operands are put in order, those that
+//! are seldom true first and then those that most gates with this first operand have, gates share beginnings, which
+//! become gates of their own. A cell is then told to one gate per line, and that gate hardly ever changes.
+
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::passes::{apply, needed};
+use rustc_hash::FxHashMap;
+
+/// Gates with more operands are left as they are.
+const WIDEST: usize = 24;
+
+/// A beginning that is true more often is not worth a gate: it would change too often.
+const MOST_LIKELY: f32 = 0.4;
+
+/// The same functions with shared beginnings; `likely` says how often each fluent holds.
+pub(super) fn share_prefixes(net: &Network, likely: &[f32]) -> Network {
+    let cone = needed(net, &net.outputs.all());
+    let gates: Vec<usize> = (0..net.len())
+        .filter(|&at| cone[at] && net.node(NodeId(at as u32)) == Node::And)
+        .collect();
+    let rows = ordered_operands(net, &gates, likely);
+    let mut shared: FxHashMap<u64, u32> = FxHashMap::default();
+    for row in rows.iter().flatten() {
+        prefix_keys(row).for_each(|key| *shared.entry(key).or_default() += 1);
+    }
+    let mut new = net.same_leaves();
+    new.keep_shape();
+    let mut image: Vec<Signal> = (0..net.len())
+        .map(|at| match net.node(NodeId(at as u32)) {
+            Node::And => Signal::FALSE,
+            _ => Signal::new(new.leaf_like(net, NodeId(at as u32)), false),
+        })
+        .collect();
+    for (&at, row) in gates.iter().zip(&rows) {
+        image[at] = match row {
+            Some(row) => build(&mut new, &image, row, &shared),
+            None => {
+                let operands = net.operands(NodeId(at as u32));
+                new.and(operands.iter().map(|&s| apply(&image, s)))
+            }
+        };
+    }
+    new.outputs = net.outputs.map(|s| apply(&image, s));
+    new
+}
+
+/// The operands of each gate that may share its beginning, in the order in which they are shared.
+fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32]) -> Vec<Option<Vec<Signal>>> {
+    let likely = likelihoods(net, likely);
+    let of = |s: Signal| {
+        let p = likely[s.node().0 as usize];
+        if s.is_complement() { 1.0 - p } else { p }
+    };
+    let mut common: FxHashMap<(Signal, Signal), u32> = FxHashMap::default();
+    let mut rows = Vec::with_capacity(gates.len());
+    for &at in gates {
+        let operands = flatten(net, NodeId(at as u32));
+        let rarest = operands
+            .iter()
+            .copied()
+            .min_by(|&a, &b| of(a).total_cmp(&of(b)).then(a.cmp(&b)));
+        let head = rarest.filter(|&s| of(s) <= MOST_LIKELY && (3..=WIDEST).contains(&operands.len()));
+        rows.push(head.map(|head| {
+            operands
+                .iter()
+                .for_each(|&s| *common.entry((head, s)).or_default() += 1);
+            let mut row = operands;
+            row.retain(|&s| s != head);
+            row.insert(0, head);
+            row
+        }));
+    }
+    for row in rows.iter_mut().flatten() {
+        let head = row[0];
+        row[1..].sort_unstable_by_key(|&s| (std::cmp::Reverse(common[&(head, s)]), s));
+    }
+    rows
+}
+
+/// The operands of a gate, those of conjunctions among them in their place: sharing by beginnings takes the place of sharing
+/// by parts. Conjunctions of leaves stay as they are.
+fn flatten(net: &Network, gate: NodeId) -> Vec<Signal> {
+    let is_chain = |s: &Signal| {
+        let operands = net.operands(s.node());
+        !s.is_complement() && operands.iter().any(|s| net.node(s.node()) == Node::And)
+    };
+    let mut flat = net.operands(gate).to_vec();
+    while let Some(at) = flat.iter().position(is_chain) {
+        let chain = flat.swap_remove(at);
+        flat.extend(net.operands(chain.node()));
+        if flat.len() > 2 * WIDEST {
+            return net.operands(gate).to_vec();
+        }
+    }
+    flat.sort_unstable();
+    flat.dedup();
+    flat
+}
+
+/// How often each node is true, as if operands were independent.
+fn likelihoods(net: &Network, fluents: &[f32]) -> Vec<f32> {
+    let n_moves = net.n_moves();
+    let mut likely: Vec<f32> = vec![0.0; net.len()];
+    for at in 1..net.len() {
+        let id = NodeId(at as u32);
+        likely[at] = match net.node(id) {
+            Node::Fluent(f) => fluents[f as usize],
+            Node::Does { role, .. } => 1.0 / n_moves[role as usize] as f32,
+            _ => net
+                .operands(id)
+                .iter()
+                .map(|s| {
+                    let p = likely[s.node().0 as usize];
+                    if s.is_complement() { 1.0 - p } else { p }
+                })
+                .product(),
+        };
+    }
+    likely
+}
+
+/// A key for each beginning of a row; keys that collide by accident cost a gate, nothing else.
+fn prefix_keys(row: &[Signal]) -> impl Iterator<Item = u64> + '_ {
+    row.iter().scan(0_u64, |key, s| {
+        let word = u64::from(s.node().0) << 1 | u64::from(s.is_complement());
+        *key = (key.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Some(*key)
+    })
+}
+
+/// A gate over the beginnings that other rows leave it at.
+fn build(new: &mut Network, image: &[Signal], row: &[Signal], shared: &FxHashMap<u64, u32>) -> Signal {
+    let counts: Vec<u32> = prefix_keys(row).map(|key| shared[&key]).collect();
+    let mut open: Vec<Signal> = Vec::new();
+    for (at, &s) in row.iter().enumerate() {
+        open.push(apply(image, s));
+        let is_left = counts.get(at + 1).is_some_and(|&further| further < counts[at]);
+        if is_left && at > 0 {
+            let prefix = new.and(open.drain(..));
+            open.push(prefix);
+        }
+    }
+    new.and(open)
+}
