@@ -690,7 +690,7 @@ impl Insight for Minimax {
         let ours = tools.role.0 as usize;
         let others = (0..n_roles).filter(|&r| Some(r) != nature && r != ours);
         let limit = match self.options.depth {
-            Some(_) => u64::MAX.min(budget.iterations),
+            Some(_) => budget.iterations,
             None => budget.count(self.options.nodes, USUAL_NODES),
         };
         let mut dive = Dive {
