@@ -16,7 +16,7 @@
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::believer::Believer;
-use crate::minds::{InnerOptions, Minds};
+use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
 use crate::pruning::sample_with_pruning;
 use crate::tally::{Sample, Tallies};
 use crate::views::{Everyone, ViewId};
@@ -54,8 +54,6 @@ struct Root {
 
 /// Steps and states beyond which the memory of a match is cleared.
 const MEMORY: usize = 4_000_000;
-/// Rounds after which a simulation is given up.
-const MAX_ROUNDS: u64 = 1_000;
 
 impl HyperPlayII {
     /// A player with so many models of what it was told.
@@ -68,14 +66,13 @@ impl HyperPlayII {
         belief: &Options,
         options: Hp2Options,
     ) -> Result<HyperPlayII, BeliefError> {
-        let n_roles = tools.sim.roles().len();
-        let seed = tools.seed.child("minds");
+        let minds = Minds::new(tools.sim.as_ref(), options.inner, tools.seed.child("minds"));
         Ok(HyperPlayII {
             believer: Believer::new(tools, kind, belief)?,
             models: belief.models,
             options,
             atlas: Atlas::default(),
-            minds: Minds::new(n_roles, options.inner, seed),
+            minds,
         })
     }
 
@@ -166,45 +163,14 @@ impl HyperPlayII {
                 return Ok(Sample { points: 0, rounds });
             }
             let forced = (rounds == 0).then_some(first);
-            let places = self.joint(at, &everyone, forced, rng)?;
-            at = self.advance(at, &places, &mut everyone)?;
+            let tools = &mut self.believer.tools;
+            at = self
+                .minds
+                .play_round(tools, &mut self.atlas, at, &mut everyone, forced, rng)?;
             rounds += 1;
         }
         let points = self.atlas.node(at).points[me];
         Ok(Sample { points, rounds })
-    }
-
-    /// What everyone does: we what is forced upon us, if anything, nature what the dice say.
-    fn joint(
-        &mut self,
-        at: NodeId,
-        everyone: &Everyone,
-        forced: Option<MoveId>,
-        rng: &mut Rng,
-    ) -> Result<Places, Fault> {
-        let tools = &mut self.believer.tools;
-        let (me, nature) = (tools.role, tools.sim.nature());
-        let mut places = Places::new();
-        for (role, &view) in everyone.iter().enumerate() {
-            let id = RoleId(role as u16);
-            let forced = forced.filter(|_| id == me);
-            let place = match forced.and_then(|mv| self.atlas.node(at).place(role, mv)) {
-                Some(place) => place,
-                None if Some(id) == nature => rng.below(self.atlas.node(at).legal[role].len()),
-                None => self.minds.decide(tools, &mut self.atlas, role, view, at, rng)?,
-            };
-            places.push(place as u32);
-        }
-        Ok(places)
-    }
-
-    fn advance(&mut self, at: NodeId, places: &Places, everyone: &mut Everyone) -> Result<NodeId, Fault> {
-        let edge = self.atlas.step(self.believer.tools.sim.as_mut(), at, places)?;
-        for (role, view) in everyone.iter_mut().enumerate() {
-            let own = self.atlas.node(at).legal[role][places[role] as usize];
-            *view = self.minds.views.after(*view, own, edge.sees[role]);
-        }
-        Ok(edge.to)
     }
 
     /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
@@ -222,7 +188,10 @@ impl HyperPlayII {
         }
         // Stable, so that moves after which we know the same stay in their order.
         doubts.sort_by(|a, b| round(a.0).total_cmp(&round(b.0)));
-        doubts.iter().zip(ranking.iter_mut()).for_each(|((_, mv), place)| *place = *mv);
+        doubts
+            .iter()
+            .zip(ranking.iter_mut())
+            .for_each(|((_, mv), place)| *place = *mv);
         Ok(())
     }
 
@@ -241,8 +210,10 @@ impl HyperPlayII {
             };
             let places: Places = node.legal.iter().enumerate().map(pick).collect();
             let mut everyone = root.everyone.clone();
-            let to = self.advance(root.node, &places, &mut everyone)?;
-            match self.atlas.node(to).over {
+            let edge = self.atlas.step(self.believer.tools.sim.as_mut(), root.node, &places)?;
+            self.minds
+                .advance(&self.atlas, root.node, &places, &edge, &mut everyone);
+            match self.atlas.node(edge.to).over {
                 true => over += root.weight,
                 false => *views.entry(everyone[me]).or_default() += root.weight,
             }

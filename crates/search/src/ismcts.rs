@@ -19,6 +19,7 @@ use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, Minds};
+use crate::pruning::Pruning;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told};
@@ -76,7 +77,7 @@ impl FromStr for Selection {
 }
 
 /// How the other roles play inside the search.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opponents {
     /// By their own statistics: as well as they can.
     #[default]
@@ -84,7 +85,64 @@ pub enum Opponents {
     /// Uniformly.
     Random,
     /// As HyperPlay players that know their own view.
-    HyperPlay(InnerOptions),
+    HyperPlay,
+}
+
+impl FromStr for Opponents {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Opponents, String> {
+        match name {
+            "tree" => Ok(Opponents::Tree),
+            "random" => Ok(Opponents::Random),
+            "hp" => Ok(Opponents::HyperPlay),
+            _ => Err(format!("there are no opponents `{name}`; choose tree, random or hp")),
+        }
+    }
+}
+
+/// How play goes on below the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rollout {
+    /// Uniformly random moves.
+    #[default]
+    Random,
+    /// Every role as a HyperPlay player that knows its own view, as in HyperPlay-II: dear, but it makes use of what was learned.
+    HyperPlay,
+}
+
+impl FromStr for Rollout {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Rollout, String> {
+        match name {
+            "random" => Ok(Rollout::Random),
+            "hp" => Ok(Rollout::HyperPlay),
+            _ => Err(format!("there is no rollout `{name}`; choose random or hp")),
+        }
+    }
+}
+
+/// What a view is worth to those that lead to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backup {
+    /// The mean of all simulations through it, as in UCT: exploration dilutes it.
+    Mean,
+    /// What its best move is worth (Keller and Helmert 2013): a role that gets there will choose.
+    #[default]
+    Best,
+}
+
+impl FromStr for Backup {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Backup, String> {
+        match name {
+            "mean" => Ok(Backup::Mean),
+            "best" => Ok(Backup::Best),
+            _ => Err(format!("there is no backup `{name}`; choose mean or best")),
+        }
+    }
 }
 
 /// How the search works.
@@ -102,6 +160,12 @@ pub struct IsMctsOptions {
     pub batch: usize,
     /// How the others play.
     pub opponents: Opponents,
+    /// How play goes on below the tree.
+    pub rollout: Rollout,
+    /// How values are handed up.
+    pub backup: Backup,
+    /// The HyperPlay players of the two options before.
+    pub inner: InnerOptions,
 }
 
 impl Default for IsMctsOptions {
@@ -110,9 +174,17 @@ impl Default for IsMctsOptions {
             simulations: 10_000,
             observers: Observers::default(),
             selection: Selection::default(),
-            exploration: 0.7,
+            exploration: 1.0,
             batch: 0,
             opponents: Opponents::default(),
+            rollout: Rollout::default(),
+            backup: Backup::default(),
+            inner: InnerOptions {
+                models: 8,
+                playouts: 16,
+                levels: 1,
+                pruning: Pruning::default(),
+            },
         }
     }
 }
@@ -138,6 +210,10 @@ pub(crate) struct Table {
     arms: Vec<Arm>,
     /// Whether it was last used for a choice to be mixed.
     mixed: bool,
+    /// What was handed up from here: its share of the total of the arm that leads here.
+    handed_up: f64,
+    /// Simulations through here.
+    through: u32,
 }
 
 /// A choice made on the way down.
@@ -171,6 +247,10 @@ pub struct IsMcts {
 
 /// Steps, states and views beyond which the memory of a match is cleared.
 const MEMORY: usize = 6_000_000;
+/// Rounds after which a rollout is given up; a random one then finishes it.
+const MAX_ROUNDS: usize = 1_000;
+/// The fraction of a circle that spreads points best, whatever their number.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// Share of uniform exploration where choices are mixed.
 const EXPLORE: f64 = 0.1;
 
@@ -186,11 +266,8 @@ impl IsMcts {
         options: IsMctsOptions,
     ) -> Result<IsMcts, BeliefError> {
         let n_roles = tools.sim.roles().len();
-        let seed = tools.seed.child("minds");
-        let minds = match options.opponents {
-            Opponents::HyperPlay(inner) => Some(Minds::new(n_roles, inner, seed)),
-            _ => None,
-        };
+        let wanted = options.opponents == Opponents::HyperPlay || options.rollout == Rollout::HyperPlay;
+        let minds = wanted.then(|| Minds::new(tools.sim.as_ref(), options.inner, tools.seed.child("minds")));
         Ok(IsMcts {
             believer: Believer::new(tools, kind, belief)?,
             models: belief.models,
@@ -248,13 +325,20 @@ impl IsMcts {
             n => n as u64,
         };
         let mut done = 0;
+        let mut turn = rng.unit();
         let mut pending: Vec<(Path, State)> = Vec::new();
         while done < self.options.simulations && (done == 0 || !budget.stop.is_raised()) {
             let now = batch.min(self.options.simulations - done);
             for _ in 0..now {
-                let point = rng.unit() * upto[upto.len() - 1];
+                // Roots come in proportion to their weights, spread as evenly as a fixed step can spread them.
+                turn = (turn + GOLDEN).fract();
+                let point = turn * upto[upto.len() - 1];
                 let root = &roots[upto.partition_point(|&sum| sum <= point).min(roots.len() - 1)];
-                let (path, leaf) = self.descend(root, &mut rng)?;
+                let (path, leaf, minds) = self.descend(root, &mut rng)?;
+                let leaf = match self.options.rollout {
+                    Rollout::Random => leaf,
+                    Rollout::HyperPlay => self.play_on(leaf, minds, &mut rng)?,
+                };
                 let node = self.atlas.node(leaf);
                 if node.over {
                     let points: SmallVec<[f64; 4]> = node.points.iter().map(|&p| f64::from(p) / 100.0).collect();
@@ -286,7 +370,7 @@ impl IsMcts {
     }
 
     /// From a root to the first move that nobody has tried, or to the end.
-    fn descend(&mut self, root: &Root, rng: &mut Rng) -> Result<(Path, NodeId), Fault> {
+    fn descend(&mut self, root: &Root, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
         let mut path = Path::new();
         let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());
         while !self.atlas.node(at).over {
@@ -296,19 +380,32 @@ impl IsMcts {
             let legal = &self.atlas.node(at).legal;
             for (role, view) in everyone.iter_mut().enumerate() {
                 let whose = one_view.unwrap_or(role);
-                *view = self.views.after(*view, legal[whose][places[whose] as usize], edge.sees[whose]);
+                *view = self
+                    .views
+                    .after(*view, legal[whose][places[whose] as usize], edge.sees[whose]);
             }
             if let Some(inner) = &mut self.minds {
-                for (role, view) in minds.iter_mut().enumerate() {
-                    *view = inner.views.after(*view, legal[role][places[role] as usize], edge.sees[role]);
-                }
+                inner.advance(&self.atlas, at, &places, &edge, &mut minds);
             }
             at = edge.to;
             if fresh {
                 break;
             }
         }
-        Ok((path, at))
+        Ok((path, at, minds))
+    }
+
+    /// From a leaf to the end, or to where it is given up, with the minds of all roles.
+    fn play_on(&mut self, leaf: NodeId, mut minds: Everyone, rng: &mut Rng) -> Result<NodeId, Fault> {
+        let mut at = leaf;
+        let Some(inner) = &mut self.minds else { return Ok(at) };
+        for _ in 0..MAX_ROUNDS {
+            if self.atlas.node(at).over {
+                break;
+            }
+            at = inner.play_round(&mut self.believer.tools, &mut self.atlas, at, &mut minds, None, rng)?;
+        }
+        Ok(at)
     }
 
     /// What everyone does here, and whether somebody does it for the first time.
@@ -335,7 +432,7 @@ impl IsMcts {
             let by_tree = role == me || self.options.opponents == Opponents::Tree;
             let place = if n_moves == 1 {
                 0
-            } else if Some(role) == nature || (!by_tree && self.minds.is_none()) {
+            } else if Some(role) == nature || (role != me && self.options.opponents == Opponents::Random) {
                 rng.below(n_moves)
             } else if let (false, Some(inner)) = (by_tree, &mut self.minds) {
                 inner.decide(tools, &mut self.atlas, role, minds[role], at, rng)?
@@ -360,11 +457,16 @@ impl IsMcts {
     }
 
     fn back_up(&mut self, path: &Path, points: &[f64]) {
-        for choice in path {
-            let legal = &self.atlas.node(choice.at).legal[usize::from(choice.role)];
-            let payoff = points[usize::from(choice.role)];
+        // What each role's next choice hands up in place of the payoff.
+        let mut gains: SmallVec<[f64; 4]> = SmallVec::from_slice(points);
+        for choice in path.iter().rev() {
+            let role = usize::from(choice.role);
+            let legal = &self.atlas.node(choice.at).legal[role];
             let table = self.views.get_mut(choice.view);
-            table.learn(choice, payoff, legal, self.options.selection);
+            table.learn(choice, points[role], gains[role], legal, self.options.selection);
+            if self.options.backup == Backup::Best && !table.mixed {
+                gains[role] = table.hand_up();
+            }
         }
     }
 
@@ -467,19 +569,37 @@ impl Table {
             Selection::Exp3 => {
                 let rate = EXPLORE / arms.len() as f64;
                 let most = arms.iter().map(|&a| self.arms[a].regret).fold(f64::MIN, f64::max);
-                arms.iter().map(|&a| (rate * (self.arms[a].regret - most)).exp()).collect()
+                arms.iter()
+                    .map(|&a| (rate * (self.arms[a].regret - most)).exp())
+                    .collect()
             }
             _ => arms.iter().map(|&a| weight(&self.arms[a])).collect(),
         };
         let sum: f64 = strategy.iter().sum();
         let even = 1.0 / arms.len() as f64;
-        strategy.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
+        strategy
+            .iter_mut()
+            .for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
         strategy
     }
 
-    fn learn(&mut self, choice: &Choice, payoff: f64, legal: &[MoveId], selection: Selection) {
+    /// What the total of the arm that leads here gains by one more simulation, if the best move is what this view is worth.
+    fn hand_up(&mut self) -> f64 {
+        self.through += 1;
+        let most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
+        // The best of a few lucky visits would be too good to be true.
+        let known = self.arms.iter().filter(|arm| 4 * arm.visits >= most.min(64));
+        let best = known.map(Arm::mean).fold(0.0, f64::max);
+        let worth = best * f64::from(self.through);
+        let gain = worth - self.handed_up;
+        self.handed_up = worth;
+        gain
+    }
+
+    /// Takes in what a choice led to: the payoff, and what it gained by what was learned below it.
+    fn learn(&mut self, choice: &Choice, payoff: f64, gain: f64, legal: &[MoveId], selection: Selection) {
         let chosen = choice.arm as usize;
-        self.arms[chosen].total += payoff;
+        self.arms[chosen].total += gain;
         let Some(chance) = choice.chance else { return };
         self.arms[chosen].regret += payoff / chance;
         if selection != Selection::Exp3 {

@@ -38,7 +38,7 @@ pub use cheat::Cheater;
 pub use flat::{Flat, Guess, Plan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII};
 pub use hyperplay::{By, HyperPlay};
-pub use ismcts::{IsMcts, IsMctsOptions, Observers, Opponents, Selection};
+pub use ismcts::{Backup, IsMcts, IsMctsOptions, Observers, Opponents, Rollout, Selection};
 pub use minds::InnerOptions;
 pub use minimax::{Minimax, MinimaxOptions, Simultaneous};
 pub use nested::{Nested, NestedOptions};

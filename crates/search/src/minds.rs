@@ -8,11 +8,12 @@
 //! starts again from the first round.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places};
+use crate::atlas::{Atlas, Edge, NodeId, Places};
 use crate::flat::{Guess, Plan, weigh};
 use crate::pruning::{Pruning, prune_and_weigh};
-use crate::views::{Last, ViewId, Views};
-use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, StopFlag};
+use crate::tally::{Sample, Tallies};
+use crate::views::{Everyone, Last, ViewId, Views};
+use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, Simulator, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -24,6 +25,9 @@ pub struct InnerOptions {
     pub models: usize,
     /// Playouts for each move in each of these.
     pub playouts: u64,
+    /// 1 for HyperPlay players. More nest further, as HyperPlay-II nests HyperPlay: a player of level n values its moves by
+    /// simulations with players of level n - 1. Games with one role besides nature only; others have level 1.
+    pub levels: u32,
     /// What is cut short; also their playouts then.
     pub pruning: Pruning,
 }
@@ -32,7 +36,8 @@ pub struct InnerOptions {
 #[derive(Default)]
 pub(crate) struct Mind {
     bag: Option<Bag>,
-    choice: Option<MoveId>,
+    /// By level, the lowest first.
+    choices: SmallVec<[Option<MoveId>; 1]>,
 }
 
 /// States held possible with their probabilities, in the order of their numbers; empty if nothing was left.
@@ -45,16 +50,21 @@ pub(crate) struct Minds {
     seed: Seed,
 }
 
+/// Rounds after which a simulation is given up.
+pub(crate) const MAX_ROUNDS: u64 = 1_000;
 /// States a bag may hold, unless more models are asked for.
 const BAG: usize = 256;
 /// Joint moves tried for one round of one bag; where there are more, so many are drawn.
 const TRIES: usize = 8_192;
 
 impl Minds {
-    pub(crate) fn new(n_roles: usize, options: InnerOptions, seed: Seed) -> Minds {
+    pub(crate) fn new(sim: &dyn Simulator, options: InnerOptions, seed: Seed) -> Minds {
+        let n_roles = sim.roles().len();
+        let alone = n_roles - usize::from(sim.nature().is_some()) == 1;
+        let levels = if alone { options.levels.max(1) } else { 1 };
         Minds {
             views: Views::new(n_roles),
-            options,
+            options: InnerOptions { levels, ..options },
             seed,
         }
     }
@@ -80,13 +90,127 @@ impl Minds {
         if n_moves == 1 {
             return Ok(0);
         }
-        if self.views.get(view).choice.is_none() {
-            let choice = self.choose(tools, atlas, role, view)?;
-            self.views.get_mut(view).choice = choice;
-        }
-        let choice = self.views.get(view).choice;
+        let choice = self.choice(tools, atlas, role, view, self.options.levels)?;
         let place = choice.and_then(|mv| atlas.node(at).place(role, mv));
         Ok(place.unwrap_or_else(|| rng.below(n_moves)))
+    }
+
+    /// One round in which everyone but nature moves by its own mind; a move of `tools.role` may be forced. Gives where it leads.
+    pub(crate) fn play_round(
+        &mut self,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        at: NodeId,
+        everyone: &mut Everyone,
+        forced: Option<MoveId>,
+        rng: &mut Rng,
+    ) -> Result<NodeId, Fault> {
+        let (me, nature) = (tools.role, tools.sim.nature());
+        let mut places = Places::new();
+        for (role, &view) in everyone.iter().enumerate() {
+            let id = RoleId(role as u16);
+            let forced = forced.filter(|_| id == me);
+            let place = match forced.and_then(|mv| atlas.node(at).place(role, mv)) {
+                Some(place) => place,
+                None if Some(id) == nature => rng.below(atlas.node(at).legal[role].len()),
+                None => self.decide(tools, atlas, role, view, at, rng)?,
+            };
+            places.push(place as u32);
+        }
+        let edge = atlas.step(tools.sim.as_mut(), at, &places)?;
+        self.advance(atlas, at, &places, &edge, everyone);
+        Ok(edge.to)
+    }
+
+    /// What everyone knows after a joint move.
+    pub(crate) fn advance(&mut self, atlas: &Atlas, at: NodeId, places: &Places, edge: &Edge, everyone: &mut Everyone) {
+        let legal = &atlas.node(at).legal;
+        for (role, view) in everyone.iter_mut().enumerate() {
+            *view = self
+                .views
+                .after(*view, legal[role][places[role] as usize], edge.sees[role]);
+        }
+    }
+
+    /// What a player of some level does at a view; none if it has lost track of the game.
+    fn choice(
+        &mut self,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        role: usize,
+        view: ViewId,
+        level: u32,
+    ) -> Result<Option<MoveId>, Fault> {
+        let at = level as usize - 1;
+        if let Some(Some(choice)) = self.views.get(view).choices.get(at) {
+            return Ok(Some(*choice));
+        }
+        let choice = match level {
+            1 => self.choose(tools, atlas, role, view)?,
+            _ => self.choose_by_nesting(tools, atlas, role, view, level)?,
+        };
+        let choices = &mut self.views.get_mut(view).choices;
+        choices.resize(choices.len().max(at + 1), None);
+        choices[at] = choice;
+        Ok(choice)
+    }
+
+    /// Values the moves at a view by simulations with players one level down.
+    fn choose_by_nesting(
+        &mut self,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        role: usize,
+        view: ViewId,
+        level: u32,
+    ) -> Result<Option<MoveId>, Fault> {
+        let bag = self.bag(tools, atlas, role, view)?;
+        let seed = self.seed.child("nest").nth(u64::from(level)).nth(u64::from(view.0));
+        let mut rng = seed.rng();
+        let bag = at_most(&bag, self.options.models, &mut rng);
+        let legal: Vec<&[MoveId]> = bag.iter().map(|(node, _)| &*atlas.node(*node).legal[role]).collect();
+        if bag.is_empty() {
+            return Ok(None);
+        }
+        let mut tallies = Tallies::new(bag.iter().map(|(_, w)| *w).collect(), &legal)?;
+        let moves = tallies.moves().to_vec();
+        let was = std::mem::replace(&mut self.options.levels, level - 1);
+        for _ in 0..self.options.playouts {
+            for (model, &(node, _)) in bag.iter().enumerate() {
+                for (mv, &first) in moves.iter().enumerate().filter(|_| moves.len() > 1) {
+                    if tallies.is_legal(mv, model) {
+                        let sample = self.simulate(tools, atlas, role, view, node, first, &mut rng)?;
+                        tallies.add(mv, model, sample, 1.0);
+                    }
+                }
+            }
+        }
+        self.options.levels = was;
+        Ok(tallies.ranking(seed).first().map(|&mv| moves[mv]))
+    }
+
+    /// A game from a state on, begun with a move, in which the only role besides nature goes on at the present level.
+    #[expect(clippy::too_many_arguments, reason = "where, who, what and by which dice")]
+    fn simulate(
+        &mut self,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        role: usize,
+        view: ViewId,
+        from: NodeId,
+        first: MoveId,
+        rng: &mut Rng,
+    ) -> Result<Sample, Fault> {
+        let mut everyone = self.views.start();
+        everyone[role] = view;
+        let (mut at, mut rounds) = (from, 0);
+        while !atlas.node(at).over && rounds < MAX_ROUNDS {
+            let forced = (rounds == 0).then_some(first);
+            at = self.play_round(tools, atlas, at, &mut everyone, forced, rng)?;
+            rounds += 1;
+        }
+        let points = atlas.node(at).points.get(role).copied().unwrap_or(0);
+        Ok(Sample { points, rounds })
     }
 
     fn choose(

@@ -84,7 +84,8 @@ impl Tallies {
     /// Leaves out models in which some legal move was not tried, if that leaves any: so that moves are compared in the same
     /// models when time ran out.
     pub(crate) fn keep_complete(&mut self) {
-        let complete = |model: usize| (0..self.n_moves()).all(|mv| self.row(mv)[model].n > 0 || !self.is_legal(mv, model));
+        let complete =
+            |model: usize| (0..self.n_moves()).all(|mv| self.row(mv)[model].n > 0 || !self.is_legal(mv, model));
         let keep: Vec<bool> = (0..self.n_models()).map(complete).collect();
         if keep.iter().any(|&k| k) {
             let kept = self.weights.iter().zip(&keep).map(|(w, &k)| if k { *w } else { 0.0 });
@@ -117,7 +118,8 @@ impl Tallies {
     /// The moves by value, best first; equal ones in an order that the seed gives.
     pub(crate) fn ranking(&self, seed: Seed) -> Vec<usize> {
         let mut rng = seed.child("ties").rng();
-        let mut order: Vec<(usize, f64, u64)> = (0..self.n_moves()).map(|mv| (mv, self.value(mv), rng.bits())).collect();
+        let mut order: Vec<(usize, f64, u64)> =
+            (0..self.n_moves()).map(|mv| (mv, self.value(mv), rng.bits())).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
         order.into_iter().map(|(mv, _, _)| mv).collect()
     }

@@ -10,8 +10,8 @@ use insights::InsightSpec;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
-    By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, Opponents,
-    Perfect, Pruning, Random, Tools,
+    By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, Perfect,
+    Pruning, Random, Tools,
 };
 
 /// Who is to play, as asked for on the command line.
@@ -145,11 +145,16 @@ fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
         Some("off") => false,
         Some(other) => bail!("cache is on or off, not `{other}`"),
     };
+    let levels = match options.named_number("levels", 2)? {
+        levels @ 2..=20 => levels as u32 - 1,
+        other => bail!("levels must be between 2 and 20, not {other}"),
+    };
     let models = options.number("models", 16)? as usize;
     let playouts = options.number("playouts", 2)?;
     let inner = InnerOptions {
         models: options.number("inner-models", 8)? as usize,
         playouts: options.number("inner-playouts", 4)?,
+        levels,
         pruning: Pruning { maximum, ..pruning },
     };
     Ok(Kind::HyperPlayII {
@@ -177,15 +182,13 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
             _ => bail!("c must be a number of at least 0, not `{text}`"),
         },
     };
-    let opponents = match options.named("opponents") {
-        None | Some("tree") => Opponents::Tree,
-        Some("random") => Opponents::Random,
-        Some("hp") => Opponents::HyperPlay(InnerOptions {
-            models: options.named_number("inner-models", 8)? as usize,
-            playouts: options.named_number("inner-playouts", 4)?,
-            pruning: Pruning::default(),
-        }),
-        Some(other) => bail!("there are no opponents `{other}`; choose tree, random or hp"),
+    let opponents = options.choice("opponents")?.unwrap_or_default();
+    let rollout = options.choice("rollout")?.unwrap_or_default();
+    let backup = options.choice("backup")?.unwrap_or_default();
+    let inner = InnerOptions {
+        models: options.named_number("inner-models", default.inner.models as u64)? as usize,
+        playouts: options.named_number("inner-playouts", default.inner.playouts)?,
+        ..default.inner
     };
     let batch = options.named_number("batch", 0)? as usize;
     let models = options.named_number("models", 1_000)? as usize;
@@ -204,6 +207,9 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
             exploration,
             batch,
             opponents,
+            rollout,
+            backup,
+            inner,
         },
     })
 }
