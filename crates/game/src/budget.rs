@@ -1,56 +1,95 @@
 //! How long something may run: a count of iterations, and a flag that somebody with a clock may raise.
 //!
-//! Nobody here reads a clock. Whoever does tells how much of the time has passed, and a flag is raised once its share of
-//! it has: so time can be divided between the parts of some work, without any part knowing how long it is.
+//! Nobody here reads a clock. Whoever does hands in a question, how much of the time has passed, and a flag is raised once its
+//! share of it has: so time can be divided between the parts of some work, without any part knowing how long it is. It is asked
+//! where the work is done, because on a busy machine a thread that watches the clock for another may not be woken in time.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Raised by whoever watches the clock or the keyboard; looked at by whoever works.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StopFlag {
-    /// How much of the time has passed, of [`WHOLE`].
-    passed: Arc<AtomicU32>,
-    /// Raised from here on.
-    at: u32,
+    time: Arc<Time>,
+    /// How much of [`WHOLE`] does not belong to it: it is raised that much earlier.
+    less: u32,
 }
+
+/// What flags of one time share.
+#[derive(Default)]
+struct Time {
+    /// How much has passed, of [`WHOLE`].
+    passed: AtomicU32,
+    clock: Option<Clock>,
+}
+
+/// Tells how much of the whole time has passed, from 0 to 1.
+type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
 
 const WHOLE: u32 = 1 << 20;
 
-impl Default for StopFlag {
-    fn default() -> Self {
-        StopFlag {
-            passed: Arc::default(),
-            at: WHOLE,
-        }
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {WHOLE}", self.passed())
+    }
+}
+
+impl Time {
+    fn passed(&self) -> u32 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Time does not go back.
+    fn pass(&self, share: f64) {
+        let passed = (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
+        self.passed.fetch_max(passed, Ordering::Relaxed);
     }
 }
 
 impl StopFlag {
+    /// A flag that is raised when all of the time has passed, as this clock tells it, from 0 to 1.
+    pub fn by(clock: impl Fn() -> f64 + Send + Sync + 'static) -> StopFlag {
+        let time = Time {
+            passed: AtomicU32::new(0),
+            clock: Some(Box::new(clock)),
+        };
+        StopFlag {
+            time: Arc::new(time),
+            less: 0,
+        }
+    }
+
     /// Asks the work to end, and everything that shares its time.
     pub fn raise(&self) {
-        self.passed.store(WHOLE, Ordering::Relaxed);
+        self.time.pass(1.0);
     }
 
     /// Whether the work should end now.
     pub fn is_raised(&self) -> bool {
-        self.passed.load(Ordering::Relaxed) >= self.at
-    }
-
-    /// Tells how much of the whole time has passed, from 0 to 1; time does not go back.
-    pub fn pass(&self, share: f64) {
-        let passed = (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
-        self.passed.fetch_max(passed, Ordering::Relaxed);
+        if self.time.passed() >= WHOLE - self.less {
+            return true;
+        }
+        match &self.time.clock {
+            None => false,
+            Some(clock) => {
+                self.time.pass(clock());
+                self.time.passed() >= WHOLE - self.less
+            }
+        }
     }
 
     /// A flag that is raised after this share of the time that is left now.
     pub fn part(&self, share: f64) -> StopFlag {
-        let passed = self.passed.load(Ordering::Relaxed).min(self.at);
-        let more = f64::from(self.at - passed) * share.clamp(0.0, 1.0);
+        if let Some(clock) = &self.time.clock {
+            self.time.pass(clock());
+        }
+        let left = (WHOLE - self.less).saturating_sub(self.time.passed());
+        let less = (f64::from(left) * (1.0 - share.clamp(0.0, 1.0))) as u32;
         StopFlag {
-            passed: self.passed.clone(),
+            time: self.time.clone(),
             // Never at once: the whole of a flag that nobody raises is as endless as its parts.
-            at: (passed + more as u32).clamp(1, self.at.max(1)),
+            less: (self.less + less).min(WHOLE - 1),
         }
     }
 }
@@ -120,22 +159,31 @@ impl Budget {
 mod tests {
     use super::*;
 
+    /// A clock that is set by hand, in thousandths, and the flag that goes by it.
+    fn by_hand() -> (Arc<AtomicU32>, StopFlag) {
+        let hand = Arc::new(AtomicU32::new(0));
+        let read = hand.clone();
+        let flag = StopFlag::by(move || f64::from(read.load(Ordering::Relaxed)) / 1000.0);
+        (hand, flag)
+    }
+
     #[test]
     fn parts_of_a_time_end_in_order() {
-        let whole = StopFlag::default();
+        let (hand, whole) = by_hand();
+        let pass = |thousandths| hand.store(thousandths, Ordering::Relaxed);
         let (third, last) = (whole.part(1.0 / 3.0), whole.part(1.0));
         assert!(!third.is_raised());
-        whole.pass(0.34);
+        pass(340);
         assert!(third.is_raised() && !last.is_raised());
-        // Half of what is left, which is 0.67 of the whole.
+        // Half of what is left, which is 0.66 of the whole.
         let half = whole.part(0.5);
-        whole.pass(0.66);
+        pass(660);
         assert!(!half.is_raised());
-        whole.pass(0.68);
+        pass(680);
         assert!(half.is_raised() && !whole.is_raised());
-        whole.pass(0.1);
-        assert!(half.is_raised());
-        whole.pass(1.0);
+        pass(100);
+        assert!(half.is_raised(), "time does not go back");
+        pass(1000);
         assert!(whole.is_raised() && last.is_raised());
     }
 

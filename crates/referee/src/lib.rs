@@ -3,7 +3,6 @@
 //! The true state lives here and nowhere else. A [`game::Player`] is told its own executed moves and its percepts; a
 //! [`game::Cheat`] is shown the state through a door of its own, and the record says so.
 
-mod alarm;
 mod play;
 mod record;
 

@@ -6,7 +6,6 @@
 //! A player's flag is raised some time before its move is due, because it takes a moment to notice, to decide and, on a busy
 //! machine, to be given a core at all.
 
-use crate::alarm::Alarm;
 use crate::record::{Record, Round, Substitution};
 use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
 use std::time::{Duration, Instant};
@@ -36,7 +35,7 @@ pub enum Clock {
 }
 
 /// The part of the time for a move in which the player should have stopped thinking: this share of it, but no less than this, if
-/// there is that much. The least is what a busy machine may take to wake the clock and then the player, a few slices of its scheduler
+/// there is that much. The least is how long a busy machine may leave the player without a core, a few slices of its scheduler
 /// (`benchmarks/deadline.py` measures it).
 const MARGIN: f64 = 0.05;
 const LEAST_MARGIN: Duration = Duration::from_millis(25);
@@ -95,7 +94,6 @@ struct Turn<'a> {
     role: usize,
     round: usize,
     told: &'a [Told],
-    alarm: Option<&'a Alarm>,
 }
 
 /// A move as asked for and as made.
@@ -114,7 +112,6 @@ impl Match<'_> {
         let mut told: Vec<Vec<Told>> = vec![Vec::new(); n_roles];
         let mut state = self.sim.initial()?;
         let mut record = self.open_record(&state);
-        let alarm = (self.clock != Clock::None).then(Alarm::new);
         while !self.sim.terminal(&state)? {
             if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
                 record.aborted = true;
@@ -126,7 +123,6 @@ impl Match<'_> {
                     role,
                     round: record.rounds.len(),
                     told: &told[role],
-                    alarm: alarm.as_ref(),
                 };
                 made.push(self.one_move(&turn, &state, &mut seats[role])?);
             }
@@ -222,23 +218,18 @@ impl Match<'_> {
     }
 
     fn ask(&mut self, turn: &Turn<'_>, state: &State, started: Instant) -> Result<Decision, Fault> {
-        let flag = StopFlag::default();
-        let budget = match (self.clock, turn.alarm) {
-            (Clock::PerMove { time, .. }, Some(alarm)) => {
-                alarm.set(started, thinking(time), flag.clone());
-                Budget::timed(flag)
+        let budget = match self.clock {
+            Clock::None => Budget::until(StopFlag::default()),
+            Clock::PerMove { time, .. } => {
+                let time = thinking(time).as_secs_f64();
+                Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time))
             }
-            _ => Budget::until(flag),
         };
-        let asked = match &mut self.seats[turn.role] {
+        match &mut self.seats[turn.role] {
             Seat::Player(player) => player.choose(turn.told, &budget),
             Seat::Cheat(cheat) => cheat.choose_knowing(&self.sim.fluents(state), &budget),
             Seat::Nature => Err(Fault::Unknown("nature is not asked".to_owned())),
-        };
-        if let Some(alarm) = turn.alarm {
-            alarm.cancel();
         }
-        asked
     }
 
     /// Tells every role what it perceives and moves on.
