@@ -16,12 +16,14 @@ pub(crate) type NodeId = u32;
 /// One index for each role, into its moves.
 pub(crate) type Picks = SmallVec<[u32; 4]>;
 
-/// All that was seen.
+/// All that was seen. It grows and goes in small pieces: moving or freeing much at once would take longer than a move may.
 #[derive(Default)]
 pub(crate) struct Tree {
-    nodes: Vec<Node>,
-    /// By hash of the state; the next number is free or taken by another state of the same hash.
-    places: FxHashMap<u64, NodeId>,
+    nodes: Pieces,
+    /// Nodes that are no longer needed, to be freed little by little.
+    retired: Pieces,
+    /// By hash of the state, in [`SHARDS`] parts; the next number is free or taken by another state of the same hash.
+    places: Vec<FxHashMap<u64, NodeId>>,
     /// Moves kept, to know how large the tree is.
     choices: usize,
     /// Moves of the role at hand.
@@ -94,9 +96,58 @@ enum Children {
     Many(FxHashMap<u64, NodeId>),
 }
 
+/// Nodes in pieces of equal length.
+#[derive(Default)]
+struct Pieces(Vec<Vec<Node>>);
+
+/// Nodes in a piece.
+const PIECE: usize = 1 << 12;
+/// Parts of the table of states, so that none is large.
+const SHARDS: usize = 256;
 const NONE: NodeId = NodeId::MAX;
 /// Joint moves of a state that get a place each.
 const FEW: u64 = 512;
+
+impl Pieces {
+    fn len(&self) -> usize {
+        self.0.last().map_or(0, |last| (self.0.len() - 1) * PIECE + last.len())
+    }
+
+    fn push(&mut self, node: Node) {
+        match self.0.last_mut().filter(|last| last.len() < PIECE) {
+            Some(last) => last.push(node),
+            None => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(node);
+                self.0.push(piece);
+            }
+        }
+    }
+
+    /// Frees a node from the end.
+    fn pop(&mut self) {
+        if let Some(last) = self.0.last_mut() {
+            last.pop();
+            if last.is_empty() {
+                self.0.pop();
+            }
+        }
+    }
+}
+
+impl std::ops::Index<NodeId> for Pieces {
+    type Output = Node;
+
+    fn index(&self, id: NodeId) -> &Node {
+        &self.0[id as usize / PIECE][id as usize % PIECE]
+    }
+}
+
+impl std::ops::IndexMut<NodeId> for Pieces {
+    fn index_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.0[id as usize / PIECE][id as usize % PIECE]
+    }
+}
 
 impl Tree {
     /// Roughly the memory in use, in bytes.
@@ -104,27 +155,31 @@ impl Tree {
         self.nodes.len() * (size_of::<Node>() + size_of::<Open>() + 24) + self.choices * (size_of::<Choice>() + 8)
     }
 
+    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        *self = Tree::default();
+        let nodes = std::mem::take(&mut self.nodes);
+        self.retired.0.extend(nodes.0);
+        self.places.clear();
+        self.choices = 0;
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+        &self.nodes[id]
     }
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
-        &mut self.nodes[id as usize]
+        &mut self.nodes[id]
     }
 
     pub(crate) fn open(&self, id: NodeId) -> Option<&Open> {
-        match &self.nodes[id as usize].stage {
+        match &self.nodes[id].stage {
             Stage::Open(open) => Some(open),
             _ => None,
         }
     }
 
     pub(crate) fn open_mut(&mut self, id: NodeId) -> Option<&mut Open> {
-        match &mut self.nodes[id as usize].stage {
+        match &mut self.nodes[id].stage {
             Stage::Open(open) => Some(open),
             _ => None,
         }
@@ -135,15 +190,20 @@ impl Tree {
         let mut hasher = FxHasher::default();
         state.hash(&mut hasher);
         let mut key = hasher.finish();
+        if self.places.is_empty() {
+            self.places.resize_with(SHARDS, FxHashMap::default);
+        }
+        let shard = &mut self.places[(key >> 32) as usize % SHARDS];
         loop {
-            match self.places.get(&key) {
+            match shard.get(&key) {
                 None => break,
-                Some(&id) if self.nodes[id as usize].state == state => return id,
+                Some(&id) if self.nodes[id].state == state => return id,
                 Some(_) => key = key.wrapping_add(1),
             }
         }
         let id = self.nodes.len() as NodeId;
-        self.places.insert(key, id);
+        shard.insert(key, id);
+        (0..4).for_each(|_| self.retired.pop());
         self.nodes.push(Node {
             state,
             visits: 0,
@@ -156,7 +216,7 @@ impl Tree {
 
     /// Looks at a state that is still new.
     pub(crate) fn look(&mut self, tools: &mut Tools, id: NodeId) -> Result<(), Fault> {
-        let node = &mut self.nodes[id as usize];
+        let node = &mut self.nodes[id];
         if !matches!(node.stage, Stage::New) {
             return Ok(());
         }
@@ -187,7 +247,7 @@ impl Tree {
 
     /// The state after a joint move.
     pub(crate) fn follow(&mut self, tools: &mut Tools, id: NodeId, picks: &Picks) -> Result<NodeId, Fault> {
-        let node = &self.nodes[id as usize];
+        let node = &self.nodes[id];
         let Stage::Open(open) = &node.stage else {
             return Err(Fault::Unknown("nobody moves in a state that is not open".to_owned()));
         };
@@ -210,7 +270,7 @@ impl Tree {
     ///
     /// Where the mover has several moves that are best for it, the others' points are those of one of them.
     pub(crate) fn prove(&mut self, id: NodeId) -> bool {
-        let node = &self.nodes[id as usize];
+        let node = &self.nodes[id];
         let Stage::Open(open) = &node.stage else {
             return false;
         };
@@ -234,7 +294,7 @@ impl Tree {
             });
         let marks: SmallVec<[_; 32]> = known.iter().map(|k| k.map(|p| (p.points[role], p.rounds))).collect();
         drop(known);
-        let node = &mut self.nodes[id as usize];
+        let node = &mut self.nodes[id];
         if let Stage::Open(open) = &mut node.stage {
             open.moves_mut(role)
                 .iter_mut()
@@ -251,7 +311,7 @@ impl Tree {
         let proof = |at| {
             picks[role] = at;
             let child = open.child(open.number(&picks))?;
-            self.nodes[child as usize].proof.as_deref()
+            self.nodes[child].proof.as_deref()
         };
         (0..open.moves(role).len() as u32).map(proof).collect()
     }
