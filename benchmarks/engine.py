@@ -18,7 +18,7 @@ import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SURMISE = ROOT / "target/release/surmise"
+SURMISE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/surmise"
 RULES = ROOT.parent / "shared/conformance/rules"
 
 # Playouts a second of the prototype: best scalar column, last lanes column. Its yardsticks: 4.15 M and 1.30 M.

@@ -43,7 +43,8 @@ impl StepFrame {
     /// Whether games begin with this state.
     #[inline(always)]
     pub fn is_root(&self, state: &[u64]) -> bool {
-        !self.root.is_empty() && self.root_state == state
+        // Word by word: states are short, and comparing them is part of every playout.
+        !self.root.is_empty() && self.root_state.iter().zip(state).all(|(a, b)| a == b)
     }
 
     /// The fluents of the state in the frame.
@@ -52,6 +53,9 @@ impl StepFrame {
         &self.bytes[FIRST_FLUENT..FIRST_FLUENT + n]
     }
 }
+
+/// The lowest bit of every byte.
+const LOW: u64 = 0x0101_0101_0101_0101;
 
 /// The byte of the first fluent.
 pub(super) const FIRST_FLUENT: usize = 8;
@@ -180,6 +184,11 @@ impl ByteStep {
 /// A random one of the bytes whose lowest bit is set. Without branches that depend on which are: they would be guessed wrong.
 #[inline(always)]
 fn pick(bytes: &[u8], rng: &mut Rng) -> Option<usize> {
+    if let [a, b, c, d, e, f, g, h] = *bytes {
+        let low = u64::from_le_bytes([a, b, c, d, e, f, g, h]) & LOW;
+        let rank = random_rank(low.count_ones(), rng)?;
+        return Some(nth_byte(low, rank));
+    }
     if bytes.len() <= 64 {
         let word = pack(bytes);
         let rank = random_rank(word.count_ones(), rng)?;
@@ -206,10 +215,19 @@ fn pack(bytes: &[u8]) -> u64 {
     for (at, chunk) in bytes.chunks_exact(8).enumerate() {
         let mut eight = [0; 8];
         eight.copy_from_slice(chunk);
-        let low = u64::from_le_bytes(eight) & 0x0101_0101_0101_0101;
+        let low = u64::from_le_bytes(eight) & LOW;
         packed |= (low.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (at * 8);
     }
     packed
+}
+
+/// The byte of this rank among those that are one; the others are zero.
+#[inline(always)]
+fn nth_byte(bytes: u64, rank: u32) -> usize {
+    // Each byte counts the ones up to it; the first that exceeds the rank is the first to get its highest bit.
+    let upto = bytes.wrapping_mul(LOW);
+    let beyond = upto + u64::from(0x7f - rank) * LOW & LOW << 7;
+    beyond.trailing_zeros() as usize / 8
 }
 
 /// A random number below this, if there is one.
