@@ -226,7 +226,7 @@ fn pack(bytes: &[u8]) -> u64 {
 fn nth_byte(bytes: u64, rank: u32) -> usize {
     // Each byte counts the ones up to it; the first that exceeds the rank is the first to get its highest bit.
     let upto = bytes.wrapping_mul(LOW);
-    let beyond = upto + u64::from(0x7f - rank) * LOW & LOW << 7;
+    let beyond = (upto + u64::from(0x7f - rank) * LOW) & (LOW << 7);
     beyond.trailing_zeros() as usize / 8
 }
 
