@@ -63,7 +63,8 @@ pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) 
     Ok(decision(tools, worths))
 }
 
-fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
+/// The same, with moves as numbers.
+pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
     let mut table = Table::new(tools, guesses, budget)?;
     if table.moves.is_empty() {
         return Err(Fault::Unknown(

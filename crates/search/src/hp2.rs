@@ -17,12 +17,14 @@ use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
+use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
 use crate::tally::{Sample, Tallies};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
-use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Told};
+use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told};
 use rustc_hash::FxHashMap;
+use std::str::FromStr;
 
 /// How HyperPlay-II plays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +33,32 @@ pub struct Hp2Options {
     pub playouts: u64,
     /// The inner players.
     pub inner: InnerOptions,
+    /// How simulations are spread over moves.
+    pub spread: Spread,
     /// Whether what inner players thought is remembered.
     pub cache: bool,
+}
+
+/// How simulations are spread over moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// The same number for each, as in the papers.
+    #[default]
+    Even,
+    /// In stages, after each of which the worse half of the moves is left out (sequential halving: Karnin, Koren and Somekh 2013).
+    Halving,
+}
+
+impl FromStr for Spread {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Spread, String> {
+        match name {
+            "even" => Ok(Spread::Even),
+            "halving" => Ok(Spread::Halving),
+            _ => Err(format!("there is no spread `{name}`; choose even or halving")),
+        }
+    }
 }
 
 /// Plays by imperfect-information simulations.
@@ -107,9 +133,7 @@ impl HyperPlayII {
         }
         let mut ranking = tallies.ranking(seed);
         self.order_by_knowledge(&tallies, roots, &mut ranking)?;
-        let sim = self.believer.tools.sim.as_ref();
-        let role = RoleId(me as u16);
-        Ok(tallies.decide_in(&ranking, |mv| sim.move_text(role, mv).to_owned()))
+        Ok(decision(&self.believer.tools, tallies.worths(&ranking)))
     }
 
     fn sample(
@@ -128,19 +152,31 @@ impl HyperPlayII {
                 self.simulate(&roots[model], moves[mv], left, rng)
             });
         }
-        for _ in 0..playouts {
-            for (model, root) in roots.iter().enumerate() {
-                for (mv, &first) in moves.iter().enumerate() {
-                    if budget.stop.is_raised() {
-                        tallies.keep_complete();
-                        return Ok(());
-                    }
-                    if tallies.is_legal(mv, model) {
-                        let sample = self.simulate(root, first, u64::MAX, rng)?;
-                        tallies.add(mv, model, sample, pruning.discount);
+        let mut left: Vec<usize> = (0..moves.len()).collect();
+        let stages = match self.options.spread {
+            Spread::Even => 1,
+            Spread::Halving => moves.len().next_power_of_two().trailing_zeros().max(1) as u64,
+        };
+        for _ in 0..stages {
+            // All stages together simulate as often as an even spread would.
+            let n = (playouts * moves.len() as u64).div_ceil(stages * left.len() as u64);
+            for _ in 0..n {
+                for (model, root) in roots.iter().enumerate() {
+                    for &mv in &left {
+                        if budget.stop.is_raised() {
+                            tallies.keep_complete();
+                            return Ok(());
+                        }
+                        if tallies.is_legal(mv, model) {
+                            let sample = self.simulate(root, moves[mv], u64::MAX, rng)?;
+                            tallies.add(mv, model, sample, pruning.discount);
+                        }
                     }
                 }
             }
+            let ranking = tallies.ranking(seed);
+            left = ranking.into_iter().filter(|mv| left.contains(mv)).collect();
+            left.truncate(left.len().div_ceil(2));
         }
         Ok(())
     }

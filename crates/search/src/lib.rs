@@ -36,7 +36,7 @@ mod views;
 pub use believer::Believer;
 pub use cheat::Cheater;
 pub use flat::{Flat, Guess, Plan, weigh};
-pub use hp2::{Hp2Options, HyperPlayII};
+pub use hp2::{Hp2Options, HyperPlayII, Spread};
 pub use hyperplay::{By, HyperPlay};
 pub use ismcts::{Backup, IsMcts, IsMctsOptions, Observers, Opponents, Rollout, Selection};
 pub use minds::InnerOptions;

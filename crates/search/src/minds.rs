@@ -9,7 +9,8 @@
 
 use crate::Tools;
 use crate::atlas::{Atlas, Edge, NodeId, Places};
-use crate::flat::{Guess, Plan, weigh};
+use crate::flat::{Guess, Plan, worths};
+use crate::perfect::Worth;
 use crate::pruning::{Pruning, prune_and_weigh};
 use crate::tally::{Sample, Tallies};
 use crate::views::{Everyone, Last, ViewId, Views};
@@ -36,9 +37,12 @@ pub struct InnerOptions {
 #[derive(Default)]
 pub(crate) struct Mind {
     bag: Option<Bag>,
-    /// By level, the lowest first.
-    choices: SmallVec<[Option<MoveId>; 1]>,
+    /// The moves it chooses among, by level, the lowest first.
+    choices: SmallVec<[Option<Choice>; 1]>,
 }
+
+/// Moves that a mind cannot tell apart: it plays any of them.
+type Choice = SmallVec<[MoveId; 1]>;
 
 /// States held possible with their probabilities, in the order of their numbers; empty if nothing was left.
 pub(crate) type Bag = Arc<[(NodeId, f64)]>;
@@ -91,7 +95,15 @@ impl Minds {
             return Ok(0);
         }
         let choice = self.choice(tools, atlas, role, view, self.options.levels)?;
-        let place = choice.and_then(|mv| atlas.node(at).place(role, mv));
+        if choice.is_empty() {
+            return Ok(rng.below(n_moves));
+        }
+        let mv = if choice.len() == 1 {
+            choice[0]
+        } else {
+            *rng.pick(&choice)
+        };
+        let place = atlas.node(at).place(role, mv);
         Ok(place.unwrap_or_else(|| rng.below(n_moves)))
     }
 
@@ -132,7 +144,7 @@ impl Minds {
         }
     }
 
-    /// What a player of some level does at a view; none if it has lost track of the game.
+    /// What a player of some level does at a view; nothing if it has lost track of the game.
     fn choice(
         &mut self,
         tools: &mut Tools,
@@ -140,18 +152,19 @@ impl Minds {
         role: usize,
         view: ViewId,
         level: u32,
-    ) -> Result<Option<MoveId>, Fault> {
+    ) -> Result<Choice, Fault> {
         let at = level as usize - 1;
         if let Some(Some(choice)) = self.views.get(view).choices.get(at) {
-            return Ok(Some(*choice));
+            return Ok(choice.clone());
         }
-        let choice = match level {
+        let worths = match level {
             1 => self.choose(tools, atlas, role, view)?,
             _ => self.choose_by_nesting(tools, atlas, role, view, level)?,
         };
+        let choice = best_of(&worths, role != usize::from(tools.role.0));
         let choices = &mut self.views.get_mut(view).choices;
         choices.resize(choices.len().max(at + 1), None);
-        choices[at] = choice;
+        choices[at] = Some(choice.clone());
         Ok(choice)
     }
 
@@ -163,14 +176,14 @@ impl Minds {
         role: usize,
         view: ViewId,
         level: u32,
-    ) -> Result<Option<MoveId>, Fault> {
+    ) -> Result<Vec<Worth>, Fault> {
         let bag = self.bag(tools, atlas, role, view)?;
         let seed = self.seed.child("nest").nth(u64::from(level)).nth(u64::from(view.0));
         let mut rng = seed.rng();
         let bag = at_most(&bag, self.options.models, &mut rng);
         let legal: Vec<&[MoveId]> = bag.iter().map(|(node, _)| &*atlas.node(*node).legal[role]).collect();
         if bag.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut tallies = Tallies::new(bag.iter().map(|(_, w)| *w).collect(), &legal)?;
         let moves = tallies.moves().to_vec();
@@ -186,7 +199,7 @@ impl Minds {
             }
         }
         self.options.levels = was;
-        Ok(tallies.ranking(seed).first().map(|&mv| moves[mv]))
+        Ok(tallies.worths(&tallies.ranking(seed)))
     }
 
     /// A game from a state on, begun with a move, in which the only role besides nature goes on at the present level.
@@ -213,18 +226,12 @@ impl Minds {
         Ok(Sample { points, rounds })
     }
 
-    fn choose(
-        &mut self,
-        tools: &mut Tools,
-        atlas: &mut Atlas,
-        role: usize,
-        view: ViewId,
-    ) -> Result<Option<MoveId>, Fault> {
+    fn choose(&mut self, tools: &mut Tools, atlas: &mut Atlas, role: usize, view: ViewId) -> Result<Vec<Worth>, Fault> {
         let bag = self.bag(tools, atlas, role, view)?;
         let seed = self.seed.child("choose").nth(u64::from(view.0));
         let bag = at_most(&bag, self.options.models, &mut seed.child("models").rng());
         if bag.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let guess = |&(node, weight): &(NodeId, f64)| Guess {
             state: atlas.node(node).state.clone(),
@@ -238,12 +245,12 @@ impl Minds {
         let me = std::mem::replace(&mut tools.role, RoleId(role as u16));
         let chosen = if self.options.pruning == Pruning::default() {
             let unlimited = Budget::until(StopFlag::default());
-            weigh(tools, &guesses, plan, &unlimited)
+            worths(tools, &guesses, plan, &unlimited)
         } else {
             prune_and_weigh(tools, &guesses, plan, self.options.pruning)
         };
-        let role = std::mem::replace(&mut tools.role, me);
-        Ok(tools.sim.find_move(role, &chosen?.mv))
+        tools.role = me;
+        chosen
     }
 
     /// What a role holds possible at a view: the bag of the round before, moved on.
@@ -319,6 +326,17 @@ impl Minds {
         next.iter_mut().for_each(|(_, m)| *m /= sum);
         Ok(at_most(&next, BAG.max(self.options.models), &mut rng))
     }
+}
+
+/// The best moves. We ourselves settle on one of equals, since we can keep to it. Of others we cannot know which they prefer of moves
+/// whose values differ by no more than their error; a choice fixed once for all would be taken for knowledge, and relied upon.
+fn best_of(worths: &[Worth], of_another: bool) -> Choice {
+    let Some(best) = worths.first() else {
+        return Choice::new();
+    };
+    let tied = worths.iter().take_while(|w| best.mean - w.mean <= best.stderr + 1e-9);
+    let n = if of_another { worths.len() } else { 1 };
+    tied.take(n).map(|w| w.mv).collect()
 }
 
 /// The joint moves of a state with one role's move given.

@@ -6,8 +6,9 @@
 
 use crate::Tools;
 use crate::flat::{Guess, Plan};
+use crate::perfect::Worth;
 use crate::tally::{Sample, Tallies};
-use game::{Decision, Fault, MoveId, Rng, RoleId, State};
+use game::{Fault, MoveId, Rng, RoleId, State};
 use smallvec::SmallVec;
 
 /// What is cut short. Nothing by default.
@@ -90,7 +91,7 @@ pub(crate) fn prune_and_weigh(
     guesses: &[Guess],
     plan: Plan,
     pruning: Pruning,
-) -> Result<Decision, Fault> {
+) -> Result<Vec<Worth>, Fault> {
     let mut legal = Vec::with_capacity(guesses.len());
     for guess in guesses {
         legal.push(tools.legal(&guess.state, tools.role)?);
@@ -105,8 +106,7 @@ pub(crate) fn prune_and_weigh(
             random_game(tools, &guesses[model].state, moves[mv], left, &mut dice)
         })?;
     }
-    let (role, sim) = (tools.role, tools.sim.as_ref());
-    Ok(tallies.decide(plan.seed, |mv| sim.move_text(role, mv).to_owned()))
+    Ok(tallies.worths(&tallies.ranking(plan.seed)))
 }
 
 /// A random game that begins with a move of ours and may take so many rounds.

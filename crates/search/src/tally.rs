@@ -1,6 +1,7 @@
 //! What simulations of moves in models came to.
 
-use game::{Candidate, Decision, Fault, MoveId, Seed};
+use crate::perfect::Worth;
+use game::{Fault, MoveId, Seed};
 use std::collections::BTreeSet;
 
 /// One simulated game.
@@ -124,24 +125,14 @@ impl Tallies {
         order.into_iter().map(|(mv, _, _)| mv).collect()
     }
 
-    /// The best move and what it was weighed against.
-    pub(crate) fn decide(&self, seed: Seed, text: impl Fn(MoveId) -> String) -> Decision {
-        self.decide_in(&self.ranking(seed), text)
-    }
-
-    /// The first move of a ranking and the others after it.
-    pub(crate) fn decide_in(&self, ranking: &[usize], text: impl Fn(MoveId) -> String) -> Decision {
-        let candidate = |&mv: &usize| Candidate {
-            mv: text(self.moves[mv]),
+    /// What the moves of a ranking are worth, undiscounted.
+    pub(crate) fn worths(&self, ranking: &[usize]) -> Vec<Worth> {
+        let worth = |&mv: &usize| Worth {
+            mv: self.moves[mv],
             mean: self.expect(mv, |cell| cell.points),
             stderr: self.stderr(mv),
             visits: self.row(mv).iter().map(|cell| cell.n).sum(),
         };
-        let candidates: Vec<Candidate> = ranking.iter().map(candidate).collect();
-        Decision {
-            mv: candidates[0].mv.clone(),
-            candidates,
-            ..Decision::default()
-        }
+        ranking.iter().map(worth).collect()
     }
 }

@@ -145,6 +145,7 @@ fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
         Some("off") => false,
         Some(other) => bail!("cache is on or off, not `{other}`"),
     };
+    let spread = options.choice("spread")?.unwrap_or_default();
     let levels = match options.named_number("levels", 2)? {
         levels @ 2..=20 => levels as u32 - 1,
         other => bail!("levels must be between 2 and 20, not {other}"),
@@ -165,7 +166,12 @@ fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
             remedy,
             ..belief::Options::default()
         },
-        options: Hp2Options { playouts, inner, cache },
+        options: Hp2Options {
+            playouts,
+            inner,
+            spread,
+            cache,
+        },
     })
 }
 
