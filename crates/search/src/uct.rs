@@ -20,6 +20,7 @@ use crate::perfect::{Insight, Worth, widest};
 use crate::tree::{Choice, NodeId, Open, Picks, Stage, Tree};
 use game::{Budget, Fault, Rng, Seed, State};
 use smallvec::SmallVec;
+use std::sync::OnceLock;
 
 /// How UCT searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +90,7 @@ pub struct Uct {
     tree: Tree,
     mast: Mast,
     flights: Flights,
-    roots: Roots,
+    roots: &'static Roots,
     touched: u64,
 }
 
@@ -110,7 +111,7 @@ impl Uct {
             tree: Tree::default(),
             mast: Mast::default(),
             flights: Flights::default(),
-            roots: Roots::new(),
+            roots: ROOTS.get_or_init(Roots::new),
             touched: 0,
         }
     }
@@ -177,7 +178,7 @@ impl Uct {
             let Some(open) = tree.open_mut(at) else {
                 break;
             };
-            let picks = choose(open, nature, width, &self.roots, rng);
+            let picks = choose(open, nature, width, self.roots, rng);
             let next = tree.follow(tools, at, &picks)?;
             self.flights.steps.push((at, picks));
             self.touched += 1;
@@ -312,6 +313,9 @@ struct Roots {
     /// The square root of the logarithm.
     log: Vec<f64>,
 }
+
+/// Made once, for all searches.
+static ROOTS: OnceLock<Roots> = OnceLock::new();
 
 impl Roots {
     fn new() -> Roots {

@@ -131,3 +131,45 @@ fn switch(options: &mut Options<'_>, name: &str) -> Result<Option<bool>> {
         Some(other) => bail!("`{}`: {name} is on or off, not `{other}`", options.player),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::PlayerSpec;
+
+    #[test]
+    fn insights_are_read_alone_and_inside_of_others() {
+        for text in [
+            "mc",
+            "uct",
+            "uct:500,c=0.5,policy=mast,batch=8,playouts=2,solve=off",
+            "minimax:depth=4,simultaneous=pessimistic",
+            "minimax:nodes=1000,playouts=8",
+            "nested:2,3",
+            "hp:16,with=uct:500",
+            "hp:16,with=uct:500,with.c=1,with.policy=uniform,sampler=naive",
+            "hp:16,with=minimax:2",
+            "cheat:with=uct",
+            "cheat:20",
+        ] {
+            PlayerSpec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        for (text, part) in [
+            ("uct:c=x", "c must be"),
+            ("uct:policy=best", "there is no policy"),
+            ("uct:0", "positive"),
+            ("nested:9", "level 9"),
+            ("hp:16,with=chess", "nothing called `chess`"),
+            ("hp:16,4,with=uct", "does not take `4`"),
+            ("hp:16,with=uct,with.depth=3", "does not take `depth`"),
+            ("hp:16,with.c=1", "does not take `with.c`"),
+            ("minimax:simultaneous=no", "mixed or pessimistic"),
+        ] {
+            let error = PlayerSpec::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}
