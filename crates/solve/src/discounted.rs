@@ -1,0 +1,64 @@
+//! Discounted and linear CFR (Brown and Sandholm, Solving Imperfect-Information Games via Discounted Regret Minimization,
+//! 2019). What was regretted early counts less and less: after iteration t, sums of regret are multiplied by
+//! t^α / (t^α + 1) where they are positive and by t^β / (t^β + 1) where they are negative. The paper multiplies the sum
+//! of strategies by (t / (t + 1))^γ, which is the same as weighing iteration t by t^γ.
+
+use crate::sweep::Rule;
+
+/// The rule of discounted CFR with its three exponents.
+#[derive(Clone, Copy, Debug)]
+pub struct Discounted {
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    positive: f64,
+    negative: f64,
+    weight: f64,
+}
+
+impl Discounted {
+    /// With these exponents; the default are the 1.5, 0 and 2 that the paper recommends.
+    pub fn new(alpha: f64, beta: f64, gamma: f64) -> Discounted {
+        Discounted {
+            alpha,
+            beta,
+            gamma,
+            positive: 0.0,
+            negative: 0.0,
+            weight: 1.0,
+        }
+    }
+
+    /// Linear CFR: iteration t counts t times, in regrets and strategies.
+    pub fn linear() -> Discounted {
+        Discounted::new(1.0, 1.0, 1.0)
+    }
+}
+
+impl Default for Discounted {
+    fn default() -> Self {
+        Discounted::new(1.5, 0.0, 2.0)
+    }
+}
+
+impl Rule for Discounted {
+    fn begin(&mut self, iteration: u64) {
+        // The discount that was due after the iteration before is made up for when its sums are next used. Until then it
+        // makes no difference: matching does not see a common factor.
+        let factor = |exponent: f64| {
+            let power = (iteration as f64 - 1.0).powf(exponent);
+            power / (power + 1.0)
+        };
+        (self.positive, self.negative) = (factor(self.alpha), factor(self.beta));
+        self.weight = (iteration as f64).powf(self.gamma);
+    }
+
+    #[inline]
+    fn regret(&self, before: f64, now: f64) -> f64 {
+        before * if before > 0.0 { self.positive } else { self.negative } + now
+    }
+
+    fn weight(&self) -> f64 {
+        self.weight
+    }
+}

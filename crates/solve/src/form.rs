@@ -1,0 +1,214 @@
+//! A game as numbers: what each sequence of a role is worth, given what the others do.
+//!
+//! The probability of an end of the game is a product of nature's part and one part for each role, which depends only on the
+//! role's last sequence. So the ends of a game are a table, a row for each tuple of sequences, and the histories can be
+//! forgotten (Koller, Megiddo and von Stengel, Fast algorithms for finding randomized strategies in game trees, 1994).
+//! Everything that a solver asks is then a pass over the table, which gives each own sequence what is earned right there,
+//! and a pass over one's own information sets from last to first, which carries values to where they can be influenced.
+//! The counterfactual values that come out are those of a walk over all histories, at a fraction of its cost: nature and
+//! the moves of the others need no nodes, and ends that differ only in what nature did are one row.
+
+use crate::tree::{Infoset, Tree};
+
+/// A probability for each action of each information set, by sequence. Entries of empty sequences mean nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy(pub Vec<f64>);
+
+impl Policy {
+    /// Every action equally often.
+    pub fn uniform(tree: &Tree) -> Policy {
+        Policy::proportional(tree, &vec![0.0; tree.n_sequences()])
+    }
+
+    /// In proportion to numbers that are not negative; uniform where all are 0.
+    pub fn proportional(tree: &Tree, weights: &[f64]) -> Policy {
+        let mut policy = weights.to_vec();
+        for set in tree.infosets() {
+            normalise(&mut policy[set.sequences()]);
+        }
+        Policy(policy)
+    }
+}
+
+/// Makes numbers that are not negative sum to 1; equal, if all are 0.
+#[inline]
+pub(crate) fn normalise(numbers: &mut [f64]) {
+    let total: f64 = numbers.iter().sum();
+    if total > 0.0 {
+        let scale = 1.0 / total;
+        numbers.iter_mut().for_each(|x| *x *= scale);
+    } else {
+        numbers.fill(1.0 / numbers.len() as f64);
+    }
+}
+
+/// The table of one player, sorted by its own sequences.
+struct Gains {
+    /// Where the rows of each own sequence begin, and where the last ends.
+    start: Vec<u32>,
+    /// The sequences of the other players, row after row.
+    others: Vec<u32>,
+    /// Nature's probability times the own payoff, from the middle.
+    weight: Vec<f64>,
+    /// The goal that counts as nothing won or lost. Regrets do not depend on it; but what is 0 stays 0 whatever is added up,
+    /// so that actions that are equally good are found equally good, and draws need no rows.
+    middle: f64,
+}
+
+/// A game in sequence form.
+pub struct Form<'a> {
+    tree: &'a Tree,
+    gains: Vec<Gains>,
+}
+
+impl<'a> Form<'a> {
+    /// The form of a tree.
+    pub fn new(tree: &'a Tree) -> Form<'a> {
+        let gains = (0..tree.players.len()).map(|player| Gains::new(tree, player)).collect();
+        Form { tree, gains }
+    }
+
+    /// The tree it was made of.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
+    }
+
+    /// The information sets of a player.
+    pub(crate) fn infosets_of(&self, player: usize) -> &'a [Infoset] {
+        &self.tree.infosets()[self.tree.infosets_of(player)]
+    }
+
+    /// For each sequence of a player, what is earned where it is the last, given the others' reach.
+    #[inline]
+    pub(crate) fn gain(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
+        let first = self.tree.empty_sequence(player);
+        let gains = &self.gains[player];
+        let own = &mut gain[first..first + gains.start.len() - 1];
+        let rows = gains.start.windows(2).map(|w| w[0] as usize..w[1] as usize);
+        let n_others = self.tree.players.len() - 1;
+        for (gain, rows) in own.iter_mut().zip(rows) {
+            let weight = &gains.weight[rows.clone()];
+            *gain = match n_others {
+                // Two roles are what solving is mostly about, and worth a loop without an inner one.
+                1 => {
+                    let others = &gains.others[rows];
+                    weight.iter().zip(others).map(|(w, &o)| w * reach[o as usize]).sum()
+                }
+                0 => weight.iter().sum(),
+                n => {
+                    let others = gains.others[rows.start * n..rows.end * n].chunks_exact(n);
+                    let product = |o: &[u32]| -> f64 { o.iter().map(|&o| reach[o as usize]).product() };
+                    weight.iter().zip(others).map(|(w, o)| w * product(o)).sum()
+                }
+            };
+        }
+    }
+
+    /// The probability that each sequence of a player is played, as far as that is up to the player.
+    #[inline]
+    pub(crate) fn reach(&self, player: usize, policy: &[f64], reach: &mut [f64]) {
+        reach[self.tree.empty_sequence(player)] = 1.0;
+        for set in self.infosets_of(player) {
+            let here = reach[set.parent as usize];
+            let range = set.sequences();
+            for (reach, p) in reach[range.clone()].iter_mut().zip(&policy[range]) {
+                *reach = here * p;
+            }
+        }
+    }
+
+    fn reach_all(&self, policy: &Policy) -> Vec<f64> {
+        let mut reach = vec![0.0; self.tree.n_sequences()];
+        for player in 0..self.tree.players.len() {
+            self.reach(player, &policy.0, &mut reach);
+        }
+        reach
+    }
+
+    /// The expected goal of each player when all follow a policy.
+    pub fn values(&self, policy: &Policy) -> Vec<f64> {
+        let reach = self.reach_all(policy);
+        let mut gain = vec![0.0; reach.len()];
+        let value = |player| {
+            self.gain(player, &reach, &mut gain);
+            let sequences = self.tree.empty_sequence(player)..;
+            let own = self.gains[player].start.len() - 1;
+            let pairs = gain[sequences.clone()][..own].iter().zip(&reach[sequences]);
+            self.gains[player].middle + pairs.map(|(g, r)| g * r).sum::<f64>()
+        };
+        (0..self.tree.players.len()).map(value).collect()
+    }
+
+    /// The most that a player can expect when all others follow a policy. The policy's entries of that player become the
+    /// (pure) strategy that earns it; of equally good actions it takes the first.
+    pub fn best_response(&self, player: usize, policy: &mut Policy) -> f64 {
+        let reach = self.reach_all(policy);
+        let mut gain = vec![0.0; reach.len()];
+        self.gain(player, &reach, &mut gain);
+        for set in self.infosets_of(player).iter().rev() {
+            let range = set.sequences();
+            let (mut best, mut value) = (0, f64::NEG_INFINITY);
+            for (action, &worth) in gain[range.clone()].iter().enumerate() {
+                if worth > value {
+                    (best, value) = (action, worth);
+                }
+            }
+            let policy = &mut policy.0[range];
+            policy.fill(0.0);
+            policy[best] = 1.0;
+            gain[set.parent as usize] += value;
+        }
+        self.gains[player].middle + gain[self.tree.empty_sequence(player)]
+    }
+
+    /// What the players could gain by answering a policy as well as they can, each alone, summed (Lanctot and others 2017):
+    /// 0 exactly in an equilibrium. In points of goals.
+    pub fn nash_conv(&self, policy: &Policy) -> f64 {
+        let values = self.values(policy);
+        let gap = |player| self.best_response(player, &mut policy.clone()) - values[player];
+        (0..values.len()).map(gap).sum()
+    }
+}
+
+impl Gains {
+    fn new(tree: &Tree, player: usize) -> Gains {
+        let n = tree.players.len();
+        let first = tree.empty_sequence(player) as u32;
+        let end = tree.infosets()[tree.infosets_of(player)].last().map(Infoset::sequences);
+        let n_own = end.map_or(1, |s| s.end - first as usize);
+        let others = |t: u32| {
+            let leaf = tree.leaf(t);
+            leaf[..player].iter().chain(&leaf[player + 1..])
+        };
+        let own = |t: u32| tree.leaf(t)[player];
+        let middle = tree.middle(player);
+        let payoff = |t: u32| f64::from(tree.payoffs(t)[player]) - middle;
+        let mut order: Vec<u32> = (0..tree.n_terminals() as u32).filter(|&t| payoff(t) != 0.0).collect();
+        order.sort_by(|&a, &b| own(a).cmp(&own(b)).then_with(|| others(a).cmp(others(b))));
+        let mut gains = Gains {
+            start: vec![0; n_own + 1],
+            others: Vec::new(),
+            weight: Vec::new(),
+            middle,
+        };
+        let mut last = None;
+        for &t in &order {
+            let weight = tree.chance(t) * payoff(t);
+            let same = last.is_some_and(|last| tree.leaf(last) == tree.leaf(t));
+            match gains.weight.last_mut() {
+                Some(sum) if same => *sum += weight,
+                _ => {
+                    gains.weight.push(weight);
+                    gains.others.extend(others(t));
+                    gains.start[(own(t) - first) as usize + 1] += 1;
+                }
+            }
+            last = Some(t);
+        }
+        for at in 1..gains.start.len() {
+            gains.start[at] += gains.start[at - 1];
+        }
+        debug_assert_eq!(gains.others.len(), gains.weight.len() * (n - 1));
+        gains
+    }
+}
