@@ -41,6 +41,7 @@ fn measure(game: &str, simulations: u64, batch: Option<u64>, seconds: f64) -> Re
         sim: Box::new(Scalar::new(&compiled)),
         batch: Some(Box::new(Lanes::new(&compiled, Seed(1)))),
         playouts: Some(Box::new(Rollouts::new(&compiled, 1))),
+        others: None,
         role: RoleId(0),
         seed: Seed(1),
     };

@@ -1,7 +1,7 @@
 //! What players of hidden information share: what they were told, turned into a belief.
 
 use crate::Tools;
-use belief::{BeliefError, Model, Now, Options, Sampler, SamplerKind, World};
+use belief::{BeliefError, Model, Now, OpponentModel, Options, Sampler, SamplerKind, World};
 use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
 
 /// The share of a player's time that sampling may take.
@@ -27,6 +27,14 @@ impl Believer {
             sampler,
             view: View::default(),
         })
+    }
+
+    /// Takes the other roles to play by a model instead of uniformly.
+    ///
+    /// # Errors
+    /// If the sampler cannot.
+    pub fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
+        self.sampler.set_opponents(opponents)
     }
 
     /// Takes in what was told. A percept that the rules do not know is explained by nothing; the belief then says so.

@@ -16,6 +16,7 @@
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::believer::Believer;
+use crate::flat::Guess;
 use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
@@ -63,15 +64,15 @@ impl FromStr for Spread {
 
 /// Plays by imperfect-information simulations.
 pub struct HyperPlayII {
-    believer: Believer,
+    pub(crate) believer: Believer,
     models: usize,
     options: Hp2Options,
-    pub(crate) atlas: Atlas,
-    pub(crate) minds: Minds,
+    atlas: Atlas,
+    minds: Minds,
 }
 
 /// A history that explains what we were told, and what everyone knows after it.
-struct Root {
+pub(crate) struct Root {
     node: NodeId,
     everyone: Everyone,
     history: Vec<belief::Joint>,
@@ -119,7 +120,38 @@ impl HyperPlayII {
         Ok(roots)
     }
 
-    fn weigh(&mut self, roots: &[Root], round: usize, budget: &Budget) -> Result<Decision, Fault> {
+    /// Takes in what was told; gives the histories that explain it.
+    pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Root>, Fault> {
+        self.believer.update(told, budget)?;
+        if self.atlas.len() + self.minds.views.len() > MEMORY {
+            self.atlas.forget();
+            self.minds.clear();
+        }
+        self.roots()
+    }
+
+    /// The state of a history, as HyperPlay would take it.
+    pub(crate) fn guess(&self, root: &Root) -> Guess {
+        Guess {
+            state: self.atlas.node(root.node).state.clone(),
+            weight: root.weight,
+        }
+    }
+
+    /// Whether we would know more after some of our moves than after others.
+    pub(crate) fn is_information_at_stake(&mut self, roots: &[Root]) -> Result<bool, Fault> {
+        let me = self.believer.tools.role.0 as usize;
+        let Some(first) = roots.first() else { return Ok(false) };
+        let legal = self.atlas.node(first.node).legal.get(me).cloned().unwrap_or_default();
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &mv in &legal {
+            let doubt = self.doubt_after(mv, roots)?;
+            (least, most) = (least.min(doubt), most.max(doubt));
+        }
+        Ok(most - least > 1e-6)
+    }
+
+    pub(crate) fn weigh(&mut self, roots: &[Root], round: usize, budget: &Budget) -> Result<Decision, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let seed = self.believer.tools.seed.child("hp2").nth(round as u64);
         let legal: Vec<&[MoveId]> = roots
@@ -128,11 +160,14 @@ impl HyperPlayII {
             .collect();
         let mut tallies = Tallies::new(roots.iter().map(|r| r.weight).collect(), &legal)?;
         let mut rng = seed.child("simulations").rng();
+        self.minds.stop = budget.stop.clone();
         if tallies.n_moves() > 1 {
             self.sample(&mut tallies, roots, &mut rng, seed, budget)?;
         }
         let mut ranking = tallies.ranking(seed);
-        self.order_by_knowledge(&tallies, roots, &mut ranking)?;
+        if !budget.stop.is_raised() {
+            self.order_by_knowledge(&tallies, roots, &mut ranking)?;
+        }
         Ok(decision(&self.believer.tools, tallies.worths(&ranking)))
     }
 
@@ -169,7 +204,9 @@ impl HyperPlayII {
                         }
                         if tallies.is_legal(mv, model) {
                             let sample = self.simulate(root, moves[mv], u64::MAX, rng)?;
-                            tallies.add(mv, model, sample, pruning.discount);
+                            if !budget.stop.is_raised() {
+                                tallies.add(mv, model, sample, pruning.discount);
+                            }
                         }
                     }
                 }
@@ -290,12 +327,7 @@ fn round(x: f64) -> f64 {
 
 impl Player for HyperPlayII {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
-        self.believer.update(told, budget)?;
-        if self.atlas.len() + self.minds.views.len() > MEMORY {
-            self.atlas.forget();
-            self.minds.clear();
-        }
-        let roots = self.roots()?;
+        let roots = self.prepare(told, budget)?;
         let mut decision = self.weigh(&roots, told.len(), budget)?;
         decision.belief = self.believer.belief().report.to_string();
         Ok(decision)

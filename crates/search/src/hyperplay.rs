@@ -15,7 +15,7 @@ use crate::Tools;
 use crate::believer::Believer;
 use crate::flat::{Guess, Plan, weigh};
 use crate::perfect::{Insight, Worth, decision};
-use belief::{BeliefError, Options, SamplerKind};
+use belief::{BeliefError, OpponentModel, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -49,6 +49,19 @@ impl HyperPlay {
             models: options.models,
             by,
         })
+    }
+
+    /// Takes the other roles to have played, and to play on, by models of them instead of uniformly.
+    ///
+    /// # Errors
+    /// If the sampler cannot.
+    pub fn set_opponents(
+        &mut self,
+        past: Option<Box<dyn OpponentModel>>,
+        future: Option<Box<dyn OpponentModel>>,
+    ) -> Result<(), BeliefError> {
+        self.believer.tools.others = future;
+        past.map_or(Ok(()), |past| self.believer.set_opponents(past))
     }
 
     fn guesses(&self) -> Vec<Guess> {

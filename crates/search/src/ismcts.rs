@@ -148,8 +148,8 @@ impl FromStr for Backup {
 /// How the search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IsMctsOptions {
-    /// Simulations for a move.
-    pub simulations: u64,
+    /// Simulations for a move; if not given, as many as there is time for, or else 10,000.
+    pub simulations: Option<u64>,
     /// Whose views statistics are kept for.
     pub observers: Observers,
     /// How moves of the tree are chosen.
@@ -171,7 +171,7 @@ pub struct IsMctsOptions {
 impl Default for IsMctsOptions {
     fn default() -> Self {
         IsMctsOptions {
-            simulations: 10_000,
+            simulations: None,
             observers: Observers::default(),
             selection: Selection::default(),
             exploration: 1.0,
@@ -247,6 +247,8 @@ pub struct IsMcts {
 
 /// Steps, states and views beyond which the memory of a match is cleared.
 const MEMORY: usize = 6_000_000;
+/// Simulations for a move where neither a number nor a time is given.
+const USUAL_SIMULATIONS: u64 = 10_000;
 /// Rounds after which a rollout is given up; a random one then finishes it.
 const MAX_ROUNDS: usize = 1_000;
 /// The fraction of a circle that spreads points best, whatever their number.
@@ -320,15 +322,23 @@ impl IsMcts {
 
     fn search(&mut self, roots: &[Root], upto: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let mut rng = seed.child("descents").rng();
+        let simulations = match self.options.simulations {
+            Some(n) => n,
+            None if budget.timed => u64::MAX,
+            None => USUAL_SIMULATIONS,
+        };
         let batch = match self.options.batch {
-            0 => (self.options.simulations / 64).clamp(1, 256),
+            0 => (simulations / 64).clamp(1, 256),
             n => n as u64,
         };
+        if let Some(minds) = &mut self.minds {
+            minds.stop = budget.stop.clone();
+        }
         let mut done = 0;
         let mut turn = rng.unit();
         let mut pending: Vec<(Path, State)> = Vec::new();
-        while done < self.options.simulations && (done == 0 || !budget.stop.is_raised()) {
-            let now = batch.min(self.options.simulations - done);
+        while done < simulations && (done == 0 || !budget.stop.is_raised()) {
+            let now = batch.min(simulations - done);
             for _ in 0..now {
                 // Roots come in proportion to their weights, spread as evenly as a fixed step can spread them.
                 turn = (turn + GOLDEN).fract();
@@ -339,6 +349,10 @@ impl IsMcts {
                     Rollout::Random => leaf,
                     Rollout::HyperPlay => self.play_on(leaf, minds, &mut rng)?,
                 };
+                if self.minds.is_some() && budget.stop.is_raised() {
+                    self.take_back(&path);
+                    break;
+                }
                 let node = self.atlas.node(leaf);
                 if node.over {
                     let points: SmallVec<[f64; 4]> = node.points.iter().map(|&p| f64::from(p) / 100.0).collect();

@@ -6,6 +6,7 @@
 //! | [`First`] | the first legal move |
 //! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into them |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
+//! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves tell more than others |
 //! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
 //! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`], [`Minimax`], [`Nested`] Monte Carlo |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
@@ -13,6 +14,7 @@
 //! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
 
 mod atlas;
+mod auto;
 mod believer;
 mod cheat;
 mod flat;
@@ -26,6 +28,7 @@ mod minimax;
 mod nested;
 mod perfect;
 mod plain;
+mod policy;
 mod pruning;
 mod tally;
 mod tools;
@@ -33,6 +36,7 @@ mod tree;
 mod uct;
 mod views;
 
+pub use auto::Auto;
 pub use believer::Believer;
 pub use cheat::Cheater;
 pub use flat::{Flat, Guess, Plan, weigh};
@@ -44,6 +48,7 @@ pub use minimax::{Minimax, MinimaxOptions, Simultaneous};
 pub use nested::{Nested, NestedOptions};
 pub use perfect::{Insight, Perfect, Worth};
 pub use plain::{First, Random};
+pub use policy::McOpponents;
 pub use pruning::{DISCOUNT, Pruning};
 pub use tools::Tools;
 pub use uct::{Policy, Uct, UctOptions};

@@ -52,6 +52,8 @@ pub(crate) struct Minds {
     pub views: Views<Mind>,
     options: InnerOptions,
     seed: Seed,
+    /// Once it is raised, minds no longer think; what they do then is not worth counting.
+    pub stop: StopFlag,
 }
 
 /// Rounds after which a simulation is given up.
@@ -59,7 +61,7 @@ pub(crate) const MAX_ROUNDS: u64 = 1_000;
 /// States a bag may hold, unless more models are asked for.
 const BAG: usize = 256;
 /// Joint moves tried for one round of one bag; where there are more, so many are drawn.
-const TRIES: usize = 8_192;
+const TRIES: usize = 4_096;
 
 impl Minds {
     pub(crate) fn new(sim: &dyn Simulator, options: InnerOptions, seed: Seed) -> Minds {
@@ -70,6 +72,7 @@ impl Minds {
             views: Views::new(n_roles),
             options: InnerOptions { levels, ..options },
             seed,
+            stop: StopFlag::default(),
         }
     }
 
@@ -93,6 +96,9 @@ impl Minds {
         let n_moves = atlas.node(at).legal[role].len();
         if n_moves == 1 {
             return Ok(0);
+        }
+        if self.stop.is_raised() {
+            return Ok(rng.below(n_moves));
         }
         let choice = self.choice(tools, atlas, role, view, self.options.levels)?;
         if choice.is_empty() {
@@ -162,6 +168,9 @@ impl Minds {
             _ => self.choose_by_nesting(tools, atlas, role, view, level)?,
         };
         let choice = best_of(&worths, role != usize::from(tools.role.0));
+        if self.stop.is_raised() {
+            return Ok(choice);
+        }
         let choices = &mut self.views.get_mut(view).choices;
         choices.resize(choices.len().max(at + 1), None);
         choices[at] = Some(choice.clone());
@@ -244,8 +253,7 @@ impl Minds {
         };
         let me = std::mem::replace(&mut tools.role, RoleId(role as u16));
         let chosen = if self.options.pruning == Pruning::default() {
-            let unlimited = Budget::until(StopFlag::default());
-            worths(tools, &guesses, plan, &unlimited)
+            worths(tools, &guesses, plan, &Budget::until(self.stop.clone()))
         } else {
             prune_and_weigh(tools, &guesses, plan, self.options.pruning)
         };
@@ -281,7 +289,10 @@ impl Minds {
         };
         for (view, last) in chain.into_iter().rev() {
             bag = self.move_on(tools, atlas, role, &bag, view, last)?;
-            self.views.get_mut(view).bag = Some(bag.clone());
+            // What was cut short is not remembered.
+            if !self.stop.is_raised() {
+                self.views.get_mut(view).bag = Some(bag.clone());
+            }
         }
         Ok(bag)
     }
@@ -309,12 +320,18 @@ impl Minds {
         if total <= TRIES as f64 {
             for (&(node, weight), fan) in bag.iter().zip(&fans) {
                 let Some(fan) = fan else { continue };
+                if self.stop.is_raised() {
+                    break;
+                }
                 let brings = weight / fan.len();
                 fan.each(|places| try_one(node, places, brings))?;
             }
         } else {
             let weights: Vec<f64> = bag.iter().map(|(_, w)| *w).collect();
             for n in systematic(&weights, TRIES, &mut rng) {
+                if self.stop.is_raised() {
+                    break;
+                }
                 if let Some(fan) = &fans[n] {
                     try_one(bag[n].0, &fan.draw(&mut rng), 1.0)?;
                 }

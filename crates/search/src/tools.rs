@@ -1,5 +1,7 @@
 //! What every player is given: the rules as a simulator, playouts, its role, and a seed.
 
+use crate::policy::play_by_policy;
+use belief::OpponentModel;
 use game::{
     Batch, Fault, Meter, MoveId, Playouts, RoleId, RootTotals, Seed, Simulator, State, StopFlag, Told, one_by_one,
 };
@@ -12,6 +14,8 @@ pub struct Tools {
     pub batch: Option<Box<dyn Batch>>,
     /// Whole random games, if there is an engine for them; else they are played one by one on the simulator.
     pub playouts: Option<Box<dyn Playouts>>,
+    /// How the other roles move in playouts, if not uniformly. Playouts are then played one by one.
+    pub others: Option<Box<dyn OpponentModel>>,
     /// Who I am.
     pub role: RoleId,
     /// Where my randomness starts.
@@ -39,6 +43,17 @@ impl Tools {
         seed: Seed,
         stop: &StopFlag,
     ) -> Result<Vec<RootTotals>, Fault> {
+        if let Some(others) = &self.others {
+            return play_by_policy(
+                self.sim.as_mut(),
+                others.as_ref(),
+                self.role,
+                roots,
+                per_root,
+                seed,
+                stop,
+            );
+        }
         match &mut self.playouts {
             Some(playouts) => playouts.playouts(roots, per_root, seed, stop),
             None => one_by_one(self.sim.as_mut(), roots, per_root, seed, stop),

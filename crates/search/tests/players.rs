@@ -15,6 +15,7 @@ fn tools(game: &str, role: u16, seed: u64) -> Tools {
         playouts: None,
         sim: Box::new(sim),
         batch: None,
+        others: None,
         role: RoleId(role),
         seed: Seed(seed),
     }

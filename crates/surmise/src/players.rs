@@ -10,8 +10,8 @@ use insights::InsightSpec;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
-    By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, Perfect,
-    Pruning, Random, Tools,
+    Auto, By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions,
+    McOpponents, Perfect, Pruning, Random, Tools,
 };
 
 /// Who is to play, as asked for on the command line.
@@ -33,11 +33,13 @@ enum Kind {
         options: belief::Options,
         playouts: Option<u64>,
         with: Option<InsightSpec>,
+        opponents: Others,
     },
     HyperPlayII {
         sampler: SamplerKind,
         belief: belief::Options,
         options: Hp2Options,
+        auto: Option<u64>,
     },
     IsMcts {
         sampler: SamplerKind,
@@ -46,9 +48,17 @@ enum Kind {
     },
 }
 
+/// Whether HyperPlay takes the others to be Monte Carlo players, with so many playouts for each of their moves: as they played, and as they
+/// play on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Others {
+    past: Option<u64>,
+    future: Option<u64>,
+}
+
 /// Names and what they mean, for messages and help.
-pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, \
-     ismcts:SIMULATIONS, cheat:PLAYOUTS";
+pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, \
+     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, cheat:PLAYOUTS";
 
 impl PlayerSpec {
     /// Reads a player's name and options.
@@ -59,7 +69,11 @@ impl PlayerSpec {
             "random" => Kind::Random,
             "legal" => Kind::Legal,
             "hp" => hyperplay(&mut options)?,
-            "hp2" => hyperplay2(&mut options)?,
+            "hp2" => hyperplay2(&mut options, None)?,
+            "auto" => {
+                let playouts = options.named_number("hp-playouts", 16)?;
+                hyperplay2(&mut options, Some(playouts))?
+            }
             "ismcts" => ismcts(&mut options)?,
             "cheat" => Kind::Cheat(match InsightSpec::nested(&mut options)? {
                 Some(spec) => spec,
@@ -84,6 +98,7 @@ impl PlayerSpec {
 
     /// Somebody to sit in a role's place for one match.
     pub fn seat(&self, engine: &Engine, role: RoleId, seed: Seed) -> Result<Seat> {
+        let make_tools = |name: &str| tools(engine, role, seed.child(name));
         let tools = tools(engine, role, seed);
         Ok(match &self.kind {
             Kind::Random => Seat::Player(Box::new(Random::new(tools)?)),
@@ -95,15 +110,31 @@ impl PlayerSpec {
                 options,
                 playouts,
                 with,
+                opponents,
             } => {
                 let by = with.map_or(By::Playouts(*playouts), |spec| By::Insight(spec.make()));
-                Seat::Player(Box::new(HyperPlay::new(tools, *sampler, options, by)?))
+                let mut player = HyperPlay::new(tools, *sampler, options, by)?;
+                let model = |name: &str, playouts| {
+                    Box::new(McOpponents::new(make_tools(name), playouts)) as Box<dyn belief::OpponentModel>
+                };
+                player.set_opponents(
+                    opponents.past.map(|n| model("past", n)),
+                    opponents.future.map(|n| model("future", n)),
+                )?;
+                Seat::Player(Box::new(player))
             }
             Kind::HyperPlayII {
                 sampler,
                 belief,
                 options,
-            } => Seat::Player(Box::new(HyperPlayII::new(tools, *sampler, belief, *options)?)),
+                auto,
+            } => {
+                let player = HyperPlayII::new(tools, *sampler, belief, *options)?;
+                match auto {
+                    None => Seat::Player(Box::new(player)),
+                    Some(playouts) => Seat::Player(Box::new(Auto::new(player, *playouts))),
+                }
+            }
             Kind::IsMcts {
                 sampler,
                 belief,
@@ -114,7 +145,7 @@ impl PlayerSpec {
 }
 
 /// `hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS,prune=…,cache=…`
-fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
+fn hyperplay2(options: &mut Options<'_>, auto: Option<u64>) -> Result<Kind> {
     let (sampler, weights, remedy) = sampling(options)?;
     let pruning = match options.named("prune") {
         None | Some("none") => Pruning::default(),
@@ -172,6 +203,7 @@ fn hyperplay2(options: &mut Options<'_>) -> Result<Kind> {
             spread,
             cache,
         },
+        auto,
     })
 }
 
@@ -207,7 +239,7 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
             ..belief::Options::default()
         },
         options: IsMctsOptions {
-            simulations: options.number("simulations", default.simulations)?,
+            simulations: options.some_number("simulations")?,
             observers,
             selection,
             exploration,
@@ -232,6 +264,10 @@ fn sampling(options: &mut Options<'_>) -> Result<(SamplerKind, belief::Weights, 
 /// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`, or `with=…` in place of playouts
 fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
     let (sampler, weights, remedy) = sampling(options)?;
+    let opponents = Others {
+        past: opponents(options, "opponents")?,
+        future: opponents(options, "playout-opponents")?,
+    };
     let models = options.number("models", 64)? as usize;
     let with = InsightSpec::nested(options)?;
     let playouts = match with {
@@ -248,7 +284,20 @@ fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
         },
         playouts,
         with,
+        opponents,
     })
+}
+
+/// `mc` or `mc/PLAYOUTS`, or nothing for uniform play.
+fn opponents(options: &mut Options<'_>, name: &str) -> Result<Option<u64>> {
+    let Some(text) = options.named(name) else {
+        return Ok(None);
+    };
+    match text.split_once('/').unwrap_or((text, "16")) {
+        ("uniform", _) => Ok(None),
+        ("mc", playouts) => options.positive(name, playouts).map(Some),
+        _ => bail!("{name} are uniform, mc or mc/PLAYOUTS, not `{text}`"),
+    }
 }
 
 fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
@@ -262,6 +311,7 @@ fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
         sim: engine.state_simulator(),
         batch,
         playouts,
+        others: None,
         role,
         seed,
     }

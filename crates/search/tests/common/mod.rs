@@ -45,6 +45,7 @@ impl Table {
             sim: Box::new(Scalar::new(&self.compiled)),
             batch: Some(Box::new(Lanes::new(&self.compiled, Seed(seed)))),
             playouts: Some(Box::new(Rollouts::new(&self.compiled, 1))),
+            others: None,
             role: RoleId(role),
             seed: Seed(seed),
         }
@@ -56,6 +57,7 @@ impl Table {
             sim: Box::new(Reference::new(&self.rules).unwrap()),
             batch: None,
             playouts: None,
+            others: None,
             role: RoleId(role),
             seed: Seed(seed),
         }

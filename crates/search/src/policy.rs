@@ -1,0 +1,170 @@
+//! Other roles taken to play by something better than chance.
+//!
+//! A belief weighs a history by how likely the others were to play it; a playout lets them play on. Both take any
+//! [`OpponentModel`]. The one here takes opponents to be Monte Carlo players: a legal move is the likelier the more random games from it promise them.
+
+use crate::Tools;
+use crate::flat::{Guess, Plan, worths};
+use belief::OpponentModel;
+use game::{Budget, Fault, MoveId, RoleId, RootTotals, Seed, Simulator, State, StopFlag};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Mutex;
+
+/// Opponents that play `mc` themselves, knowing the state: they prefer moves by the logistic rule, with the standard error of a value as the least difference that
+/// they take seriously.
+pub struct McOpponents {
+    inner: Mutex<Inner>,
+    playouts: u64,
+}
+
+struct Inner {
+    tools: Tools,
+    known: FxHashMap<(State, RoleId), Vec<f64>>,
+}
+
+/// States beyond which what was thought is forgotten.
+const MEMORY: usize = 200_000;
+/// Points that make a move e times as likely, at least.
+const TEMPERATURE: f64 = 5.0;
+
+impl McOpponents {
+    /// Opponents who spend so many playouts on each of their moves.
+    pub fn new(tools: Tools, playouts: u64) -> McOpponents {
+        McOpponents {
+            inner: Mutex::new(Inner {
+                tools,
+                known: FxHashMap::default(),
+            }),
+            playouts,
+        }
+    }
+}
+
+impl Inner {
+    fn think(&mut self, state: &State, role: RoleId, legal: &[MoveId], playouts: u64) -> Result<Vec<f64>, Fault> {
+        self.tools.role = role;
+        let guess = Guess {
+            state: state.clone(),
+            weight: 1.0,
+        };
+        let plan = Plan {
+            playouts,
+            seed: self.tools.seed.nth(u64::from(role.0)),
+        };
+        let unlimited = Budget::until(StopFlag::default());
+        let worths = worths(&mut self.tools, &[guess], plan, &unlimited)?;
+        let best = worths.first().map_or(0.0, |w| w.mean);
+        let scale = worths.iter().map(|w| w.stderr).fold(TEMPERATURE, f64::max);
+        let weight = |mv: &MoveId| {
+            let worth = worths.iter().find(|w| w.mv == *mv);
+            worth.map_or(0.0, |w| ((w.mean - best) / scale).exp())
+        };
+        let mut weights: Vec<f64> = legal.iter().map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= sum);
+        Ok(weights)
+    }
+}
+
+impl OpponentModel for McOpponents {
+    fn probabilities(&self, state: &State, role: RoleId, legal: &[MoveId], out: &mut Vec<f64>) {
+        out.clear();
+        let even = 1.0 / legal.len() as f64;
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        if legal.len() == 1 {
+            out.push(1.0);
+            return;
+        }
+        if inner.known.len() > MEMORY {
+            inner.known.clear();
+        }
+        let key = (state.clone(), role);
+        if let Some(known) = inner.known.get(&key) {
+            out.extend_from_slice(known);
+            return;
+        }
+        // An opponent that cannot think moves at random.
+        let thought = inner.think(state, role, legal, self.playouts);
+        let thought = thought.unwrap_or_else(|_| vec![even; legal.len()]);
+        out.extend_from_slice(&thought);
+        inner.known.insert(key, thought);
+    }
+}
+
+/// Rounds after which a playout is given up.
+const MAX_ROUNDS: usize = 20_000;
+
+/// Playouts in which we and nature move at random and the others by a model.
+pub(crate) fn play_by_policy(
+    sim: &mut dyn Simulator,
+    others: &dyn OpponentModel,
+    me: RoleId,
+    roots: &[State],
+    per_root: u64,
+    seed: Seed,
+    stop: &StopFlag,
+) -> Result<Vec<RootTotals>, Fault> {
+    let n_roles = sim.roles().len();
+    let mut all = Vec::with_capacity(roots.len());
+    for (number, root) in roots.iter().enumerate() {
+        let mut totals = RootTotals {
+            points: vec![0; n_roles],
+            ..RootTotals::default()
+        };
+        for game in 0..per_root {
+            if stop.is_raised() {
+                break;
+            }
+            let seed = seed.nth(number as u64).nth(game);
+            play(sim, others, me, root, seed, &mut totals)?;
+        }
+        all.push(totals);
+    }
+    Ok(all)
+}
+
+fn play(
+    sim: &mut dyn Simulator,
+    others: &dyn OpponentModel,
+    me: RoleId,
+    root: &State,
+    seed: Seed,
+    totals: &mut RootTotals,
+) -> Result<(), Fault> {
+    let mut rng = seed.rng();
+    let nature = sim.nature();
+    let mut state = root.clone();
+    let (mut legal, mut chances) = (Vec::new(), Vec::new());
+    totals.playouts += 1;
+    for _ in 0..MAX_ROUNDS {
+        if sim.terminal(&state)? {
+            for (role, points) in totals.points.iter_mut().enumerate() {
+                *points += u64::from(sim.goal(&state, RoleId(role as u16))?.points());
+            }
+            return Ok(());
+        }
+        let mut joint: SmallVec<[MoveId; 4]> = SmallVec::new();
+        for role in (0..totals.points.len()).map(|r| RoleId(r as u16)) {
+            sim.legal(&state, role, &mut legal)?;
+            if legal.is_empty() {
+                totals.stuck += 1;
+                return Ok(());
+            }
+            if role == me || Some(role) == nature || legal.len() == 1 {
+                joint.push(*rng.pick(&legal));
+                continue;
+            }
+            others.probabilities(&state, role, &legal, &mut chances);
+            let mut left = rng.unit() * chances.iter().sum::<f64>();
+            let pick = chances.iter().position(|p| {
+                left -= p;
+                left < 0.0
+            });
+            joint.push(legal[pick.unwrap_or(legal.len() - 1)]);
+        }
+        state = sim.next(&state, &joint)?;
+    }
+    totals.stuck += 1;
+    Ok(())
+}
