@@ -2,10 +2,10 @@
 //!
 //! HyperPlay-II plays no worse and costs far more; the 2016 paper's advice is to use it only where the game asks for it. Here that is found
 //! out at every decision: if some of our moves would tell us more than others, a trial of HyperPlay-II is made, and its
-//! choice is played if by its own account that is better than HyperPlay's beyond the error of both.
+//! choice is played if by its own account that is better than HyperPlay's beyond the error of both, or as good and tells more.
 
 use crate::flat::{Guess, Plan, worths};
-use crate::hp2::HyperPlayII;
+use crate::hp2::{HyperPlayII, Root};
 use crate::perfect::decision;
 use game::{Budget, Decision, Fault, Meter, Player, Told};
 
@@ -22,6 +22,22 @@ impl Auto {
     }
 }
 
+impl Auto {
+    /// Whether a trial's choice would leave us in less doubt than another move. Asked where the two are worth the same.
+    fn tells_more(&mut self, trial: &Decision, than: &str, roots: &[Root]) -> Result<bool, Fault> {
+        let tools = &mut self.careful.believer.tools;
+        let (role, sim) = (tools.role, tools.sim.as_mut());
+        let (Some(mv), Some(other)) = (sim.find_move(role, &trial.mv), sim.find_move(role, than)) else {
+            return Ok(false);
+        };
+        let doubt = self.careful.doubt_after(mv, roots)?;
+        Ok(self.careful.doubt_after(other, roots)? - doubt > WORTH_KNOWING)
+    }
+}
+
+/// A difference of entropy that counts.
+const WORTH_KNOWING: f64 = 0.05;
+
 impl Player for Auto {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         let roots = self.careful.prepare(told, budget)?;
@@ -36,7 +52,7 @@ impl Player for Auto {
         let mut by = "hp";
         if chosen.candidates.len() > 1 && self.careful.is_information_at_stake(&roots)? {
             let trial = self.careful.weigh(&roots, told.len(), budget)?;
-            if is_clearly_better(&trial, &chosen.mv) {
+            if is_clearly_better(&trial, &chosen.mv) || self.tells_more(&trial, &chosen.mv, &roots)? {
                 chosen = trial;
                 by = "hp2";
             }

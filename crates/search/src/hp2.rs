@@ -269,7 +269,7 @@ impl HyperPlayII {
     }
 
     /// Expected entropy of what we hold possible after a move, with the others' moves drawn at random.
-    fn doubt_after(&mut self, mv: MoveId, roots: &[Root]) -> Result<f64, Fault> {
+    pub(crate) fn doubt_after(&mut self, mv: MoveId, roots: &[Root]) -> Result<f64, Fault> {
         let tools = &self.believer.tools;
         let (me, mut rng) = (tools.role.0 as usize, tools.seed.child("doubt").rng());
         let mut views: FxHashMap<ViewId, f64> = FxHashMap::default();
@@ -277,11 +277,9 @@ impl HyperPlayII {
         for root in roots {
             let node = self.atlas.node(root.node);
             let Some(own) = node.place(me, mv) else { continue };
-            let pick = |(role, moves): (usize, &Box<[MoveId]>)| match role == me {
-                true => own as u32,
-                false => rng.below(moves.len()) as u32,
-            };
-            let places: Places = node.legal.iter().enumerate().map(pick).collect();
+            let sizes = node.legal.iter().map(|moves| moves.len()).enumerate();
+            let pick = |(role, n)| if role == me { own } else { rng.below(n) } as u32;
+            let places: Places = sizes.map(pick).collect();
             let mut everyone = root.everyone.clone();
             let edge = self.atlas.step(self.believer.tools.sim.as_mut(), root.node, &places)?;
             self.minds

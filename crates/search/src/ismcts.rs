@@ -174,7 +174,7 @@ impl Default for IsMctsOptions {
             simulations: None,
             observers: Observers::default(),
             selection: Selection::default(),
-            exploration: 1.0,
+            exploration: 1.4,
             batch: 0,
             opponents: Opponents::default(),
             rollout: Rollout::default(),
