@@ -85,7 +85,7 @@ pub struct SeatReport {
     pub times: Vec<Duration>,
     /// Work done.
     pub meter: Meter,
-    /// The reasons of each decision, where the player gave any.
+    /// The reasons of each decision, one for each move asked for; empty where none came.
     pub decisions: Vec<Decision>,
 }
 
@@ -187,7 +187,10 @@ impl Match<'_> {
                 report.decisions.push(decision);
                 (mv, None)
             }
-            Err(fault) => (String::new(), Some(fault)),
+            Err(fault) => {
+                report.decisions.push(Decision::default());
+                (String::new(), Some(fault))
+            }
         };
         let found = legal.iter().copied().find(|&m| self.sim.move_text(id, m) == submitted);
         let (late, too_late) = self.lateness(took);

@@ -86,6 +86,11 @@ impl Believer {
         (report.exact && report.distinct_states <= most).then(|| self.sampler.posterior())
     }
 
+    /// The states held possible, with their probabilities.
+    pub fn posterior(&self) -> Vec<(State, f64)> {
+        self.sampler.posterior()
+    }
+
     /// Histories that explain what was told, with their probabilities: the whole information set where it is known and has no
     /// more than `most` histories, else the models of the belief.
     pub fn histories(&self, most: usize) -> Vec<Model> {

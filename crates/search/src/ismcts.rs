@@ -18,8 +18,8 @@
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::believer::Believer;
-use crate::minds::{InnerOptions, Minds};
-use crate::pruning::Pruning;
+use crate::minds::{InnerOptions, Minds, systematic};
+use crate::pruning::{Pruning, shuffle};
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told};
@@ -251,8 +251,8 @@ const MEMORY: usize = 6_000_000;
 const USUAL_SIMULATIONS: u64 = 10_000;
 /// Rounds after which a rollout is given up; a random one then finishes it.
 const MAX_ROUNDS: usize = 1_000;
-/// The fraction of a circle that spreads points best, whatever their number.
-const GOLDEN: f64 = 0.618_033_988_749_894_9;
+/// Roots drawn at a time.
+const DECK: usize = 64;
 /// Share of uniform exploration where choices are mixed.
 const EXPLORE: f64 = 0.1;
 
@@ -292,9 +292,9 @@ impl IsMcts {
         }
     }
 
-    /// Histories to start from, with their weights summed up.
+    /// Histories to start from, with their weights.
     fn roots(&mut self) -> Result<(Vec<Root>, Vec<f64>), Fault> {
-        let (mut roots, mut upto, mut sum) = (Vec::new(), Vec::new(), 0.0);
+        let (mut roots, mut weights) = (Vec::new(), Vec::new());
         let one_view = self.one_view();
         for model in self.believer.histories(self.models) {
             let sim = self.believer.tools.sim.as_mut();
@@ -306,13 +306,12 @@ impl IsMcts {
                 None => None,
             };
             if model.weight > 0.0 && !self.atlas.node(node).over {
-                sum += model.weight;
-                upto.push(sum);
+                weights.push(model.weight);
                 let minds = minds.map_or_else(Everyone::new, |(_, minds)| minds);
                 roots.push(Root { node, everyone, minds });
             }
         }
-        Ok((roots, upto))
+        Ok((roots, weights))
     }
 
     /// The role whose view all statistics hang on, if it is one.
@@ -320,7 +319,7 @@ impl IsMcts {
         (self.options.observers == Observers::Single).then(|| self.me())
     }
 
-    fn search(&mut self, roots: &[Root], upto: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+    fn search(&mut self, roots: &[Root], weights: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let mut rng = seed.child("descents").rng();
         let simulations = match self.options.simulations {
             Some(n) => n,
@@ -335,15 +334,15 @@ impl IsMcts {
             minds.stop = budget.stop.clone();
         }
         let mut done = 0;
-        let mut turn = rng.unit();
+        let mut deck: Vec<usize> = Vec::new();
         let mut pending: Vec<(Path, State)> = Vec::new();
         while done < simulations && (done == 0 || !budget.stop.is_raised()) {
             let now = batch.min(simulations - done);
             for _ in 0..now {
-                // Roots come in proportion to their weights, spread as evenly as a fixed step can spread them.
-                turn = (turn + GOLDEN).fract();
-                let point = turn * upto[upto.len() - 1];
-                let root = &roots[upto.partition_point(|&sum| sum <= point).min(roots.len() - 1)];
+                if deck.is_empty() {
+                    deck = deal(weights, &mut rng);
+                }
+                let root = &roots[deck.pop().unwrap_or(0)];
                 let (path, leaf, minds) = self.descend(root, &mut rng)?;
                 let leaf = match self.options.rollout {
                     Rollout::Random => leaf,
@@ -652,6 +651,14 @@ impl Arm {
     }
 }
 
+/// Roots in proportion to their weights, in random order: steadier than independent draws. The order must be random, or else the
+/// search falls into step with it, and a move is only tried where it fails.
+fn deal(weights: &[f64], rng: &mut Rng) -> Vec<usize> {
+    let mut deck = systematic(weights, DECK, rng);
+    shuffle(&mut deck, rng);
+    deck
+}
+
 /// One of these, with probability in proportion.
 fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> usize {
     let total: f64 = weights.clone().sum();
@@ -671,7 +678,7 @@ impl Player for IsMcts {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         self.believer.update(told, budget)?;
         self.forget_if_large();
-        let (roots, upto) = self.roots()?;
+        let (roots, weights) = self.roots()?;
         if roots.is_empty() {
             let legal = self.believer.legal()?;
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
@@ -679,7 +686,7 @@ impl Player for IsMcts {
         let me = self.me();
         let seed = self.believer.tools.seed.child("ismcts").nth(told.len() as u64);
         if roots.iter().any(|root| self.atlas.node(root.node).legal[me].len() > 1) {
-            self.search(&roots, &upto, seed, budget)?;
+            self.search(&roots, &weights, seed, budget)?;
         }
         let mut decision = self.decide(&roots, seed);
         decision.belief = self.believer.belief().report.to_string();

@@ -79,7 +79,8 @@ pub(crate) fn sample_with_pruning(
     Ok(())
 }
 
-fn shuffle(items: &mut [usize], rng: &mut Rng) {
+/// Puts items in random order.
+pub(crate) fn shuffle(items: &mut [usize], rng: &mut Rng) {
     for at in (1..items.len()).rev() {
         items.swap(at, rng.below(at + 1));
     }

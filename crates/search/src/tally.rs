@@ -113,7 +113,8 @@ impl Tallies {
             let mean = cell.points / n;
             weight * weight * ((cell.squares / n - mean * mean).max(0.0) / (n - 1.0))
         };
-        cells.map(variance).sum::<f64>().sqrt()
+        // The sum of nothing is a negative zero.
+        (cells.map(variance).sum::<f64>() + 0.0).sqrt()
     }
 
     /// The moves by value, best first; equal ones in an order that the seed gives.

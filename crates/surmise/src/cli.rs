@@ -1,6 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{belief, bench, check, fmt, games, play, replay, show, trace};
+use crate::commands::{belief, bench, check, explain, fmt, games, play, replay, show, trace};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -25,6 +25,7 @@ enum Command {
     Fmt(fmt::Args),
     Trace(trace::Args),
     Belief(belief::Args),
+    Explain(explain::Args),
     Bench(bench::Args),
     Replay(replay::Args),
     /// Print a completion script for a shell
@@ -54,6 +55,7 @@ pub fn run() -> ExitCode {
     let outcome = match command {
         Command::Match(args) => play::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Games(args) => games::run(&args),
         Command::Check(args) => check::run(&args),

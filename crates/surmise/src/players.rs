@@ -300,7 +300,8 @@ fn opponents(options: &mut Options<'_>, name: &str) -> Result<Option<u64>> {
     }
 }
 
-fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
+/// What a player of a role is given.
+pub fn tools(engine: &Engine, role: RoleId, seed: Seed) -> Tools {
     let playouts = engine
         .compiled()
         .map(|game| Box::new(Rollouts::new(game, 1)) as Box<dyn Playouts>);

@@ -475,6 +475,70 @@ fn beliefs_are_told() {
     }
 }
 
+/// The folder of a match that was recorded.
+fn recorded(name: &str, args: &[&str]) -> (PathBuf, String) {
+    let folder = std::env::temp_dir().join(format!("surmise-{}-{name}", std::process::id()));
+    let path = folder.to_str().unwrap();
+    check(&[args, &["--games", "1", "--record", path]].concat(), 0, &["1 matches"]);
+    let record = folder.join("match-000000.json").to_str().unwrap().to_owned();
+    (folder, record)
+}
+
+#[test]
+fn moves_are_explained() {
+    let game = "krieg-tictactoe:size=3,line=3";
+    let (folder, record) = recorded("explain", &["match", game, "hp:8,4", "random"]);
+    let explain = |more: &[&str], code, expected: &[&str]| {
+        check(
+            &[&["explain", game, "--record", &record], more].concat(),
+            code,
+            expected,
+        )
+    };
+    explain(
+        &["--round", "2"],
+        0,
+        &[
+            "round 2: xplayer, played by hp:8,4, chooses",
+            "visits",
+            "belief: trellis",
+            "state 1 of",
+        ],
+    );
+    for player in ["hp2:4,1,4,2", "ismcts:200", "auto", "cheat:10", "hp:8,with=uct:50"] {
+        explain(&["--round", "1", "--player", player], 0, &["chooses (mark", player]);
+    }
+    let json = explain(&["--round", "1", "--player", "ismcts:200", "--json"], 0, &[]);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["round"], 1);
+    assert_eq!(value["candidates"].as_array().unwrap().len(), 9);
+    assert_eq!(value["move"], value["candidates"][0]["move"]);
+    assert!(value["likely"][0]["line"][0]["oplayer"].is_string());
+    explain(&["--round", "77"], 1, &["not 77"]);
+    explain(&["--role", "nobody"], 1, &["no role `nobody`", "xplayer"]);
+    explain(&["--player", "hp3"], 1, &["there is no player `hp3`", "ismcts"]);
+    check(&["explain", "monty-hall", "--record", &record], 1, &["other roles"]);
+    check(
+        &["explain", game, "--record", "nowhere.json"],
+        1,
+        &["cannot read `nowhere.json`"],
+    );
+    // The same belief from the record as from its view.
+    let belief = ["belief", game, "--role", "xplayer", "--match", &record, "--round", "2"];
+    check(&belief, 0, &["exact"]);
+    check(
+        &["belief", game, "--role", "xplayer", "--match", &record, "--round", "99"],
+        1,
+        &["has only"],
+    );
+    check(
+        &["match", game, "ismcts:100", "random", "--games", "1", "--explain"],
+        0,
+        &["move by move", "chooses (mark"],
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn games_that_never_end_are_given_up() {
     let endless = file(

@@ -86,7 +86,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn find_role(sim: &dyn Simulator, name: &str) -> Result<RoleId> {
+/// The role of this name.
+pub fn find_role(sim: &dyn Simulator, name: &str) -> Result<RoleId> {
     match sim.roles().iter().position(|r| r == name) {
         Some(at) => Ok(RoleId(at as u16)),
         None => bail!(

@@ -3,6 +3,7 @@
 pub mod belief;
 pub mod bench;
 pub mod check;
+pub mod explain;
 pub mod fmt;
 pub mod games;
 pub mod play;

@@ -1,11 +1,12 @@
 //! `surmise match`: matches, and what they came to.
 
+use crate::commands::explain::{candidate_json, candidates_text};
 use crate::engine::{Engine, EngineOptions};
 use crate::load::{Loaded, load};
 use crate::players::{PLAYERS, PlayerSpec};
 use crate::{interrupt, output, progress};
 use anyhow::{Context, Result, bail};
-use game::{Meter, RoleId, Seed};
+use game::{Decision, Meter, RoleId, Seed};
 use referee::{Clock, Match, Outcome, Seat};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -21,8 +22,14 @@ use std::time::Duration;
 /// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
 /// random, legal (the first legal move),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
-/// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance) and cheat:PLAYOUTS (playouts from the true
-/// state, for experiments; the record says so).
+/// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance, opponents=mc to take the others for Monte Carlo
+/// players) and cheat:PLAYOUTS (playouts from the true state, for experiments; the record says so).
+///
+/// Where information has a price there are hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS (HyperPlay-II: simulations in which every
+/// role is a HyperPlay player that knows only its own view; also spread=even|halving, prune=none|win|discount|depth, maximum=100,
+/// levels=2, cache=on|off), auto (hp, or hp2 where some moves tell more than others) and ismcts:SIMULATIONS (tree search over
+/// what each role knows; also models=1000, observers=multiple|single, select=auto|ucb|rm|exp3, c=1.4, backup=best|mean,
+/// rollout=random|hp, opponents=tree|random|hp with inner-models=8 and inner-playouts=16).
 ///
 /// Where nothing is hidden there are also mc:PLAYOUTS (flat Monte Carlo), uct:SIMULATIONS (Monte Carlo tree search; also c=0.7,
 /// policy=uniform|mast, playouts=1 from each leaf, batch=, solve=on|off), minimax:DEPTH (alpha-beta or max^n; also nodes=20000,
@@ -58,6 +65,9 @@ pub struct Args {
     /// Write the record of every match into this folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Say what was weighed at every move of the first match
+    #[arg(long)]
+    explain: bool,
     /// One JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -85,10 +95,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let results = hall.play_all()?;
     let summary = Summary::new(&hall, &results);
+    let first = results.first().filter(|_| args.explain);
     output::print(&if args.json {
-        format!("{}\n", summary.json())
+        let mut value = summary.json();
+        if let Some(first) = first {
+            value["explain"] = reasons_json(&hall, first);
+        }
+        format!("{value}\n")
     } else {
-        summary.text()
+        summary.text() + &first.map(|first| reasons_text(&hall, first)).unwrap_or_default()
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -260,6 +275,40 @@ impl<'a> Hall<'a> {
         let text = format!("{}\n", outcome.record.to_json());
         std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
     }
+}
+
+/// Every decision of a match: its round, role and reasons.
+fn reasons<'a>(hall: &'a Hall<'_>, played: &'a Played) -> impl Iterator<Item = (usize, &'a str, &'a Decision)> {
+    let longest = played.outcome.record.rounds.len();
+    (0..longest).flat_map(move |round| {
+        hall.played.iter().filter_map(move |&role| {
+            let decision = played.outcome.seats[role].decisions.get(round)?;
+            Some((round + 1, hall.roles[role].as_str(), decision))
+        })
+    })
+}
+
+fn reasons_json(hall: &Hall<'_>, played: &Played) -> Value {
+    let reason = |(round, role, d): (usize, &str, &Decision)| {
+        let candidates: Vec<Value> = d.candidates.iter().map(candidate_json).collect();
+        json!({"round": round, "role": role, "move": d.mv, "candidates": candidates, "belief": d.belief})
+    };
+    reasons(hall, played).map(reason).collect()
+}
+
+fn reasons_text(hall: &Hall<'_>, played: &Played) -> String {
+    let mut out = String::from("\nThe first match, move by move:\n");
+    for (round, role, decision) in reasons(hall, played) {
+        if decision.candidates.len() < 2 {
+            continue;
+        }
+        let _ = writeln!(out, "\nround {round}: {role} chooses {}", decision.mv);
+        out += &candidates_text(&decision.candidates, 5);
+        if !decision.belief.is_empty() {
+            let _ = writeln!(out, "  belief: {}", decision.belief);
+        }
+    }
+    out
 }
 
 fn aborted(played: &Result<Played>) -> bool {
