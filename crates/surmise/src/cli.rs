@@ -1,6 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{belief, bench, check, explain, fmt, games, play, replay, show, trace};
+use crate::commands::{belief, bench, check, explain, fmt, games, play, replay, show, solve, trace};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ enum Command {
     Trace(trace::Args),
     Belief(belief::Args),
     Explain(explain::Args),
+    Solve(solve::Args),
     Bench(bench::Args),
     Replay(replay::Args),
     /// Print a completion script for a shell
@@ -62,6 +63,7 @@ pub fn run() -> ExitCode {
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
+        Command::Solve(args) => solve::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => completions(shell),
     };

@@ -10,6 +10,7 @@ mod load;
 mod output;
 pub mod players;
 mod progress;
+mod strategy;
 
 pub use cli::run;
 pub use load::{Loaded, load};

@@ -3,7 +3,8 @@
 mod insights;
 
 use crate::engine::Engine;
-use anyhow::{Result, anyhow, bail};
+use crate::strategy::Strategy;
+use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
 use game::{Batch, Playouts, RoleId, Seed};
 use insights::InsightSpec;
@@ -11,7 +12,7 @@ use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
     Auto, By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions,
-    McOpponents, Perfect, Pruning, Random, Tools,
+    McOpponents, Perfect, Pruning, Random, Tabular, Tools,
 };
 
 /// Who is to play, as asked for on the command line.
@@ -26,6 +27,7 @@ pub struct PlayerSpec {
 enum Kind {
     Random,
     Legal,
+    Strategy(Strategy),
     Perfect(InsightSpec),
     Cheat(InsightSpec),
     HyperPlay {
@@ -58,12 +60,18 @@ struct Others {
 
 /// Names and what they mean, for messages and help.
 pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, \
-     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, cheat:PLAYOUTS";
+     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, strategy:FILE, cheat:PLAYOUTS";
 
 impl PlayerSpec {
     /// Reads a player's name and options.
     pub fn parse(text: &str) -> Result<PlayerSpec> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
+        if name == "strategy" {
+            // A file's name may hold anything, and is not taken apart.
+            let kind = Kind::Strategy(Strategy::read(options)?);
+            let text = text.to_owned();
+            return Ok(PlayerSpec { text, kind });
+        }
         let mut options = Options::parse(text, options)?;
         let kind = match name {
             "random" => Kind::Random,
@@ -103,6 +111,12 @@ impl PlayerSpec {
         Ok(match &self.kind {
             Kind::Random => Seat::Player(Box::new(Random::new(tools)?)),
             Kind::Legal => Seat::Player(Box::new(First::new(tools)?)),
+            Kind::Strategy(strategy) => {
+                let table = strategy.table(tools.sim.roles(), role)?;
+                Seat::Player(Box::new(
+                    Tabular::new(tools, table).with_context(|| strategy.context())?,
+                ))
+            }
             Kind::Perfect(spec) => Seat::Player(Box::new(Perfect::new(tools, spec.make()))),
             Kind::Cheat(spec) => Seat::Cheat(Box::new(Cheater::new(tools, spec.make()))),
             Kind::HyperPlay {

@@ -561,3 +561,79 @@ fn games_that_never_end_are_given_up() {
     check(&["check", "--simulate", path], 0, &["W-LONG"]);
     std::fs::remove_file(endless).unwrap();
 }
+
+#[test]
+fn solves_and_plays_the_solution() {
+    let saved = file("kuhn-strategy.json", "");
+    let efg = file("kuhn.efg", "");
+    let (saved, efg) = (saved.to_str().unwrap(), efg.to_str().unwrap());
+    let shown = [
+        "12 information sets",
+        "player1: 48.611",
+        "sees (card king), sees (did player1 bet)",
+        "NashConv",
+    ];
+    check(&["solve", "kuhn-poker", "--save", saved, "--efg", efg], 0, &shown);
+    assert!(
+        std::fs::read_to_string(efg)
+            .unwrap()
+            .starts_with("EFG 2 R \"kuhn-poker\"")
+    );
+    let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(saved).unwrap()).unwrap();
+    assert_eq!((&value["infosets"], &value["iterations"]), (&12.into(), &1000.into()));
+    assert_eq!(value["strategy"].as_array().unwrap().len(), 12);
+    assert_eq!(value["strategy"][0]["view"][0]["sees"][0], "(card jack)");
+    let player = format!("strategy:{saved}");
+    let played = check(
+        &["match", "kuhn-poker", &player, "legal", "--games", "300", "--json"],
+        0,
+        &[],
+    );
+    let played: serde_json::Value = serde_json::from_str(&played).unwrap();
+    // Nobody wins against it more than the game is worth, in the long run; and it never does what is not legal.
+    assert!(played["players"][0]["mean"].as_f64().unwrap() > 44.0, "{played}");
+    assert_eq!(played["players"][0]["illegal"], 0);
+    check(&["match", "leduc-poker", &player, "--games", "1"], 1, &["another game"]);
+    check(
+        &["match", "monty-hall", &player, "--games", "1"],
+        1,
+        &["is for kuhn-poker"],
+    );
+    check(
+        &["match", "kuhn-poker", &format!("strategy:{efg}"), "--games", "1"],
+        1,
+        &["not JSON"],
+    );
+}
+
+#[test]
+fn solves_until_it_is_good_enough() {
+    let out = check(
+        &[
+            "solve",
+            "kuhn-poker",
+            "--algorithm",
+            "discounted",
+            "--until",
+            "0.01",
+            "--json",
+        ],
+        0,
+        &[],
+    );
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(value["nash_conv"].as_f64().unwrap() <= 0.01, "{out}");
+    check(&["solve", "tiger"], 0, &["exact optimum", "94.391"]);
+    check(
+        &["solve", "phantom-tictactoe", "--limit", "1000"],
+        1,
+        &["1000 histories", "--limit"],
+    );
+    check(
+        &["solve", "kuhn-poker", "--algorithm", "magic"],
+        1,
+        &["cfr+", "outcome"],
+    );
+    check(&["solve", "kuhn-poker", "--until", "0"], 1, &["positive"]);
+    check(&["solve", "kuhn-poker", "--seconds=-1"], 1, &["--seconds"]);
+}

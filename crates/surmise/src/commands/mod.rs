@@ -9,4 +9,5 @@ pub mod games;
 pub mod play;
 pub mod replay;
 pub mod show;
+pub mod solve;
 pub mod trace;

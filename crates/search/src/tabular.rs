@@ -1,0 +1,109 @@
+//! A player that follows a strategy made beforehand, such as a solver's.
+
+use crate::plain::Random;
+use crate::tools::Tools;
+use belief::BeliefError;
+use game::{Budget, Decision, Fault, Meter, Player, Seed, Told};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What one role does after each view, in canonical text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    policies: FxHashMap<String, Vec<(String, f64)>>,
+    moves: BTreeSet<String>,
+    percepts: BTreeSet<String>,
+}
+
+impl Table {
+    /// Adds what to do after a view: moves and numbers in proportion to which they are played. What is not a positive number
+    /// is never played; nothing is added if there is nothing to play.
+    pub fn insert(&mut self, view: &[Told], policy: Vec<(String, f64)>) {
+        let playable = |p: &f64| p.is_finite() && *p > 0.0;
+        let policy: Vec<(String, f64)> = policy.into_iter().filter(|(_, p)| playable(p)).collect();
+        if policy.is_empty() {
+            return;
+        }
+        for round in view {
+            self.moves.insert(round.own.clone());
+            self.percepts.extend(round.sees.iter().cloned());
+        }
+        self.moves.extend(policy.iter().map(|(mv, _)| mv.clone()));
+        self.policies.insert(key(view), policy);
+    }
+
+    fn draw(&self, view: &[Told], seed: Seed) -> Option<&str> {
+        let policy = self.policies.get(&key(view))?;
+        let total: f64 = policy.iter().map(|(_, p)| p).sum();
+        let mut left = seed.rng().unit() * total;
+        let drawn = policy.iter().find(|(_, p)| {
+            left -= p;
+            left < 0.0
+        });
+        drawn.or(policy.last()).map(|(mv, _)| mv.as_str())
+    }
+}
+
+/// A view as one text. Canonical text has no line breaks or tabs. Percepts come sorted from a referee, but not by any promise.
+fn key(view: &[Told]) -> String {
+    let mut key = String::new();
+    for round in view {
+        key.push_str(&round.own);
+        let mut sees: Vec<&str> = round.sees.iter().map(String::as_str).collect();
+        sees.sort_unstable();
+        for percept in sees {
+            key.push('\t');
+            key.push_str(percept);
+        }
+        key.push('\n');
+    }
+    key
+}
+
+/// Plays by a table; after a view that is not in it, a random legal move.
+pub struct Tabular {
+    table: Arc<Table>,
+    seed: Seed,
+    /// Also plays where there is only one legal move, which tables leave out.
+    otherwise: Random,
+}
+
+impl Tabular {
+    /// A player with these tools.
+    ///
+    /// # Errors
+    /// If the table names moves or percepts that the role does not have in this game.
+    pub fn new(mut tools: Tools, table: Arc<Table>) -> Result<Tabular, BeliefError> {
+        let (sim, role) = (&mut tools.sim, tools.role);
+        let strange_move = table.moves.iter().find(|mv| sim.find_move(role, mv).is_none());
+        let strange_percept = table.percepts.iter().find(|p| sim.find_percept(role, p).is_none());
+        let name = &sim.roles()[role.0 as usize];
+        if let Some(mv) = strange_move {
+            let what = format!("the strategy is of another game: `{mv}` is never a move of {name} here");
+            return Err(Fault::Unknown(what).into());
+        }
+        if let Some(percept) = strange_percept {
+            let what = format!("the strategy is of another game: {name} never perceives `{percept}` here");
+            return Err(Fault::Unknown(what).into());
+        }
+        Ok(Tabular {
+            table,
+            seed: tools.seed.child("strategy"),
+            otherwise: Random::new(tools)?,
+        })
+    }
+}
+
+impl Player for Tabular {
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        match self.table.draw(told, self.seed.nth(told.len() as u64)) {
+            Some(mv) => Ok(Decision::plain(mv)),
+            None => self.otherwise.choose(told, budget),
+        }
+    }
+
+    fn meter(&self) -> Meter {
+        self.otherwise.meter()
+    }
+}
