@@ -6,11 +6,11 @@
 //!
 //! | algorithm | paper | use it |
 //! |---|---|---|
-//! | [`Cfr`] | Zinkevich and others 2007 | to compare with: the plain one |
-//! | [`CfrPlus`] | Tammelin 2014 | first: fast on most games |
-//! | [`Discounted`] | Brown and Sandholm 2019, also linear | when some actions are grave mistakes |
-//! | [`External`] | Lanctot and others 2009 | when one pass over the game takes too long |
-//! | [`Outcome`] | Lanctot and others 2009 | when even that does; noisy |
+//! | [`Algorithm::Cfr`] | Zinkevich and others 2007 | to compare with: the plain one |
+//! | [`Algorithm::CfrPlus`] | Tammelin 2014 | first: fast on most games |
+//! | [`Algorithm::Discounted`] | Brown and Sandholm 2019, also [linear](Algorithm::Linear) | when some actions are grave mistakes |
+//! | [`Algorithm::External`] | Lanctot and others 2009 | when one pass over the game takes too long |
+//! | [`Algorithm::Outcome`] | Lanctot and others 2009 | when even that does; noisy |
 //!
 //! With two roles and goals that sum to a constant all of them approach an equilibrium. In other games the same updates are
 //! made and there is no such promise, though [`Form::nash_conv`] still means what it says. With one role against nature
@@ -30,12 +30,7 @@ mod solver;
 mod sweep;
 mod tree;
 
-pub use cfr::Cfr;
-pub use cfr_plus::CfrPlus;
-pub use discounted::Discounted;
 pub use efg::write_efg;
-pub use external::External;
 pub use form::{Form, Policy};
-pub use outcome::Outcome;
 pub use solver::{Algorithm, Solver};
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

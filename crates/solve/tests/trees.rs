@@ -5,7 +5,7 @@ mod common;
 use common::{game, rules, tree_of};
 use game::{RoleId, Seed, Simulator, StopFlag};
 use propnet::Scalar;
-use solve::{Algorithm, BuildError, Form, Limits, Node, Tree, write_efg};
+use solve::{Algorithm, BuildError, Form, Limits, Node, Policy, Tree, write_efg};
 
 /// Three players show a hand or a fist; whoever is alone in it wins.
 const ODD_ONE_OUT: &str = "
@@ -50,6 +50,51 @@ fn same_seed_same_strategy() {
         assert_eq!(average(algorithm, 1, &[500]), average(algorithm, 1, &[100, 400]));
         let other = average(algorithm, 2, &[500]);
         assert_eq!(average(algorithm, 1, &[500]) == other, !algorithm.samples());
+    }
+}
+
+/// The expected goals at a node by walking over all histories: the obvious way, and the meaning of [`Form::values`].
+fn walk(tree: &Tree, policy: &Policy, node: u32) -> Vec<f64> {
+    let (children, weights): (&[u32], Vec<f64>) = match tree.nodes()[node as usize] {
+        Node::Terminal(at) => return tree.payoffs(at).iter().map(|&p| f64::from(p)).collect(),
+        Node::Chance { first, n } => {
+            let counts = tree.counts(first, n);
+            let total: u32 = counts.iter().sum();
+            let share = |&c: &u32| f64::from(c) / f64::from(total);
+            (tree.children(first, n), counts.iter().map(share).collect())
+        }
+        Node::Decision { infoset, first } => {
+            let set = &tree.infosets()[infoset as usize];
+            (tree.children(first, set.n), policy.0[set.sequences()].to_vec())
+        }
+    };
+    let mut sum = vec![0.0; tree.players.len()];
+    for (&child, weight) in children.iter().zip(weights) {
+        let values = walk(tree, policy, child);
+        sum.iter_mut().zip(values).for_each(|(s, v)| *s += weight * v);
+    }
+    sum
+}
+
+#[test]
+fn the_form_is_the_tree() {
+    let trees = [
+        "kuhn-poker",
+        "leduc-poker",
+        "goofspiel",
+        "tiger",
+        "monty-hall",
+        "mastermind",
+    ]
+    .map(common::tree);
+    for tree in trees.iter().chain(&[tree_of(ODD_ONE_OUT).unwrap()]) {
+        let mut rng = Seed(5).rng();
+        let weights: Vec<f64> = (0..tree.n_sequences()).map(|_| rng.unit()).collect();
+        let policy = Policy::proportional(tree, &weights);
+        let (walked, quick) = (walk(tree, &policy, 0), Form::new(tree).values(&policy));
+        for (slow, fast) in walked.iter().zip(&quick) {
+            assert!((slow - fast).abs() < 1e-9, "{walked:?} {quick:?}");
+        }
     }
 }
 

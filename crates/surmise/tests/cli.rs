@@ -606,6 +606,18 @@ fn solves_and_plays_the_solution() {
     );
 }
 
+/// Whoever shows what nobody else does wins.
+const THREE: &str = "
+(role ann) (role bob) (role cy) (init now) (side hand) (side fist)
+(<= (legal ?r ?s) (role ?r) (side ?s))
+(<= (next (showed ?r ?s)) (does ?r ?s))
+(<= (sees ann done) (does ann hand))
+(<= terminal (true (showed ann ?s)))
+(<= (same ?r) (true (showed ?r ?s)) (true (showed ?q ?s)) (distinct ?r ?q))
+(<= (goal ?r 100) (role ?r) (not (same ?r)))
+(<= (goal ?r 0) (same ?r))
+";
+
 #[test]
 fn solves_until_it_is_good_enough() {
     let out = check(
@@ -623,6 +635,9 @@ fn solves_until_it_is_good_enough() {
     );
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert!(value["nash_conv"].as_f64().unwrap() <= 0.01, "{out}");
+    let three = file("three.kif", THREE);
+    let warned = ["more than two roles", "need not approach an equilibrium", "cy:"];
+    check(&["solve", three.to_str().unwrap()], 0, &warned);
     check(&["solve", "tiger"], 0, &["exact optimum", "94.391"]);
     check(
         &["solve", "phantom-tictactoe", "--limit", "1000"],

@@ -20,7 +20,7 @@ use std::time::Duration;
 ///
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them; without names
 /// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
-/// random, legal (the first legal move),
+/// random, legal (the first legal move), strategy:FILE (what `surmise solve --save` wrote),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
 /// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance, opponents=mc to take the others for Monte Carlo
 /// players) and cheat:PLAYOUTS (playouts from the true state, for experiments; the record says so).
