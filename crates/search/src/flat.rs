@@ -156,11 +156,9 @@ impl Table {
             }
         }
         // Cells with one successor play all their games from it; the others have one root for each game.
-        for games in [n, 1] {
+        let sizes = if n == 1 { &[1][..] } else { &[n, 1] };
+        for &games in sizes {
             let chosen: Vec<usize> = (0..roots.len()).filter(|&i| owners[i].2 == games).collect();
-            if games == 1 && n == 1 {
-                break;
-            }
             let states: Vec<State> = chosen.iter().map(|&i| roots[i].clone()).collect();
             let totals = tools.play_out(&states, games, seed.nth(games), &budget.stop)?;
             for (&i, total) in chosen.iter().zip(&totals) {

@@ -55,6 +55,26 @@ fn monty_hall(sampler: SamplerKind, weights: Weights) -> Decision {
 }
 
 #[test]
+fn a_single_playout_is_played() {
+    for playouts in [1, 2, 65] {
+        let options = Options {
+            models: 4,
+            ..Options::default()
+        };
+        let by = By::Playouts(Some(playouts));
+        let mut player = HyperPlay::new(
+            tools("krieg-tictactoe:size=3,line=3", 0, 1),
+            SamplerKind::Trellis,
+            &options,
+            by,
+        )
+        .unwrap();
+        let decision = player.choose(&[], &budget()).unwrap();
+        assert!(decision.candidates.iter().all(|c| c.visits == playouts), "{decision:?}");
+    }
+}
+
+#[test]
 fn hyperplay_switches_doors() {
     let exact = monty_hall(SamplerKind::Trellis, Weights::Proposal);
     assert_eq!(exact.mv, "switch");
