@@ -3,9 +3,15 @@
 //! Players that walk the same tree thousands of times ([`HyperPlayII`](crate::HyperPlayII), [`IsMcts`](crate::IsMcts)) walk it here. The atlas
 //! counts every step as a node touched; the simulator counts those that had to be computed.
 
-use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State};
+use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// Steps, states and views beyond which a player forgets what it remembers of a match, before it decides again. A large table takes
+/// long to grow, so who plays by the clock keeps small ones.
+pub(crate) fn memory(budget: &Budget) -> usize {
+    if budget.timed { 250_000 } else { 4_000_000 }
+}
 
 /// A state of the atlas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

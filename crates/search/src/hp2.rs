@@ -14,7 +14,7 @@
 //!   that leave one guess are alike; this makes the second half of a binary search come out right.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places};
+use crate::atlas::{Atlas, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::flat::Guess;
 use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
@@ -79,9 +79,6 @@ pub(crate) struct Root {
     weight: f64,
 }
 
-/// Steps and states beyond which the memory of a match is cleared.
-const MEMORY: usize = 4_000_000;
-
 impl HyperPlayII {
     /// A player with so many models of what it was told.
     ///
@@ -123,7 +120,7 @@ impl HyperPlayII {
     /// Takes in what was told; gives the histories that explain it.
     pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Root>, Fault> {
         self.believer.update(told, budget)?;
-        if self.atlas.len() + self.minds.views.len() > MEMORY {
+        if self.atlas.len() + self.minds.views.len() > memory(budget) {
             self.atlas.forget();
             self.minds.clear();
         }

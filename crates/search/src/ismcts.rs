@@ -16,7 +16,7 @@
 //! - the other roles may be taken to play by something else than the tree: at random, or as HyperPlay players.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places};
+use crate::atlas::{Atlas, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
@@ -245,8 +245,8 @@ pub struct IsMcts {
     minds: Option<Minds>,
 }
 
-/// Steps, states and views beyond which the memory of a match is cleared.
-const MEMORY: usize = 6_000_000;
+/// The share of the time left that following the histories of the belief may take.
+const FOLLOWING: f64 = 0.3;
 /// Simulations for a move where neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 10_000;
 /// Rounds after which a rollout is given up; a random one then finishes it.
@@ -284,8 +284,8 @@ impl IsMcts {
         usize::from(self.believer.tools.role.0)
     }
 
-    fn forget_if_large(&mut self) {
-        if self.atlas.len() + self.views.len() > MEMORY {
+    fn forget_if_large(&mut self, budget: &Budget) {
+        if self.atlas.len() + self.views.len() > memory(budget) {
             self.atlas.forget();
             self.views = Views::new(self.views.start().len());
             self.minds.iter_mut().for_each(Minds::clear);
@@ -293,10 +293,14 @@ impl IsMcts {
     }
 
     /// Histories to start from, with their weights.
-    fn roots(&mut self) -> Result<(Vec<Root>, Vec<f64>), Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<(Vec<Root>, Vec<f64>), Fault> {
         let (mut roots, mut weights) = (Vec::new(), Vec::new());
         let one_view = self.one_view();
+        let enough = budget.stop.part(FOLLOWING);
         for model in self.believer.histories(self.models) {
+            if !roots.is_empty() && enough.is_raised() {
+                break;
+            }
             let sim = self.believer.tools.sim.as_mut();
             let eyes = |role| one_view.unwrap_or(role);
             let followed = self.views.follow_as(&mut self.atlas, sim, &model.history, eyes)?;
@@ -677,8 +681,8 @@ fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> usize {
 impl Player for IsMcts {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         self.believer.update(told, budget)?;
-        self.forget_if_large();
-        let (roots, weights) = self.roots()?;
+        self.forget_if_large(budget);
+        let (roots, weights) = self.roots(budget)?;
         if roots.is_empty() {
             let legal = self.believer.legal()?;
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));

@@ -122,7 +122,7 @@ fn make_engine(rules: &gdl::Rules, options: &EngineOptions) -> Result<Engine> {
     engine
 }
 
-/// Plays until time is up; lanes finish the games they have begun.
+/// Plays until time is up; games that have not ended by then do not count.
 fn lanes(game: &Compiled, seed: Seed, sees: bool, threads: usize, time: Duration) -> Played {
     let options = PlayoutOptions {
         threads,
