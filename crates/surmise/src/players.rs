@@ -160,7 +160,7 @@ impl PlayerSpec {
 
 /// `hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS,prune=…,cache=…`
 fn hyperplay2(options: &mut Options<'_>, auto: Option<u64>) -> Result<Kind> {
-    let (sampler, weights, remedy) = sampling(options)?;
+    let (sampler, believing) = sampling(options)?;
     let pruning = match options.named("prune") {
         None | Some("none") => Pruning::default(),
         Some("win") => Pruning {
@@ -205,12 +205,7 @@ fn hyperplay2(options: &mut Options<'_>, auto: Option<u64>) -> Result<Kind> {
     };
     Ok(Kind::HyperPlayII {
         sampler,
-        belief: belief::Options {
-            models,
-            weights,
-            remedy,
-            ..belief::Options::default()
-        },
+        belief: belief::Options { models, ..believing },
         options: Hp2Options {
             playouts,
             inner,
@@ -223,7 +218,7 @@ fn hyperplay2(options: &mut Options<'_>, auto: Option<u64>) -> Result<Kind> {
 
 /// `ismcts:SIMULATIONS,models=…,observers=…,select=…,c=…,batch=…,opponents=…`
 fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
-    let (sampler, weights, remedy) = sampling(options)?;
+    let (sampler, believing) = sampling(options)?;
     let default = IsMctsOptions::default();
     let observers = options.choice("observers")?.unwrap_or_default();
     let selection = options.choice("select")?.unwrap_or_default();
@@ -246,12 +241,7 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
     let models = options.named_number("models", 1_000)? as usize;
     Ok(Kind::IsMcts {
         sampler,
-        belief: belief::Options {
-            models,
-            weights,
-            remedy,
-            ..belief::Options::default()
-        },
+        belief: belief::Options { models, ..believing },
         options: IsMctsOptions {
             simulations: options.some_number("simulations")?,
             observers,
@@ -266,18 +256,22 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
     })
 }
 
-/// How a player comes by its beliefs.
-fn sampling(options: &mut Options<'_>) -> Result<(SamplerKind, belief::Weights, belief::Remedy)> {
-    Ok((
-        options.choice("sampler")?.unwrap_or_default(),
-        options.choice("weights")?.unwrap_or_default(),
-        options.choice("remedy")?.unwrap_or_default(),
-    ))
+/// How a player comes by its beliefs; how many models is said elsewhere.
+fn sampling(options: &mut Options<'_>) -> Result<(SamplerKind, belief::Options)> {
+    let usual = belief::Options::default();
+    let sampler = options.choice("sampler")?.unwrap_or_default();
+    let belief = belief::Options {
+        weights: options.choice("weights")?.unwrap_or_default(),
+        remedy: options.choice("remedy")?.unwrap_or_default(),
+        layer_limit: options.named_number("layer", usual.layer_limit as u64)? as usize,
+        ..usual
+    };
+    Ok((sampler, belief))
 }
 
 /// `hp:MODELS,PLAYOUTS,sampler=…,weights=…,remedy=…`, or `with=…` in place of playouts
 fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
-    let (sampler, weights, remedy) = sampling(options)?;
+    let (sampler, believing) = sampling(options)?;
     let opponents = Others {
         past: opponents(options, "opponents")?,
         future: opponents(options, "playout-opponents")?,
@@ -290,12 +284,7 @@ fn hyperplay(options: &mut Options<'_>) -> Result<Kind> {
     };
     Ok(Kind::HyperPlay {
         sampler,
-        options: belief::Options {
-            models,
-            weights,
-            remedy,
-            ..belief::Options::default()
-        },
+        options: belief::Options { models, ..believing },
         playouts,
         with,
         opponents,

@@ -22,7 +22,8 @@ use std::time::Duration;
 /// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
 /// random, legal (the first legal move), strategy:FILE (what `surmise solve --save` wrote),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
-/// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance, opponents=mc to take the others for Monte Carlo
+/// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance, layer=20000
+/// states that trellis keeps a round, opponents=mc to take the others for Monte Carlo
 /// players) and cheat:PLAYOUTS (playouts from the true state, for experiments; the record says so).
 ///
 /// Where information has a price there are hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS (HyperPlay-II: simulations in which every
