@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
 use game::{Batch, Playouts, RoleId, Seed};
 use insights::InsightSpec;
+use lab::opponents::Opponent;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
@@ -28,6 +29,7 @@ enum Kind {
     Random,
     Legal,
     Strategy(Strategy),
+    Hand(Opponent),
     Perfect(InsightSpec),
     Cheat(InsightSpec),
     HyperPlay {
@@ -60,7 +62,8 @@ struct Others {
 
 /// Names and what they mean, for messages and help.
 pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, \
-     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, strategy:FILE, cheat:PLAYOUTS";
+     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, strategy:FILE, \
+     hand:GAME, cheat:PLAYOUTS";
 
 impl PlayerSpec {
     /// Reads a player's name and options.
@@ -76,6 +79,7 @@ impl PlayerSpec {
         let kind = match name {
             "random" => Kind::Random,
             "legal" => Kind::Legal,
+            "hand" => Kind::Hand(Opponent::parse(options.text("game").unwrap_or_default())?),
             "hp" => hyperplay(&mut options)?,
             "hp2" => hyperplay2(&mut options, None)?,
             "auto" => {
@@ -116,6 +120,10 @@ impl PlayerSpec {
                 Seat::Player(Box::new(
                     Tabular::new(tools, table).with_context(|| strategy.context())?,
                 ))
+            }
+            Kind::Hand(opponent) => {
+                let mut sim = tools.sim;
+                Seat::Player(opponent.player(sim.as_mut(), role, seed)?)
             }
             Kind::Perfect(spec) => Seat::Player(Box::new(Perfect::new(tools, spec.make()))),
             Kind::Cheat(spec) => Seat::Cheat(Box::new(Cheater::new(tools, spec.make()))),

@@ -1,0 +1,128 @@
+//! The hand-made opponents of Partridge and Thielscher (2022), tables 1 to 3: ordinary players that know one game each.
+//!
+//! The paper describes them in a sentence; what it leaves open is settled in each file. They read moves and percepts by name, so
+//! they know a game by its vocabulary and refuse any other.
+
+mod blind_tictactoe;
+mod meier;
+
+use anyhow::{Result, bail};
+use game::{Player, RoleId, Seed, Simulator};
+
+/// Which opponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opponent {
+    /// Tells the truth at dice when it can.
+    Meier,
+    /// Lies at dice also when it need not.
+    MeierBluffer,
+    /// Plays for its own lines.
+    BlindTictactoe,
+}
+
+/// Names of the opponents, for messages and help.
+pub const OPPONENTS: &str = "meier, meier-bluffer, blind-tictactoe";
+
+impl Opponent {
+    /// The opponent of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn parse(name: &str) -> Result<Opponent> {
+        match name {
+            "meier" => Ok(Opponent::Meier),
+            "meier-bluffer" => Ok(Opponent::MeierBluffer),
+            "blind-tictactoe" => Ok(Opponent::BlindTictactoe),
+            _ => bail!("there is no hand-made opponent `{name}`; there are {OPPONENTS}"),
+        }
+    }
+
+    /// Somebody to play a role of the game that this simulator runs.
+    ///
+    /// # Errors
+    /// If it is not the game that the opponent was made for.
+    pub fn player(self, sim: &mut dyn Simulator, role: RoleId, seed: Seed) -> Result<Box<dyn Player>> {
+        match self {
+            Opponent::Meier | Opponent::MeierBluffer => {
+                expect_words(
+                    sim,
+                    role,
+                    "hand:meier",
+                    "meier",
+                    &["(claim 31)", "(claim 21)", "call", "believe"],
+                )?;
+                Ok(Box::new(match self {
+                    Opponent::MeierBluffer => meier::Meier::bluffer(seed),
+                    _ => meier::Meier::new(seed),
+                }))
+            }
+            Opponent::BlindTictactoe => {
+                let games = "blind-tictactoe and biased-blind-tictactoe";
+                expect_words(sim, role, "hand:blind-tictactoe", games, &["(mark 1 1)", "(mark 3 3)"])?;
+                let other_sizes = sim.find_move(role, "(mark 4 4)").is_some();
+                let percepts = ["yes", "no"].map(|p| sim.find_percept(role, p).is_some());
+                if other_sizes || percepts != [true, true] {
+                    bail!("`hand:blind-tictactoe` plays only {games}: percepts yes and no, cells from 1 1 to 3 3");
+                }
+                Ok(Box::new(blind_tictactoe::BlindTictactoe::new(seed)))
+            }
+        }
+    }
+}
+
+/// Holds a game against the moves that an opponent knows how to make.
+fn expect_words(sim: &mut dyn Simulator, role: RoleId, player: &str, games: &str, moves: &[&str]) -> Result<()> {
+    match moves.iter().find(|m| sim.find_move(role, m).is_none()) {
+        Some(missing) => bail!("`{player}` plays only {games}; here the move `{missing}` is never legal"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use game::{Budget, Player, StopFlag, Told};
+    use gdl::Options;
+    use ground::Reference;
+
+    /// A simulator of a game of the catalogue.
+    pub fn simulator(game: &str) -> Reference {
+        let (_, rules) = catalogue::open(game).expect("in the catalogue");
+        let reading = gdl::read_bytes(rules.as_bytes(), &Options::default());
+        Reference::new(&reading.rules).expect("playable")
+    }
+
+    /// A round: own move, percepts.
+    pub fn told(own: &str, sees: &[&str]) -> Told {
+        Told {
+            own: own.to_owned(),
+            sees: sees.iter().map(|&s| s.to_owned()).collect(),
+        }
+    }
+
+    /// What a player does after these rounds.
+    pub fn chosen(player: &mut dyn Player, rounds: &[Told]) -> String {
+        let budget = Budget::until(StopFlag::default());
+        player.choose(rounds, &budget).expect("a move").mv
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opponent_refuses_a_game_that_it_does_not_know() {
+        let refused = |opponent: Opponent, game| {
+            let mut sim = testing::simulator(game);
+            let made = opponent.player(&mut sim, RoleId(0), Seed(1));
+            made.err().map(|e| e.to_string()).unwrap_or_default()
+        };
+        assert!(refused(Opponent::Meier, "monty-hall").contains("plays only meier"));
+        assert!(refused(Opponent::BlindTictactoe, "krieg-tictactoe:size=4").contains("plays only blind"));
+        assert!(refused(Opponent::BlindTictactoe, "phantom-tictactoe").contains("plays only blind"));
+        assert_eq!(refused(Opponent::Meier, "meier"), "");
+        assert_eq!(refused(Opponent::BlindTictactoe, "blind-tictactoe"), "");
+        assert_eq!(refused(Opponent::BlindTictactoe, "biased-blind-tictactoe"), "");
+        assert!(Opponent::parse("chess").is_err());
+    }
+}
