@@ -33,6 +33,8 @@ pub struct Decision {
     pub candidates: Vec<Candidate>,
     /// The belief it rests on, for people.
     pub belief: String,
+    /// The probabilities with which the move was drawn, by move; empty for players that do not say.
+    pub policy: Vec<(String, f64)>,
 }
 
 impl Decision {

@@ -154,9 +154,12 @@ impl Atlas {
         Ok(edge)
     }
 
-    fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
+    /// The number of a set of percepts, in whatever order they come.
+    pub(crate) fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
         let fresh = SeenId(self.seen.len() as u32);
-        *self.seen.entry((role, percepts.to_vec())).or_insert(fresh)
+        let mut sorted = percepts.to_vec();
+        sorted.sort_unstable();
+        *self.seen.entry((role, sorted)).or_insert(fresh)
     }
 
     /// The places of a joint move among the legal ones; none if some move of it is not legal here.

@@ -39,10 +39,7 @@ impl Believer {
 
     /// Takes in what was told. A percept that the rules do not know is explained by nothing; the belief then says so.
     pub fn update(&mut self, told: &[Told], budget: &Budget) -> Result<(), Fault> {
-        for told in &told[self.view.rounds.len()..] {
-            let round = self.round(told)?;
-            self.view.rounds.push(round);
-        }
+        self.note(told)?;
         // Whoever believes something roughly and thinks about it plays better than who knows and has no time left.
         let mut updated = self.sample(&budget.part(SAMPLING));
         if matches!(updated, Err(BeliefError::OutOfBudget)) {
@@ -52,6 +49,20 @@ impl Believer {
             BeliefError::Fault(fault) => fault,
             other => Fault::Unknown(other.to_string()),
         })
+    }
+
+    /// Takes in what was told without asking what it means; the next update does.
+    pub(crate) fn note(&mut self, told: &[Told]) -> Result<(), Fault> {
+        for told in told.iter().skip(self.view.rounds.len()) {
+            let round = self.round(told)?;
+            self.view.rounds.push(round);
+        }
+        Ok(())
+    }
+
+    /// What was taken in so far.
+    pub(crate) fn view(&self) -> &View {
+        &self.view
     }
 
     fn sample(&mut self, budget: &Budget) -> Result<(), BeliefError> {

@@ -8,6 +8,7 @@
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
 //! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves tell more than others |
 //! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
+//! | [`Cfr`] | regret minimisation some rounds ahead, from histories that explain what the role was told |
 //! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`], [`Minimax`], [`Nested`] Monte Carlo |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
 //!
@@ -16,6 +17,7 @@
 mod atlas;
 mod auto;
 mod believer;
+mod cfr;
 mod cheat;
 mod flat;
 mod hp2;
@@ -40,6 +42,7 @@ mod views;
 
 pub use auto::Auto;
 pub use believer::Believer;
+pub use cfr::{Cfr, CfrOptions, Horizon, PlayoutHorizon, Question, Roots};
 pub use cheat::Cheater;
 pub use flat::{Flat, Guess, Plan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII, Spread};

@@ -125,7 +125,7 @@ pub(crate) fn decision(tools: &Tools, worths: Vec<Worth>) -> Decision {
     Decision {
         mv: candidates.first().map(|c| c.mv.clone()).unwrap_or_default(),
         candidates,
-        belief: String::new(),
+        ..Decision::default()
     }
 }
 

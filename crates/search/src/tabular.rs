@@ -33,7 +33,7 @@ impl Table {
         self.policies.insert(key(view), policy);
     }
 
-    fn draw(&self, view: &[Told], seed: Seed) -> Option<&str> {
+    fn draw(&self, view: &[Told], seed: Seed) -> Option<Decision> {
         let policy = self.policies.get(&key(view))?;
         let total: f64 = policy.iter().map(|(_, p)| p).sum();
         let mut left = seed.rng().unit() * total;
@@ -41,7 +41,11 @@ impl Table {
             left -= p;
             left < 0.0
         });
-        drawn.or(policy.last()).map(|(mv, _)| mv.as_str())
+        let (mv, _) = drawn.or(policy.last())?;
+        Some(Decision {
+            policy: policy.iter().map(|(mv, p)| (mv.clone(), p / total)).collect(),
+            ..Decision::plain(mv)
+        })
     }
 }
 
@@ -98,7 +102,7 @@ impl Tabular {
 impl Player for Tabular {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         match self.table.draw(told, self.seed.nth(told.len() as u64)) {
-            Some(mv) => Ok(Decision::plain(mv)),
+            Some(decision) => Ok(decision),
             None => self.otherwise.choose(told, budget),
         }
     }

@@ -62,6 +62,13 @@ impl<T: Default> Views<T> {
         &mut self.points[view.0 as usize].1
     }
 
+    /// A view of a role that has forgotten everything before: a tree of its own.
+    pub(crate) fn fresh(&mut self) -> ViewId {
+        let fresh = ViewId(self.points.len() as u32);
+        self.points.push((None, T::default()));
+        fresh
+    }
+
     /// The view after one more round.
     pub(crate) fn after(&mut self, before: ViewId, own: MoveId, sees: SeenId) -> ViewId {
         let last = Last { before, own, sees };

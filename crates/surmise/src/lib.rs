@@ -10,6 +10,7 @@ mod load;
 mod output;
 pub mod players;
 mod progress;
+mod rating;
 mod strategy;
 
 pub use cli::run;

@@ -12,8 +12,8 @@ use lab::opponents::Opponent;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use search::{
-    Auto, By, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions,
-    McOpponents, Perfect, Pruning, Random, Tabular, Tools,
+    Auto, By, Cfr, CfrOptions, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts,
+    IsMctsOptions, McOpponents, Perfect, PlayoutHorizon, Pruning, Random, Tabular, Tools,
 };
 
 /// Who is to play, as asked for on the command line.
@@ -50,6 +50,12 @@ enum Kind {
         belief: belief::Options,
         options: IsMctsOptions,
     },
+    Cfr {
+        sampler: SamplerKind,
+        belief: belief::Options,
+        options: CfrOptions,
+        playouts: u64,
+    },
 }
 
 /// Whether HyperPlay takes the others to be Monte Carlo players, with so many playouts for each of their moves: as they played, and as they
@@ -62,7 +68,7 @@ struct Others {
 
 /// Names and what they mean, for messages and help.
 pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, \
-     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, strategy:FILE, \
+     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, cfr:SAMPLES, strategy:FILE, \
      hand:GAME, cheat:PLAYOUTS";
 
 impl PlayerSpec {
@@ -87,6 +93,7 @@ impl PlayerSpec {
                 hyperplay2(&mut options, Some(playouts))?
             }
             "ismcts" => ismcts(&mut options)?,
+            "cfr" => cfr(&mut options)?,
             "cheat" => Kind::Cheat(match InsightSpec::nested(&mut options)? {
                 Some(spec) => spec,
                 None => InsightSpec::Flat(insights::flat(&mut options)?),
@@ -162,6 +169,15 @@ impl PlayerSpec {
                 belief,
                 options,
             } => Seat::Player(Box::new(IsMcts::new(tools, *sampler, belief, *options)?)),
+            Kind::Cfr {
+                sampler,
+                belief,
+                options,
+                playouts,
+            } => {
+                let horizon = Box::new(PlayoutHorizon { playouts: *playouts });
+                Seat::Player(Box::new(Cfr::new(tools, *sampler, belief, *options, horizon)?))
+            }
         })
     }
 }
@@ -260,6 +276,39 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
             rollout,
             backup,
             inner,
+        },
+    })
+}
+
+/// `cfr:SAMPLES,roots=…,depth=…,iterations=…,nodes=…,chance=…,common=…,playouts=…`
+fn cfr(options: &mut Options<'_>) -> Result<Kind> {
+    let (sampler, believing) = sampling(options)?;
+    let default = CfrOptions::default();
+    let some = |number: u64| Some(number as usize);
+    let optional = |options: &mut Options<'_>, name: &str| match options.named(name) {
+        None => Ok(None),
+        Some(text) => options.positive(name, text).map(some),
+    };
+    let common = match options.named("common") {
+        None => default.common,
+        Some(text) => text
+            .parse()
+            .map_err(|_| anyhow!("common must be a number, not `{text}`"))?,
+    };
+    Ok(Kind::Cfr {
+        sampler,
+        options: CfrOptions {
+            roots: options.choice("roots")?.unwrap_or_default(),
+            depth: optional(options, "depth")?,
+            iterations: options.named_number("iterations", default.iterations)?,
+            nodes: optional(options, "nodes")?,
+            chance: options.named_number("chance", default.chance as u64)? as usize,
+            common,
+        },
+        playouts: options.named_number("playouts", 32)?,
+        belief: belief::Options {
+            models: options.number("samples", 80)? as usize,
+            ..believing
         },
     })
 }

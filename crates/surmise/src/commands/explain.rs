@@ -203,6 +203,7 @@ impl Explanation {
             "player": self.player,
             "move": self.decision.mv,
             "candidates": self.decision.candidates.iter().map(candidate_json).collect::<Vec<_>>(),
+            "policy": policy_json(&self.decision),
             "belief": self.decision.belief,
             "likely": self.likely.iter().map(likely).collect::<Vec<_>>(),
         })
@@ -217,6 +218,7 @@ impl Explanation {
             self.round, self.player, self.decision.mv
         );
         out += &candidates_text(&self.decision.candidates, usize::MAX);
+        out += &policy_text(&self.decision);
         if !self.decision.belief.is_empty() {
             let _ = writeln!(out, "\nbelief: {}", self.decision.belief);
         }
@@ -264,6 +266,24 @@ impl Explanation {
 /// A candidate as JSON.
 pub fn candidate_json(c: &Candidate) -> Value {
     json!({"move": c.mv, "mean": c.mean, "stderr": c.stderr, "visits": c.visits})
+}
+
+/// The probabilities of a mixed choice as JSON; null for players that do not say.
+pub fn policy_json(decision: &Decision) -> Value {
+    match decision.policy.is_empty() {
+        true => Value::Null,
+        false => decision.policy.iter().map(|(mv, p)| (mv.clone(), json!(p))).collect(),
+    }
+}
+
+/// The probabilities of a mixed choice.
+pub fn policy_text(decision: &Decision) -> String {
+    if decision.policy.is_empty() {
+        return String::new();
+    }
+    let likely = decision.policy.iter().filter(|(_, p)| *p >= 0.0005);
+    let shares: Vec<String> = likely.map(|(mv, p)| format!("{mv} {p:.3}")).collect();
+    format!("  plays {}\n", shares.join(", "))
 }
 
 /// The best candidates as a table.

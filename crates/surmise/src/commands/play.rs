@@ -1,6 +1,6 @@
 //! `surmise match`: matches, and what they came to.
 
-use crate::commands::explain::{candidate_json, candidates_text};
+use crate::commands::explain::{candidate_json, candidates_text, policy_json, policy_text};
 use crate::engine::{Engine, EngineOptions};
 use crate::load::{Loaded, load};
 use crate::players::{PLAYERS, PlayerSpec};
@@ -31,7 +31,9 @@ use std::time::Duration;
 /// role is a HyperPlay player that knows only its own view; also spread=even|halving, prune=none|win|discount|depth, maximum=100,
 /// levels=2, cache=on|off), auto (hp, or hp2 where some moves tell more than others) and ismcts:SIMULATIONS (tree search over
 /// what each role knows; also models=1000, observers=multiple|single, select=auto|ucb|rm|exp3, c=1.4, backup=best|mean,
-/// rollout=random|hp, opponents=tree|random|hp with inner-models=8 and inner-playouts=16).
+/// rollout=random|hp, opponents=tree|random|hp with inner-models=8 and inner-playouts=16) and cfr:SAMPLES (regret minimisation some
+/// rounds ahead from so many histories; also roots=view|state, depth=, iterations=300 at each depth, nodes=20000 steps of one depth,
+/// chance=64 moves of nature, common=1000 histories that everybody holds possible, playouts=32 at the horizon).
 ///
 /// Where nothing is hidden there are also mc:PLAYOUTS (flat Monte Carlo), uct:SIMULATIONS (Monte Carlo tree search; also c=0.7,
 /// policy=uniform|mast, playouts=1 from each leaf, batch=, solve=on|off), minimax:DEPTH (alpha-beta or max^n; also nodes=20000,
@@ -293,7 +295,8 @@ fn reasons<'a>(hall: &'a Hall<'_>, played: &'a Played) -> impl Iterator<Item = (
 fn reasons_json(hall: &Hall<'_>, played: &Played) -> Value {
     let reason = |(round, role, d): (usize, &str, &Decision)| {
         let candidates: Vec<Value> = d.candidates.iter().map(candidate_json).collect();
-        json!({"round": round, "role": role, "move": d.mv, "candidates": candidates, "belief": d.belief})
+        let policy = policy_json(d);
+        json!({"round": round, "role": role, "move": d.mv, "candidates": candidates, "policy": policy, "belief": d.belief})
     };
     reasons(hall, played).map(reason).collect()
 }
@@ -306,6 +309,7 @@ fn reasons_text(hall: &Hall<'_>, played: &Played) -> String {
         }
         let _ = writeln!(out, "\nround {round}: {role} chooses {}", decision.mv);
         out += &candidates_text(&decision.candidates, 5);
+        out += &policy_text(decision);
         if !decision.belief.is_empty() {
             let _ = writeln!(out, "  belief: {}", decision.belief);
         }

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineOptions};
 use crate::load::load;
-use crate::{interrupt, output, progress, strategy};
+use crate::{interrupt, output, progress, rating, strategy};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Seed, Simulator};
 use serde_json::{Map, Value, json};
@@ -46,6 +46,9 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
+    /// Instead of solving, say how far a player that tells its probabilities (cfr, strategy) is from an equilibrium
+    #[arg(long, value_name = "PLAYER")]
+    rate: Option<String>,
     /// Write the strategy to a file that the player `strategy:FILE` reads
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -73,6 +76,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let form = Form::new(&tree);
     let build_s = started.elapsed().as_secs_f64();
     let solved = match tree.players.len() {
+        _ if args.rate.is_some() => rated(args, &engine, &tree)?,
         1 => optimum(&form),
         _ => iterate(&form, algorithm.solver(&form, Seed(args.seed)).as_mut(), &aim),
     };
@@ -159,6 +163,18 @@ struct Solved {
     seconds: f64,
 }
 
+/// The strategy that a player follows.
+fn rated(args: &Args, engine: &Engine, tree: &Tree) -> Result<Solved> {
+    let player = args.rate.as_deref().unwrap_or_default();
+    let started = Instant::now();
+    let policy = rating::policy(player, engine, tree, Seed(args.seed))?;
+    Ok(Solved {
+        policy,
+        iterations: 0,
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
 /// One role against nature: nothing to learn.
 fn optimum(form: &Form<'_>) -> Solved {
     let started = Instant::now();
@@ -235,15 +251,23 @@ impl Report<'_> {
     }
 
     fn algorithm(&self) -> &str {
-        match self.values.len() {
-            1 => "best response",
-            _ => &self.args.algorithm,
+        match (&self.args.rate, self.values.len()) {
+            (Some(player), _) => player,
+            (None, 1) => "best response",
+            (None, _) => &self.args.algorithm,
         }
     }
 
     /// Whether small NashConv is what the algorithms promise here.
     fn is_promised(&self) -> bool {
         self.values.len() == 1 || self.values.len() == 2 && self.tree.constant_sum().is_some()
+    }
+
+    /// The most that anybody can get, less the least.
+    fn payoff_range(&self) -> f64 {
+        let payoffs = || (0..self.tree.n_terminals() as u32).flat_map(|t| self.tree.payoffs(t));
+        let (least, most) = (payoffs().min(), payoffs().max());
+        f64::from(most.unwrap_or(&100) - least.unwrap_or(&0)).max(1.0)
     }
 
     /// One object. The strategy may be long, and is put into text an entry at a time.
@@ -257,6 +281,7 @@ impl Report<'_> {
             "seed": self.args.seed,
             "value": values,
             "nash_conv": self.nash_conv,
+            "payoff_range": self.payoff_range(),
             "equilibrium_promised": self.is_promised(),
             "iterations": self.solved.iterations,
             "seconds": self.solved.seconds,
@@ -289,7 +314,13 @@ impl Report<'_> {
         let Solved {
             iterations, seconds, ..
         } = self.solved;
-        if self.values.len() == 1 {
+        if let Some(player) = &self.args.rate {
+            let (gap, share) = (self.nash_conv, self.nash_conv / self.payoff_range());
+            let _ = writeln!(
+                out,
+                "{player}, asked in every information set in {seconds:.1} s: NashConv {gap:.4} points, {share:.5} of the payoffs' range"
+            );
+        } else if self.values.len() == 1 {
             let _ = writeln!(out, "One role against nature: the exact optimum");
         } else {
             let rate = iterations as f64 / seconds.max(1e-9);
@@ -300,7 +331,7 @@ impl Report<'_> {
                 self.nash_conv
             );
         }
-        if !self.is_promised() {
+        if !self.is_promised() && self.args.rate.is_none() {
             let why = match self.values.len() {
                 2 => "The goals do not sum to a constant",
                 _ => "There are more than two roles",

@@ -1,0 +1,274 @@
+//! What everybody holds possible: the histories between which nobody, and nobody who thinks about anybody, can tell.
+//!
+//! A search from my information set alone gives the game away: all its histories agree about what I know, so whoever moves
+//! against me there knows it too, and no bluff ever works. So the search begins in all histories that are connected with mine
+//! by somebody's ignorance, while there are few enough of them. They are found by playing on from those of the round before: what
+//! cannot be told apart now could not be told apart then.
+
+use super::regrets::normalise;
+use super::subgame::{Start, joint_moves};
+use super::{Horizon, Question};
+use crate::Tools;
+use crate::atlas::{Atlas, NodeId, Places};
+use crate::views::{Everyone, ViewId, Views};
+use game::{Fault, MoveId, RoleId, Round, State, StopFlag};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// What a role does after a view.
+#[derive(Clone, Debug)]
+pub(crate) struct Habit {
+    pub moves: Box<[MoveId]>,
+    pub p: Vec<f64>,
+    /// What the moves are worth, in 0..1, where a search said so.
+    pub worth: Vec<f64>,
+}
+
+/// Habits by view. A view without one leaves no choice.
+pub(crate) type Habits = FxHashMap<ViewId, Habit>;
+
+/// Histories that everybody holds possible.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    /// Weights are nature's part only.
+    entries: Vec<Start>,
+    /// My own view.
+    pub mine: ViewId,
+    pub rounds: usize,
+}
+
+/// How large the set may become.
+pub(crate) struct Size {
+    pub histories: usize,
+    pub steps: usize,
+}
+
+/// The share of every role's play that is taken to be uniform: whoever was sure of a policy could not explain anything else.
+const TREMBLE: f64 = 0.05;
+/// States of a view that a network is asked about.
+const ASKED: usize = 16;
+
+impl Common {
+    /// Before the first round.
+    pub(crate) fn start<T: Default>(tools: &mut Tools, atlas: &mut Atlas, views: &Views<T>) -> Result<Common, Fault> {
+        let everyone = views.start();
+        Ok(Common {
+            mine: everyone[usize::from(tools.role.0)],
+            entries: vec![Start {
+                node: atlas.start(tools.sim.as_mut())?,
+                everyone,
+                weight: 1.0,
+            }],
+            rounds: 0,
+        })
+    }
+
+    /// Takes in another round. Says no if there are too many histories to go on, or if none explains what happened.
+    pub(crate) fn advance<T: Default>(
+        &mut self,
+        round: &Round,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        views: &mut Views<T>,
+        size: &Size,
+        stop: &StopFlag,
+    ) -> Result<bool, Fault> {
+        let nature = tools.sim.nature().map(|r| usize::from(r.0));
+        let steps = self
+            .entries
+            .iter()
+            .map(|e| joint_moves(atlas, e.node, nature, usize::MAX));
+        if steps.fold(0, usize::saturating_add) > size.steps {
+            return Ok(false);
+        }
+        let me = usize::from(tools.role.0);
+        let sees = atlas.intern(me as u16, &round.sees);
+        let mut found: Vec<Start> = Vec::new();
+        let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
+        for (number, entry) in self.entries.iter().enumerate() {
+            if number % 64 == 0 && stop.is_raised() {
+                return Ok(false);
+            }
+            follow(entry, nature, tools, atlas, views, &mut found, &mut places)?;
+        }
+        self.mine = views.after(self.mine, round.own, sees);
+        self.entries = connected(found, self.mine, me, nature);
+        self.rounds += 1;
+        Ok(!self.entries.is_empty() && self.entries.len() <= size.histories)
+    }
+
+    /// Takes in another round for myself alone, where nobody's ignorance matters any more.
+    pub(crate) fn follow_mine<T: Default>(
+        &mut self,
+        round: &Round,
+        tools: &Tools,
+        atlas: &mut Atlas,
+        views: &mut Views<T>,
+    ) {
+        let sees = atlas.intern(tools.role.0, &round.sees);
+        self.mine = views.after(self.mine, round.own, sees);
+        self.rounds += 1;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Everything, weighted by how likely it is if all roles follow their habits.
+    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, habits: &Habits) -> Vec<Start> {
+        let mut known: FxHashMap<ViewId, f64> = FxHashMap::default();
+        let mut starts = self.entries.clone();
+        for start in &mut starts {
+            let reach: f64 = start
+                .everyone
+                .iter()
+                .map(|&v| reach(v, views, habits, &mut known))
+                .product();
+            start.weight *= reach;
+        }
+        let total: f64 = starts.iter().map(|s| s.weight).sum();
+        starts.iter_mut().for_each(|s| s.weight /= total);
+        starts
+    }
+
+    /// Gives every view that leaves a choice a habit: what the horizon says, else uniform. Known ones stay, unless `anew`.
+    pub(crate) fn learn_habits(
+        &self,
+        nature: Option<usize>,
+        atlas: &Atlas,
+        horizon: &mut dyn Horizon,
+        habits: &mut Habits,
+        anew: impl Fn(usize) -> bool,
+    ) {
+        let mut asked: FxHashMap<ViewId, SmallVec<[u32; 4]>> = FxHashMap::default();
+        let mut questions: Vec<(ViewId, usize, NodeId)> = Vec::new();
+        for entry in &self.entries {
+            let node = atlas.node(entry.node);
+            let roles = (0..node.legal.len()).filter(|&r| Some(r) != nature && node.legal[r].len() > 1);
+            for role in roles {
+                let view = entry.everyone[role];
+                if habits.contains_key(&view) && !anew(role) {
+                    continue;
+                }
+                let list = asked.entry(view).or_default();
+                if list.len() < ASKED {
+                    list.push(questions.len() as u32);
+                    questions.push((view, role, entry.node));
+                }
+            }
+        }
+        let states: Vec<State> = questions.iter().map(|(_, _, n)| atlas.node(*n).state.clone()).collect();
+        let asks: Vec<Question<'_>> = questions
+            .iter()
+            .zip(&states)
+            .map(|((_, role, node), state)| Question {
+                state,
+                role: RoleId(*role as u16),
+                legal: &atlas.node(*node).legal[*role],
+            })
+            .collect();
+        let answers = if asks.is_empty() { None } else { horizon.policies(&asks) };
+        for (view, list) in asked {
+            let (_, role, node) = questions[list[0] as usize];
+            let moves = atlas.node(node).legal[role].clone();
+            let mut p = vec![0.0; moves.len()];
+            if let Some(answers) = &answers {
+                for &number in &list {
+                    let answer = &answers[number as usize];
+                    p.iter_mut().zip(answer).for_each(|(p, a)| *p += f64::from(*a));
+                }
+            }
+            normalise(&mut p);
+            let worth = Vec::new();
+            habits.insert(view, Habit { moves, p, worth });
+        }
+    }
+}
+
+/// How likely a role is to have done what a view says it did.
+fn reach<T: Default>(view: ViewId, views: &Views<T>, habits: &Habits, known: &mut FxHashMap<ViewId, f64>) -> f64 {
+    if let Some(&reach) = known.get(&view) {
+        return reach;
+    }
+    let Some(last) = views.last(view) else { return 1.0 };
+    let before = reach(last.before, views, habits, known);
+    let chance = habits.get(&last.before).map_or(1.0, |habit| {
+        let at = habit.moves.iter().position(|&m| m == last.own);
+        let p = at.map_or(0.0, |at| habit.p[at]);
+        (1.0 - TREMBLE) * p + TREMBLE / habit.moves.len() as f64
+    });
+    known.insert(view, before * chance);
+    before * chance
+}
+
+/// All ways in which a history can go on for a round without ending.
+fn follow<T: Default>(
+    entry: &Start,
+    nature: Option<usize>,
+    tools: &mut Tools,
+    atlas: &mut Atlas,
+    views: &mut Views<T>,
+    found: &mut Vec<Start>,
+    places: &mut FxHashMap<(NodeId, Everyone), u32>,
+) -> Result<(), Fault> {
+    let legal = atlas.node(entry.node).legal.clone();
+    let chance = nature.map_or(1.0, |n| 1.0 / legal[n].len() as f64);
+    let mut counters: Places = SmallVec::from_elem(0, legal.len());
+    loop {
+        let edge = atlas.step(tools.sim.as_mut(), entry.node, &counters)?;
+        if !atlas.node(edge.to).over {
+            let mut everyone = entry.everyone.clone();
+            for (role, view) in everyone.iter_mut().enumerate() {
+                if Some(role) != nature {
+                    *view = views.after(*view, legal[role][counters[role] as usize], edge.sees[role]);
+                }
+            }
+            let next = found.len() as u32;
+            let place = *places.entry((edge.to, everyone.clone())).or_insert(next);
+            match found.get_mut(place as usize) {
+                Some(known) => known.weight += entry.weight * chance,
+                None => found.push(Start {
+                    node: edge.to,
+                    everyone,
+                    weight: entry.weight * chance,
+                }),
+            }
+        }
+        let Some(role) = (0..legal.len())
+            .rev()
+            .find(|&r| counters[r] as usize + 1 < legal[r].len())
+        else {
+            return Ok(());
+        };
+        counters[role] += 1;
+        counters[role + 1..].fill(0);
+    }
+}
+
+/// Those that are connected with my view by somebody's views.
+fn connected(all: Vec<Start>, mine: ViewId, me: usize, nature: Option<usize>) -> Vec<Start> {
+    let mut of_view: FxHashMap<ViewId, Vec<u32>> = FxHashMap::default();
+    for (number, start) in all.iter().enumerate() {
+        for (role, &view) in start.everyone.iter().enumerate() {
+            if Some(role) != nature {
+                of_view.entry(view).or_default().push(number as u32);
+            }
+        }
+    }
+    debug_assert!(nature != Some(me));
+    let mut reached: FxHashSet<u32> = FxHashSet::default();
+    let mut stack = vec![mine];
+    while let Some(view) = stack.pop() {
+        for number in of_view.remove(&view).unwrap_or_default() {
+            if reached.insert(number) {
+                let everyone = all[number as usize].everyone.iter().enumerate();
+                stack.extend(everyone.filter(|(role, _)| Some(*role) != nature).map(|(_, &v)| v));
+            }
+        }
+    }
+    let numbered = all.into_iter().enumerate();
+    numbered
+        .filter(|(number, _)| reached.contains(&(*number as u32)))
+        .map(|(_, start)| start)
+        .collect()
+}

@@ -1,0 +1,544 @@
+//! Depth-limited counterfactual regret minimisation from a belief.
+//!
+//! Partridge and Thielscher, *Hidden Information General Game Playing with Deep Learning and Search* (2022): sample states that
+//! explain what we were told, look some rounds ahead, let every role minimise its regrets there, and play the average policy.
+//! The horizon is valued by random games or by a network; the depth grows while there is time, and the last depth completed counts.
+//!
+//! Where we differ (`roots=state` is the paper's):
+//! - regrets are shared by information set from the root on, not averaged over states afterwards: in the paper's system a
+//!   contestant of Monty Hall switches with probability 2/3, here always;
+//! - inside the search a role's information set is its whole view, so that what it learned before the root counts;
+//! - as long as the histories that everybody holds possible are few ([`common`]), the search begins in all of them, weighted by
+//!   what the roles are taken to do. Then the others do not know what only we know, and bluffing works;
+//! - a search from there that reached every end of the game has solved it. What it found is remembered and played to the end;
+//! - CFR+ in place of CFR.
+
+mod common;
+mod horizon;
+mod regrets;
+mod subgame;
+
+pub use horizon::{Horizon, PlayoutHorizon, Question};
+
+use crate::Tools;
+use crate::atlas::{Atlas, memory};
+use crate::believer::Believer;
+use crate::minds::systematic;
+use crate::views::{Everyone, ViewId, Views};
+use belief::{BeliefError, Options, SamplerKind};
+use common::{Common, Habit, Habits, Size};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told};
+use regrets::{Plan, Solution, normalise, solve};
+use std::str::FromStr;
+use subgame::{Bounds, Growth, Infoset, Start, Subgame, joint_moves};
+
+/// What a search begins in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// One information set: regrets are shared between its histories.
+    #[default]
+    View,
+    /// Each sampled state by itself; the policies are averaged.
+    State,
+}
+
+impl FromStr for Roots {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Roots, String> {
+        match name {
+            "view" => Ok(Roots::View),
+            "state" => Ok(Roots::State),
+            _ => Err(format!("there are no roots `{name}`; choose view or state")),
+        }
+    }
+}
+
+/// How the search works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CfrOptions {
+    /// What it begins in.
+    pub roots: Roots,
+    /// Rounds to look ahead at most.
+    pub depth: Option<usize>,
+    /// Iterations at each depth.
+    pub iterations: u64,
+    /// Steps that one depth may take; if not given, 20,000, or as many as there is time for.
+    pub nodes: Option<usize>,
+    /// Moves of nature in one state that are all looked at.
+    pub chance: usize,
+    /// Histories that everybody holds possible with which the search begins in all of them; 0 never does.
+    pub common: usize,
+}
+
+impl Default for CfrOptions {
+    fn default() -> Self {
+        CfrOptions {
+            roots: Roots::View,
+            depth: None,
+            iterations: 300,
+            nodes: None,
+            chance: 64,
+            common: 1_000,
+        }
+    }
+}
+
+/// Steps of one depth where nothing is said.
+const USUAL_NODES: usize = 20_000;
+/// And where there is a clock.
+const MOST_NODES: usize = 4_000_000;
+/// Steps that a first, quick answer may take where there is a clock.
+const QUICK: usize = 2_000;
+/// Steps that finding what everybody holds possible may take in a round.
+const COMMON_STEPS: usize = 200_000;
+/// The share of the time that following the others' possible histories may take.
+const FOLLOWING: f64 = 0.3;
+
+/// Counterfactual regret minimisation from a belief.
+pub struct Cfr {
+    believer: Believer,
+    samples: usize,
+    options: CfrOptions,
+    horizon: Box<dyn Horizon>,
+    atlas: Atlas,
+    views: Views<()>,
+    common: Option<Common>,
+    /// What roles do after views: what was found in earlier searches, or what the horizon says.
+    habits: Habits,
+    /// Whether the habits are a solution of all that can still happen.
+    solved: bool,
+}
+
+/// What a search found, and how.
+struct Found {
+    solution: Solution,
+    /// Information sets and moves beyond these were met later.
+    infosets: Vec<Infoset>,
+    moves: Vec<MoveId>,
+    depth: usize,
+    whole: bool,
+    kept: u64,
+}
+
+impl Cfr {
+    /// A player that searches from so many models of what it was told.
+    ///
+    /// # Errors
+    /// If the options make no sense, such as no models at all.
+    pub fn new(
+        mut tools: Tools,
+        kind: SamplerKind,
+        belief: &Options,
+        options: CfrOptions,
+        horizon: Box<dyn Horizon>,
+    ) -> Result<Cfr, BeliefError> {
+        let mut atlas = Atlas::default();
+        let views = Views::new(tools.sim.roles().len());
+        let wanted = options.roots == Roots::View && options.common > 0;
+        let common = match wanted {
+            true => Some(Common::start(&mut tools, &mut atlas, &views)?),
+            false => None,
+        };
+        Ok(Cfr {
+            believer: Believer::new(tools, kind, belief)?,
+            samples: belief.models,
+            options,
+            horizon,
+            atlas,
+            views,
+            common,
+            habits: Habits::default(),
+            solved: false,
+        })
+    }
+
+    /// Takes the others to play by a model where histories are sampled.
+    ///
+    /// # Errors
+    /// If the sampler cannot.
+    pub fn set_opponents(&mut self, opponents: Box<dyn belief::OpponentModel>) -> Result<(), BeliefError> {
+        self.believer.set_opponents(opponents)
+    }
+
+    fn me(&self) -> usize {
+        usize::from(self.believer.tools.role.0)
+    }
+
+    fn nature(&self) -> Option<usize> {
+        self.believer.tools.sim.nature().map(|r| usize::from(r.0))
+    }
+
+    fn forget_if_large(&mut self, budget: &Budget) {
+        if !self.solved && self.atlas.len() + self.views.len() > memory(budget) {
+            self.atlas.forget();
+            self.views = Views::new(self.views.start().len());
+            self.habits.clear();
+            self.common = None;
+        }
+    }
+
+    /// Brings what everybody holds possible up to date, as long as that is not too much.
+    fn follow_common(&mut self, budget: &Budget) -> Result<(), Fault> {
+        let size = Size {
+            histories: self.options.common,
+            steps: COMMON_STEPS,
+        };
+        let (me, nature) = (self.me(), self.nature());
+        let stop = budget.stop.part(FOLLOWING);
+        while let Some(common) = &mut self.common {
+            if common.rounds == self.believer.view().rounds.len() && self.solved {
+                break;
+            }
+            // What I did is what I meant to do. What the others did is better known to a network than to a search of few rounds.
+            let anew = self.horizon.knows_policies() && !self.solved;
+            let horizon = self.horizon.as_mut();
+            let anew = |role| anew && role != me;
+            common.learn_habits(nature, &self.atlas, horizon, &mut self.habits, anew);
+            let Some(round) = self.believer.view().rounds.get(common.rounds).cloned() else {
+                break;
+            };
+            let tools = &mut self.believer.tools;
+            if self.solved {
+                common.follow_mine(&round, tools, &mut self.atlas, &mut self.views);
+                continue;
+            }
+            if !common.advance(&round, tools, &mut self.atlas, &mut self.views, &size, &stop)? {
+                self.common = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Histories to begin in.
+    fn starts(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Start>, Fault> {
+        if let Some(common) = &self.common {
+            return Ok(common.starts(&self.views, &self.habits));
+        }
+        self.believer.update(told, budget)?;
+        let enough = budget.stop.part(FOLLOWING);
+        let mut starts: Vec<Start> = Vec::new();
+        for model in self.believer.histories(self.samples) {
+            if !starts.is_empty() && enough.is_raised() {
+                break;
+            }
+            let sim = self.believer.tools.sim.as_mut();
+            let followed = self.views.follow(&mut self.atlas, sim, &model.history)?;
+            let Some((node, everyone)) = followed else { continue };
+            if model.weight > 0.0 && !self.atlas.node(node).over {
+                starts.push(Start {
+                    node,
+                    everyone,
+                    weight: model.weight,
+                });
+            }
+        }
+        if self.options.roots == Roots::State {
+            for start in &mut starts {
+                start.everyone = start.everyone.iter().map(|_| self.views.fresh()).collect::<Everyone>();
+            }
+        }
+        let total: f64 = starts.iter().map(|s| s.weight).sum();
+        starts.iter_mut().for_each(|s| s.weight /= total);
+        Ok(starts)
+    }
+
+    /// Looks further and further ahead; nothing if not even one round could be looked at.
+    fn search(&mut self, starts: &[Start], seed: Seed, budget: &Budget) -> Result<Option<Found>, Fault> {
+        let most = match self.options.nodes {
+            Some(nodes) => nodes,
+            None if budget.timed => MOST_NODES,
+            None => USUAL_NODES,
+        };
+        let mut found = None;
+        if budget.timed {
+            let few = self.fewer(starts, QUICK, seed);
+            found = self.deepen(&few, 1, usize::MAX, seed, &budget.stop)?;
+        }
+        let some = self.fewer(starts, most, seed);
+        let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
+        let further = self.deepen(&some, depth, most, seed, &budget.stop)?;
+        Ok(further.or(found))
+    }
+
+    fn deepen(
+        &mut self,
+        starts: &[Start],
+        depth: usize,
+        most: usize,
+        seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<Option<Found>, Fault> {
+        let tools = &mut self.believer.tools;
+        let n_roles = tools.sim.roles().len();
+        let mut subgame = Subgame::new(tools, starts);
+        let mut found = None;
+        while subgame.depth < depth && subgame.has_horizon() {
+            let bounds = Bounds {
+                // The first round has been made small enough before; it has to be looked at.
+                steps: if subgame.depth == 0 { usize::MAX } else { most },
+                chance: self.options.chance,
+                stop,
+            };
+            let seed = seed.nth(subgame.depth as u64);
+            let grown = subgame.deepen(tools, &mut self.atlas, &mut self.views, &bounds, seed)?;
+            if grown == Growth::GivenUp {
+                break;
+            }
+            let (states, of_open) = subgame.horizon(&self.atlas);
+            let values = match states.is_empty() {
+                true => Vec::new(),
+                false => self.horizon.values(tools, &states, seed.child("horizon"), stop)?,
+            };
+            if values.len() < states.len() * n_roles || !states.is_empty() && stop.is_raised() {
+                break;
+            }
+            let rows = subgame.rows(&of_open, &values, n_roles);
+            let kept = 1 + seed
+                .child("assumed")
+                .rng()
+                .below(self.options.iterations.max(1) as usize) as u64;
+            let plan = Plan {
+                iterations: self.options.iterations,
+                keep: kept,
+                prior: None,
+                stop,
+            };
+            let Some(solution) = solve(&subgame, &rows, &plan) else {
+                break;
+            };
+            found = Some(Found {
+                solution,
+                infosets: subgame.infosets.clone(),
+                moves: subgame.moves.clone(),
+                depth: subgame.depth,
+                whole: subgame.is_whole(),
+                kept,
+            });
+        }
+        Ok(found)
+    }
+
+    /// So few histories that a round from each of them takes no more than so many steps; half of them in my own view, if there are others.
+    fn fewer(&self, starts: &[Start], steps: usize, seed: Seed) -> Vec<Start> {
+        let nature = self.nature();
+        let cost = |s: &Start| joint_moves(&self.atlas, s.node, nature, self.options.chance);
+        let all: usize = starts.iter().map(cost).fold(0, usize::saturating_add);
+        if all <= steps {
+            return starts.to_vec();
+        }
+        let n = (starts.len() as f64 * steps as f64 / all as f64) as usize;
+        let mut rng = seed.child("fewer").rng();
+        let mine = self.common.as_ref().map(|c| c.mine);
+        let (own, other): (Vec<&Start>, Vec<&Start>) = starts
+            .iter()
+            .partition(|s| mine.is_none_or(|m| s.everyone[self.me()] == m));
+        let half = if other.is_empty() { n } else { n / 2 };
+        let mut few = resample(&own, half.max(1), &mut rng);
+        if n > 1 {
+            few.extend(resample(&other, n - half, &mut rng));
+        }
+        few
+    }
+
+    /// What was found is what roles are taken to do from now on.
+    fn remember(&mut self, found: &Found) {
+        if self.common.is_none() {
+            return;
+        }
+        self.solved = found.whole;
+        let me = self.me();
+        for set in &found.infosets {
+            let players = self.believer.tools.sim.roles().len();
+            let mine = self.player_of(me, players) == Some(set.player as usize);
+            let by = match mine || found.whole {
+                true => &found.solution.average,
+                false => &found.solution.assumed,
+            };
+            let habit = Habit {
+                moves: found.moves[set.sequences()].into(),
+                p: by[set.sequences()].to_vec(),
+                worth: found.solution.worth[set.sequences()].to_vec(),
+            };
+            self.habits.insert(set.view, habit);
+        }
+    }
+
+    /// The place of a role among those that are not nature.
+    fn player_of(&self, role: usize, n_roles: usize) -> Option<usize> {
+        let nature = self.nature();
+        (0..n_roles).filter(|&r| Some(r) != nature).position(|r| r == role)
+    }
+
+    /// What to do: the average policy over the views that are mine, with the values of the moves.
+    fn policy(&self, starts: &[Start], found: &Found) -> Vec<(MoveId, f64, f64)> {
+        let me = self.me();
+        let mut views: Vec<(ViewId, f64)> = Vec::new();
+        for start in starts {
+            let view = start.everyone[me];
+            if self.common.as_ref().is_some_and(|c| c.mine != view) {
+                continue;
+            }
+            match views.iter_mut().find(|(v, _)| *v == view) {
+                Some((_, weight)) => *weight += start.weight,
+                None => views.push((view, start.weight)),
+            }
+        }
+        let mut policy: Vec<(MoveId, f64, f64)> = Vec::new();
+        for set in &found.infosets {
+            let Some((_, weight)) = views.iter().find(|(v, _)| *v == set.view) else {
+                continue;
+            };
+            for sequence in set.sequences() {
+                let (mv, p) = (found.moves[sequence], found.solution.average[sequence]);
+                let worth = found.solution.worth[sequence];
+                match policy.iter_mut().find(|(m, ..)| *m == mv) {
+                    Some((_, share, value)) => {
+                        *share += weight * p;
+                        *value += weight * worth;
+                    }
+                    None => policy.push((mv, weight * p, weight * worth)),
+                }
+            }
+        }
+        let total: f64 = views.iter().map(|(_, w)| w).sum();
+        policy
+            .iter_mut()
+            .for_each(|(_, p, v)| (*p, *v) = (*p / total, *v / total));
+        policy
+    }
+
+    fn play(&self, mut policy: Vec<(MoveId, f64, f64)>, iterations: u64, belief: String, seed: Seed) -> Decision {
+        policy.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut left = seed.child("draw").rng().unit() * policy.iter().map(|(_, p, _)| p).sum::<f64>();
+        let drawn = policy.iter().position(|(_, p, _)| {
+            left -= p;
+            left < 0.0
+        });
+        let text = |mv: MoveId| self.believer.tools.text(mv).to_owned();
+        let shares: Vec<(String, f64)> = policy.iter().map(|&(mv, p, _)| (text(mv), p)).collect();
+        let chosen = policy.remove(drawn.unwrap_or(0));
+        policy.insert(0, chosen);
+        let candidate = |&(mv, _, worth): &(MoveId, f64, f64)| Candidate {
+            mv: text(mv),
+            mean: 100.0 * worth,
+            stderr: 0.0,
+            visits: iterations,
+        };
+        Decision {
+            mv: text(chosen.0),
+            candidates: policy.iter().map(candidate).collect(),
+            belief,
+            policy: shares,
+        }
+    }
+
+    /// The habit of my present view, where the rest of the game is solved.
+    fn solved_policy(&self) -> Option<Vec<(MoveId, f64, f64)>> {
+        let habit = self.habits.get(&self.common.as_ref()?.mine).filter(|_| self.solved)?;
+        let moves = habit.moves.iter().zip(&habit.p).zip(&habit.worth);
+        Some(moves.map(|((&mv, &p), &worth)| (mv, p, worth)).collect())
+    }
+
+    /// The decision of a role that has no choice.
+    fn only_move(&mut self, told: &[Told], budget: &Budget) -> Result<Option<Decision>, Fault> {
+        self.believer.update(told, budget)?;
+        let legal = self.believer.legal()?;
+        Ok((legal.len() == 1).then(|| Decision::plain(self.believer.tools.text(legal[0]))))
+    }
+
+    fn describe(&self, starts: &[Start], found: &Found) -> String {
+        let from = match &self.common {
+            Some(common) => format!("{} histories that everybody holds possible", common.len()),
+            None => format!("{} histories of {}", starts.len(), self.believer.belief().report),
+        };
+        let to = match found.whole {
+            true => "to the end of the game".to_owned(),
+            false => format!("{} rounds ahead", found.depth),
+        };
+        let kept = found.kept;
+        format!("from {from}, {to}; others as in iteration {kept}")
+    }
+}
+
+/// Histories in proportion to their weights, each at most once, that keep the weight of all of them.
+fn resample(starts: &[&Start], n: usize, rng: &mut Rng) -> Vec<Start> {
+    if starts.is_empty() || n == 0 {
+        return Vec::new();
+    }
+    let weights: Vec<f64> = starts.iter().map(|s| s.weight).collect();
+    let each = weights.iter().sum::<f64>() / n as f64;
+    let mut few: Vec<Start> = Vec::new();
+    let mut last = usize::MAX;
+    for at in systematic(&weights, n, rng) {
+        if at == last {
+            let Some(start) = few.last_mut() else { continue };
+            start.weight += each;
+        } else {
+            few.push(Start {
+                weight: each,
+                ..starts[at].clone()
+            });
+        }
+        last = at;
+    }
+    few
+}
+
+impl Player for Cfr {
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        self.believer.note(told)?;
+        self.forget_if_large(budget);
+        self.follow_common(budget)?;
+        let seed = self.believer.tools.seed.child("cfr").nth(told.len() as u64);
+        if let Some(policy) = self.solved_policy() {
+            return Ok(self.play(policy, 0, "the game was solved before".to_owned(), seed));
+        }
+        if self.solved {
+            if let Some(only) = self.only_move(told, budget)? {
+                return Ok(only);
+            }
+            // Nothing that was thought possible; think again.
+            (self.solved, self.common) = (false, None);
+        }
+        let starts = self.starts(told, budget)?;
+        let me = self.me();
+        let mine = self.common.as_ref().map(|c| c.mine);
+        let Some(first) = starts.iter().find(|s| mine.is_none_or(|m| s.everyone[me] == m)) else {
+            let legal = self.believer.legal()?;
+            return Ok(Decision::plain(self.believer.tools.text(legal[0])));
+        };
+        let legal = self.atlas.node(first.node).legal[me].clone();
+        let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
+        if legal.len() == 1 && (self.common.is_none() || alone) {
+            return Ok(Decision::plain(self.believer.tools.text(legal[0])));
+        }
+        let Some(found) = self.search(&starts, seed, budget)? else {
+            let pick = *seed.child("draw").rng().pick(&legal);
+            return Ok(Decision::plain(self.believer.tools.text(pick)));
+        };
+        self.remember(&found);
+        if legal.len() == 1 {
+            return Ok(Decision::plain(self.believer.tools.text(legal[0])));
+        }
+        let mut policy = self.policy(&starts, &found);
+        policy.retain(|(mv, ..)| legal.contains(mv));
+        if policy.is_empty() {
+            policy = legal.iter().map(|&mv| (mv, 1.0, 0.0)).collect();
+        }
+        let mut shares: Vec<f64> = policy.iter().map(|(_, p, _)| *p).collect();
+        normalise(&mut shares);
+        policy
+            .iter_mut()
+            .zip(&shares)
+            .for_each(|((_, p, _), share)| *p = *share);
+        let belief = self.describe(&starts, &found);
+        Ok(self.play(policy, found.solution.iterations, belief, seed))
+    }
+
+    fn meter(&self) -> Meter {
+        let mut meter = self.believer.meter();
+        meter.touches += self.atlas.touches - self.atlas.computed;
+        meter
+    }
+}

@@ -1,0 +1,373 @@
+//! The part of a game that lies ahead, down to a horizon, as numbers.
+//!
+//! A subgame begins in weighted histories and goes on round by round. Rounds are serialised as in `solve::Tree`, and what is kept
+//! is the same sequence form: a row for each tuple of the roles' last decisions, with what the ends behind it are worth. So
+//! an iteration of regret matching is a pass over flat arrays, whatever nature and the depth of the game are.
+//!
+//! Deepening goes on where the subgame ended before: ends of the game stay, the frontier is expanded by a round.
+
+use crate::Tools;
+use crate::atlas::{Atlas, NodeId, Places};
+use crate::views::{Everyone, ViewId, Views};
+use game::{Fault, MoveId, Rng, Seed, State, StopFlag};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// One number for each player, or a few.
+pub(crate) type Few = SmallVec<[u32; 4]>;
+
+/// A history that the subgame begins in.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub node: NodeId,
+    /// What each role knows there.
+    pub everyone: Everyone,
+    pub weight: f64,
+}
+
+/// A view after which a role has a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Infoset {
+    /// Whose it is, by its place among the players.
+    pub player: u32,
+    /// The sequence of its first move; the others follow.
+    pub first: u32,
+    pub n: u32,
+    /// The sequence of its player that leads here.
+    pub parent: u32,
+    pub view: ViewId,
+}
+
+impl Infoset {
+    pub(crate) fn sequences(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.n) as usize
+    }
+}
+
+/// Ends, by the last sequences of the players.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    /// One for each player, row after row.
+    pub last: Vec<u32>,
+    /// Probability of nature's part, times value, summed over the ends of the row: one for each player.
+    pub worth: Vec<f64>,
+    /// The same for a value of 1.
+    pub weight: Vec<f64>,
+    places: FxHashMap<Few, u32>,
+}
+
+impl Rows {
+    fn add(&mut self, last: &Few, weight: f64, values: impl Iterator<Item = f64>) {
+        let next = self.weight.len() as u32;
+        let n = last.len();
+        let row = match self.places.get(last) {
+            Some(&row) => row as usize,
+            None => {
+                self.places.insert(last.clone(), next);
+                self.last.extend_from_slice(last);
+                self.worth.extend(std::iter::repeat_n(0.0, n));
+                self.weight.push(0.0);
+                next as usize
+            }
+        };
+        self.weight[row] += weight;
+        for (worth, value) in self.worth[row * n..][..n].iter_mut().zip(values) {
+            *worth += weight * value;
+        }
+    }
+}
+
+/// Where the subgame goes on.
+#[derive(Clone, Debug)]
+struct Open {
+    node: NodeId,
+    everyone: Everyone,
+    last: Few,
+    weight: f64,
+}
+
+/// How far a subgame may grow.
+pub(crate) struct Bounds<'a> {
+    /// Steps that expanding may take.
+    pub steps: usize,
+    /// Moves of nature in one state that are all looked at; of more, a sample of so many.
+    pub chance: usize,
+    pub stop: &'a StopFlag,
+}
+
+/// What growing a subgame came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// Another round was added.
+    Done,
+    /// It would have become too large, or time was up: it is as it was before.
+    GivenUp,
+}
+
+/// A game from some histories on, down to a horizon.
+#[derive(Clone, Debug)]
+pub(crate) struct Subgame {
+    /// The roles that are not nature.
+    pub players: Vec<usize>,
+    nature: Option<usize>,
+    pub infosets: Vec<Infoset>,
+    /// The move of each sequence; the first ones are the empty sequences of the players.
+    pub moves: Vec<MoveId>,
+    by_view: FxHashMap<ViewId, u32>,
+    /// Views whose legal moves depend on something the role does not know, which rules should not allow.
+    odd: FxHashMap<(ViewId, Vec<MoveId>), u32>,
+    ends: Rows,
+    frontier: Vec<Open>,
+    /// Rounds looked ahead.
+    pub depth: usize,
+    /// Whether all of nature's moves were looked at.
+    pub all_chance: bool,
+}
+
+impl Subgame {
+    /// A subgame of no rounds.
+    pub(crate) fn new(tools: &Tools, starts: &[Start]) -> Subgame {
+        let nature = tools.sim.nature().map(|r| usize::from(r.0));
+        let players: Vec<usize> = (0..tools.sim.roles().len()).filter(|&r| Some(r) != nature).collect();
+        let empty: Few = (0..players.len() as u32).collect();
+        let open = |start: &Start| Open {
+            node: start.node,
+            everyone: start.everyone.clone(),
+            last: empty.clone(),
+            weight: start.weight,
+        };
+        Subgame {
+            nature,
+            infosets: Vec::new(),
+            moves: vec![MoveId(0); players.len()],
+            by_view: FxHashMap::default(),
+            odd: FxHashMap::default(),
+            ends: Rows::default(),
+            frontier: starts.iter().map(open).collect(),
+            depth: 0,
+            all_chance: true,
+            players,
+        }
+    }
+
+    /// Whether nothing is cut off: what is computed of it holds for the rest of the game.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.frontier.is_empty() && self.all_chance
+    }
+
+    pub(crate) fn has_horizon(&self) -> bool {
+        !self.frontier.is_empty()
+    }
+
+    /// Steps that another round would take.
+    pub(crate) fn next_steps(&self, atlas: &Atlas, chance: usize) -> usize {
+        let steps = |open: &Open| joint_moves(atlas, open.node, self.nature, chance);
+        self.frontier.iter().map(steps).fold(0, usize::saturating_add)
+    }
+
+    /// Looks one round further.
+    pub(crate) fn deepen<T: Default>(
+        &mut self,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        views: &mut Views<T>,
+        bounds: &Bounds<'_>,
+        seed: Seed,
+    ) -> Result<Growth, Fault> {
+        if self.next_steps(atlas, bounds.chance) > bounds.steps {
+            return Ok(Growth::GivenUp);
+        }
+        let before = (
+            self.infosets.len(),
+            self.moves.len(),
+            self.ends.clone(),
+            self.all_chance,
+        );
+        let frontier = std::mem::take(&mut self.frontier);
+        let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
+        let mut rng = seed.child("chance").nth(self.depth as u64).rng();
+        for (number, open) in frontier.iter().enumerate() {
+            if number % 64 == 0 && bounds.stop.is_raised() {
+                self.frontier = frontier;
+                self.infosets.truncate(before.0);
+                self.moves.truncate(before.1);
+                (self.ends, self.all_chance) = (before.2, before.3);
+                self.by_view.retain(|_, set| (*set as usize) < before.0);
+                self.odd.retain(|_, set| (*set as usize) < before.0);
+                return Ok(Growth::GivenUp);
+            }
+            self.expand(open, tools, atlas, views, bounds, &mut rng, &mut places)?;
+        }
+        self.depth += 1;
+        Ok(Growth::Done)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn expand<T: Default>(
+        &mut self,
+        open: &Open,
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        views: &mut Views<T>,
+        bounds: &Bounds<'_>,
+        rng: &mut Rng,
+        places: &mut FxHashMap<(NodeId, Everyone), u32>,
+    ) -> Result<(), Fault> {
+        let node = atlas.node(open.node);
+        if node.over {
+            let points = node.points.clone();
+            self.end(&open.last, open.weight, &points);
+            return Ok(());
+        }
+        let legal = node.legal.clone();
+        // The first sequence of everyone's decision here; a role without a choice keeps its last one.
+        let mut first: SmallVec<[Option<u32>; 4]> = SmallVec::new();
+        for (player, &role) in self.players.clone().iter().enumerate() {
+            first.push(match legal[role].len() {
+                1 => None,
+                _ => Some(self.decision(player, open.everyone[role], open.last[player], &legal[role])),
+            });
+        }
+        let outcomes = self.outcomes(&legal, bounds.chance, rng);
+        let n_outcomes = outcomes.as_ref().map_or(1, Vec::len);
+        let mut counters: Places = SmallVec::from_elem(0, legal.len());
+        loop {
+            for outcome in 0..n_outcomes {
+                if let (Some(nature), Some(outcomes)) = (self.nature, &outcomes) {
+                    counters[nature] = outcomes[outcome];
+                }
+                let edge = atlas.step(tools.sim.as_mut(), open.node, &counters)?;
+                let weight = open.weight / n_outcomes as f64;
+                let last: Few = first
+                    .iter()
+                    .enumerate()
+                    .map(|(player, first)| first.map_or(open.last[player], |f| f + counters[self.players[player]]))
+                    .collect();
+                let to = atlas.node(edge.to);
+                if to.over {
+                    let points = to.points.clone();
+                    self.end(&last, weight, &points);
+                    continue;
+                }
+                let mut everyone = open.everyone.clone();
+                for (role, view) in everyone.iter_mut().enumerate() {
+                    if Some(role) != self.nature {
+                        *view = views.after(*view, legal[role][counters[role] as usize], edge.sees[role]);
+                    }
+                }
+                let next = self.frontier.len() as u32;
+                match places.entry((edge.to, everyone.clone())) {
+                    std::collections::hash_map::Entry::Occupied(known) => {
+                        self.frontier[*known.get() as usize].weight += weight;
+                    }
+                    std::collections::hash_map::Entry::Vacant(place) => {
+                        place.insert(next);
+                        self.frontier.push(Open {
+                            node: edge.to,
+                            everyone,
+                            last,
+                            weight,
+                        });
+                    }
+                }
+            }
+            if !self.advance(&mut counters, &legal) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Nature's moves to look at, as places.
+    fn outcomes(&mut self, legal: &[Box<[MoveId]>], cap: usize, rng: &mut Rng) -> Option<Vec<u32>> {
+        let n = legal[self.nature?].len();
+        let mut all: Vec<u32> = (0..n as u32).collect();
+        if n > cap {
+            self.all_chance = false;
+            for at in 0..cap {
+                all.swap(at, at + rng.below(n - at));
+            }
+            all.truncate(cap);
+        }
+        Some(all)
+    }
+
+    /// The next joint move of the players; nature is dealt with elsewhere.
+    fn advance(&self, counters: &mut Places, legal: &[Box<[MoveId]>]) -> bool {
+        for &role in self.players.iter().rev() {
+            counters[role] += 1;
+            if (counters[role] as usize) < legal[role].len() {
+                return true;
+            }
+            counters[role] = 0;
+        }
+        false
+    }
+
+    /// The first sequence of a player's decision after a view.
+    fn decision(&mut self, player: usize, view: ViewId, parent: u32, legal: &[MoveId]) -> u32 {
+        let next = self.infosets.len() as u32;
+        let known = *self.by_view.entry(view).or_insert(next);
+        let mut set = known;
+        if let Some(found) = self.infosets.get(known as usize) {
+            if self.moves[found.sequences()] == *legal {
+                return found.first;
+            }
+            set = *self.odd.entry((view, legal.to_vec())).or_insert(next);
+            if let Some(found) = self.infosets.get(set as usize) {
+                return found.first;
+            }
+        }
+        debug_assert_eq!(set, next);
+        let first = self.moves.len() as u32;
+        self.moves.extend_from_slice(legal);
+        self.infosets.push(Infoset {
+            player: player as u32,
+            first,
+            n: legal.len() as u32,
+            parent,
+            view,
+        });
+        first
+    }
+
+    fn end(&mut self, last: &Few, weight: f64, points: &[u8]) {
+        let values = self.players.iter().map(|&role| f64::from(points[role]) / 100.0);
+        self.ends.add(last, weight, values);
+    }
+
+    /// The states at the horizon, each once.
+    pub(crate) fn horizon(&self, atlas: &Atlas) -> (Vec<State>, Vec<u32>) {
+        let mut numbers: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut states = Vec::new();
+        let number = |open: &Open| {
+            *numbers.entry(open.node).or_insert_with(|| {
+                states.push(atlas.node(open.node).state.clone());
+                states.len() as u32 - 1
+            })
+        };
+        let of_open = self.frontier.iter().map(number).collect();
+        (states, of_open)
+    }
+
+    /// All rows: the ends of the game, and the horizon with values of its states (a row a state, in role order).
+    pub(crate) fn rows(&self, of_open: &[u32], values: &[f32], n_roles: usize) -> Rows {
+        let mut rows = self.ends.clone();
+        for (open, &state) in self.frontier.iter().zip(of_open) {
+            let row = &values[state as usize * n_roles..][..n_roles];
+            let own = self.players.iter().map(|&role| f64::from(row[role]));
+            rows.add(&open.last, open.weight, own);
+        }
+        rows
+    }
+}
+
+/// How many joint moves there are in a state, nature's counted up to a cap.
+pub(crate) fn joint_moves(atlas: &Atlas, node: NodeId, nature: Option<usize>, chance: usize) -> usize {
+    let of_role = |(role, legal): (usize, &Box<[MoveId]>)| match Some(role) == nature {
+        true => legal.len().min(chance),
+        false => legal.len(),
+    };
+    let legal = atlas.node(node).legal.iter().enumerate();
+    legal.map(of_role).fold(1, usize::saturating_mul)
+}

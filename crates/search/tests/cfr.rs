@@ -1,0 +1,149 @@
+//! Regret minimisation from a belief, on games whose answer is known.
+
+mod common;
+
+use belief::{Options, SamplerKind};
+use common::{Table, budget};
+use game::{Budget, Decision, Player, StopFlag, Told};
+use search::{Cfr, CfrOptions, PlayoutHorizon, Roots, Tools};
+
+fn player(tools: Tools, options: CfrOptions) -> Cfr {
+    let belief = Options {
+        models: 80,
+        ..Options::default()
+    };
+    let horizon = Box::new(PlayoutHorizon { playouts: 16 });
+    Cfr::new(tools, SamplerKind::Trellis, &belief, options, horizon).unwrap()
+}
+
+fn told(own: &str, sees: &[&str]) -> Told {
+    Told {
+        own: own.to_owned(),
+        sees: sees.iter().map(|s| (*s).to_owned()).collect(),
+    }
+}
+
+fn p(decision: &Decision, mv: &str) -> f64 {
+    let found = decision.policy.iter().find(|(m, _)| m == mv);
+    found.unwrap_or_else(|| panic!("no `{mv}` in {decision:?}")).1
+}
+
+#[test]
+fn scissors_count_double() {
+    let table = Table::of("scissors-paper-rock");
+    for role in 0..2 {
+        let decision = player(table.tools(role, 1), CfrOptions::default()).choose(&[], &budget());
+        let decision = decision.unwrap();
+        for (mv, known) in [("rock", 0.4), ("paper", 0.4), ("scissors", 0.2)] {
+            assert!((p(&decision, mv) - known).abs() < 0.02, "{decision:?}");
+        }
+        assert!(decision.belief.contains("to the end of the game"), "{decision:?}");
+    }
+}
+
+fn at_the_door(options: CfrOptions) -> Decision {
+    let table = Table::of("monty-hall");
+    let told = [told("(choose 1)", &[]), told("noop", &["(closed 3)"])];
+    player(table.tools(0, 1), options).choose(&told, &budget()).unwrap()
+}
+
+#[test]
+fn averaged_states_switch_two_times_in_three_and_views_always() {
+    let by_state = at_the_door(CfrOptions {
+        roots: Roots::State,
+        ..CfrOptions::default()
+    });
+    assert!((p(&by_state, "switch") - 2.0 / 3.0).abs() < 0.02, "{by_state:?}");
+    let by_view = at_the_door(CfrOptions::default());
+    assert!(p(&by_view, "switch") > 0.999, "{by_view:?}");
+    // The same without what everybody holds possible: from sampled histories of the view.
+    let sampled = at_the_door(CfrOptions {
+        common: 0,
+        ..CfrOptions::default()
+    });
+    assert!(p(&sampled, "switch") > 0.999, "{sampled:?}");
+}
+
+#[test]
+fn poker_players_bluff_as_much_as_they_may() {
+    // Kuhn: the first player bets a jack with some probability up to 1/3, and a king three times as often.
+    let table = Table::of("kuhn-poker");
+    let bet = |card: &str| {
+        let mut player = player(table.tools(0, 1), CfrOptions::default());
+        let mut rounds: Vec<Told> = Vec::new();
+        player.choose(&rounds, &budget()).unwrap();
+        rounds.push(told("noop", &[card]));
+        p(&player.choose(&rounds, &budget()).unwrap(), "bet")
+    };
+    let (jack, queen, king) = (bet("(card jack)"), bet("(card queen)"), bet("(card king)"));
+    assert!(jack < 0.36 && queen < 0.02, "{jack} {queen} {king}");
+    assert!((king - 3.0 * jack).abs() < 0.1, "{jack} {queen} {king}");
+}
+
+#[test]
+fn same_seed_same_decision() {
+    let table = Table::of("blind-tictactoe");
+    let rounds = [told("(mark 2 2)", &["yes"]), told("(mark 1 1)", &["no"])];
+    let decide = |seed| {
+        let options = CfrOptions {
+            nodes: Some(4_000),
+            iterations: 50,
+            ..CfrOptions::default()
+        };
+        let mut player = player(table.tools(0, seed), options);
+        let decisions = (0..=2).map(|n| player.choose(&rounds[..n], &budget()).unwrap());
+        decisions.collect::<Vec<_>>()
+    };
+    assert_eq!(decide(1), decide(1));
+    assert_ne!(decide(1), decide(2));
+}
+
+#[test]
+fn an_answer_when_there_is_no_time() {
+    let table = Table::of("blind-tictactoe");
+    let flag = StopFlag::default();
+    flag.raise();
+    let mut player = player(table.tools(0, 1), CfrOptions::default());
+    let decision = player.choose(&[], &Budget::timed(flag)).unwrap();
+    assert!(decision.mv.starts_with("(mark "), "{decision:?}");
+}
+
+/// Three roles show a side at once; whoever is alone with its side wins.
+const ODD_ONE_OUT: &str = "
+(role a) (role b) (role c)
+(side heads) (side tails)
+(init ready)
+(<= (legal ?r ?s) (role ?r) (side ?s) (true ready))
+(<= (next (shown ?r ?s)) (does ?r ?s))
+(<= terminal (not (true ready)))
+(<= (alone ?r) (true (shown ?r ?s)) (not (other ?r ?s)))
+(<= (other ?r ?s) (role ?r) (true (shown ?q ?s)) (distinct ?q ?r))
+(<= (goal ?r 100) (alone ?r))
+(<= (goal ?r 0) (role ?r) (not (alone ?r)))
+(<= (sees ?r nothing) (does ?r nothing))
+";
+
+#[test]
+fn three_roles() {
+    let table = Table::from_text(ODD_ONE_OUT);
+    let decision = player(table.tools(1, 1), CfrOptions::default()).choose(&[], &budget());
+    let decision = decision.unwrap();
+    assert!((decision.policy.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(decision.belief.contains("to the end of the game"), "{decision:?}");
+}
+
+#[test]
+fn sampled_chance_is_not_taken_for_a_solution() {
+    let table = Table::of("meier");
+    let options = CfrOptions {
+        chance: 4,
+        nodes: Some(2_000),
+        ..CfrOptions::default()
+    };
+    let mut player = player(table.tools(0, 1), options);
+    player.choose(&[], &budget()).unwrap();
+    let rounds = [told("noop", &["(dice 3 1)"])];
+    let decision = player.choose(&rounds, &budget()).unwrap();
+    assert!(decision.belief.contains("rounds ahead"), "{decision:?}");
+    assert!(decision.policy.len() == 21, "{decision:?}");
+}
