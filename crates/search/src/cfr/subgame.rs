@@ -364,10 +364,10 @@ impl Subgame {
 
 /// How many joint moves there are in a state, nature's counted up to a cap.
 pub(crate) fn joint_moves(atlas: &Atlas, node: NodeId, nature: Option<usize>, chance: usize) -> usize {
-    let of_role = |(role, legal): (usize, &Box<[MoveId]>)| match Some(role) == nature {
-        true => legal.len().min(chance),
-        false => legal.len(),
+    let of_role = |(role, n): (usize, usize)| match Some(role) == nature {
+        true => n.min(chance),
+        false => n,
     };
-    let legal = atlas.node(node).legal.iter().enumerate();
-    legal.map(of_role).fold(1, usize::saturating_mul)
+    let legal = atlas.node(node).legal.iter().map(|legal| legal.len());
+    legal.enumerate().map(of_role).fold(1, usize::saturating_mul)
 }
