@@ -3,7 +3,7 @@
 use crate::plain::Random;
 use crate::tools::Tools;
 use belief::BeliefError;
-use game::{Budget, Decision, Fault, Meter, Player, Seed, Told};
+use game::{Budget, Decision, Fault, Meter, Player, RoleId, Seed, Simulator, Told};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,8 +33,29 @@ impl Table {
         self.policies.insert(key(view), policy);
     }
 
+    /// What to do after a view: moves and the numbers in proportion to which they are played.
+    pub fn policy(&self, view: &[Told]) -> Option<&[(String, f64)]> {
+        self.policies.get(&key(view)).map(Vec::as_slice)
+    }
+
+    /// Whether everything that it speaks of is known to the rules of a game.
+    ///
+    /// # Errors
+    /// If it names moves or percepts that the role does not have in this game.
+    pub fn check(&self, sim: &mut dyn Simulator, role: RoleId) -> Result<(), Fault> {
+        let strange_move = self.moves.iter().find(|mv| sim.find_move(role, mv).is_none());
+        let strange_percept = self.percepts.iter().find(|p| sim.find_percept(role, p).is_none());
+        let name = &sim.roles()[role.0 as usize];
+        let what = match (strange_move, strange_percept) {
+            (Some(mv), _) => format!("`{mv}` is never a move of {name} here"),
+            (_, Some(percept)) => format!("{name} never perceives `{percept}` here"),
+            (None, None) => return Ok(()),
+        };
+        Err(Fault::Unknown(format!("the strategy is of another game: {what}")))
+    }
+
     fn draw(&self, view: &[Told], seed: Seed) -> Option<Decision> {
-        let policy = self.policies.get(&key(view))?;
+        let policy = self.policy(view)?;
         let total: f64 = policy.iter().map(|(_, p)| p).sum();
         let mut left = seed.rng().unit() * total;
         let drawn = policy.iter().find(|(_, p)| {
@@ -79,18 +100,7 @@ impl Tabular {
     /// # Errors
     /// If the table names moves or percepts that the role does not have in this game.
     pub fn new(mut tools: Tools, table: Arc<Table>) -> Result<Tabular, BeliefError> {
-        let (sim, role) = (&mut tools.sim, tools.role);
-        let strange_move = table.moves.iter().find(|mv| sim.find_move(role, mv).is_none());
-        let strange_percept = table.percepts.iter().find(|p| sim.find_percept(role, p).is_none());
-        let name = &sim.roles()[role.0 as usize];
-        if let Some(mv) = strange_move {
-            let what = format!("the strategy is of another game: `{mv}` is never a move of {name} here");
-            return Err(Fault::Unknown(what).into());
-        }
-        if let Some(percept) = strange_percept {
-            let what = format!("the strategy is of another game: {name} never perceives `{percept}` here");
-            return Err(Fault::Unknown(what).into());
-        }
+        table.check(tools.sim.as_mut(), tools.role)?;
         Ok(Tabular {
             table,
             seed: tools.seed.child("strategy"),

@@ -104,6 +104,14 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// What a sequence of the first of two players earns beside each sequence of the other, times nature's probability.
+    pub(crate) fn gains_of(&self, sequence: usize) -> impl Iterator<Item = (usize, f64)> {
+        let gains = &self.gains[0];
+        let rows = gains.start[sequence] as usize..gains.start[sequence + 1] as usize;
+        let others = gains.others[rows.clone()].iter().map(|&o| o as usize);
+        others.zip(gains.weight[rows].iter().copied())
+    }
+
     /// The probability that each sequence of a player is played, as far as that is up to the player.
     #[inline]
     pub(crate) fn reach(&self, player: usize, policy: &[f64], reach: &mut [f64]) {
@@ -117,7 +125,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn reach_all(&self, policy: &Policy) -> Vec<f64> {
+    pub(crate) fn reach_all(&self, policy: &Policy) -> Vec<f64> {
         let mut reach = vec![0.0; self.tree.n_sequences()];
         for player in 0..self.tree.players.len() {
             self.reach(player, &policy.0, &mut reach);

@@ -12,7 +12,8 @@
 //! | [`Algorithm::External`] | Lanctot and others 2009 | when one pass over the game takes too long |
 //! | [`Algorithm::Outcome`] | Lanctot and others 2009 | when even that does; noisy |
 //!
-//! With two roles and goals that sum to a constant all of them approach an equilibrium. In other games the same updates are
+//! With two roles and goals that sum to a constant all of them approach an equilibrium, and [`equilibrium`] finds it at once by
+//! linear program, up to some tens of thousands of information sets. In other games the same updates are
 //! made and there is no such promise, though [`Form::nash_conv`] still means what it says. With one role against nature
 //! nothing needs to be learnt: [`Form::best_response`] is the optimum.
 //!
@@ -24,6 +25,7 @@ mod discounted;
 mod efg;
 mod external;
 mod form;
+mod lp;
 mod outcome;
 mod sampling;
 mod solver;
@@ -32,5 +34,6 @@ mod tree;
 
 pub use efg::write_efg;
 pub use form::{Form, Policy};
+pub use lp::{Equilibrium, LpError, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver};
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

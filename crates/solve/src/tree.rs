@@ -246,11 +246,16 @@ impl Tree {
         &self.payoffs[terminal as usize * n..][..n]
     }
 
+    /// The least and the most that a player can get.
+    pub fn range(&self, player: usize) -> (u8, u8) {
+        let goals = || self.payoffs.iter().skip(player).step_by(self.players.len());
+        (*goals().min().unwrap_or(&0), *goals().max().unwrap_or(&0))
+    }
+
     /// Half-way between the least and the most that a player can get.
     pub(crate) fn middle(&self, player: usize) -> f64 {
-        let goals = || self.payoffs.iter().skip(player).step_by(self.players.len());
-        let (least, most) = (goals().min(), goals().max());
-        (f64::from(*least.unwrap_or(&0)) + f64::from(*most.unwrap_or(&0))) / 2.0
+        let (least, most) = self.range(player);
+        (f64::from(least) + f64::from(most)) / 2.0
     }
 
     /// The last sequences of the players at a terminal node.

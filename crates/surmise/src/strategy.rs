@@ -1,7 +1,7 @@
 //! Strategies as files: what `surmise solve --save` writes and the player `strategy:FILE` reads.
 
 use anyhow::{Context, Result, anyhow, bail};
-use game::{RoleId, Told};
+use game::{RoleId, Round, Simulator, Told};
 use search::Table;
 use serde_json::{Value, json};
 use solve::{Infoset, Policy, Tree};
@@ -62,6 +62,31 @@ impl Strategy {
         Ok(table.cloned().unwrap_or_default())
     }
 
+    /// The strategy as probabilities on the tree of a game, and in how many information sets it says nothing, where every move is
+    /// equally likely, as the player `strategy:FILE` moves there.
+    pub fn policy(&self, tree: &Tree, sim: &mut dyn Simulator) -> Result<(Policy, usize)> {
+        let mut weights = vec![0.0; tree.n_sequences()];
+        let mut silent = 0;
+        for (player, &role) in tree.players.iter().enumerate() {
+            let table = self.table(sim.roles(), role)?;
+            table.check(sim, role).with_context(|| self.context())?;
+            for set in &tree.infosets()[tree.infosets_of(player)] {
+                let view: Vec<Told> = tree.view(set).iter().map(|round| tell(sim, role, round)).collect();
+                let policy = table.policy(&view);
+                silent += usize::from(policy.is_none());
+                for (mv, p) in policy.unwrap_or_default() {
+                    let Some(sequence) = set.sequences().find(|&s| sim.move_text(role, tree.move_of(s)) == mv) else {
+                        let name = &sim.roles()[role.0 as usize];
+                        let at = tree.view_text(set, sim);
+                        bail!("{}: `{mv}` is not legal for {name} {at}", self.context());
+                    };
+                    weights[sequence] = *p;
+                }
+            }
+        }
+        Ok((Policy::proportional(tree, &weights), silent))
+    }
+
     /// What to say when the rules do not know what the strategy speaks of.
     pub fn context(&self) -> String {
         format!("the strategy in `{}`, for {}", self.file, self.game)
@@ -80,12 +105,23 @@ fn told(round: &Value) -> Option<Told> {
     })
 }
 
+fn tell(sim: &dyn Simulator, role: RoleId, round: &Round) -> Told {
+    Told {
+        own: sim.move_text(role, round.own).to_owned(),
+        sees: round
+            .sees
+            .iter()
+            .map(|&p| sim.percept_text(role, p).to_owned())
+            .collect(),
+    }
+}
+
 /// One entry of a strategy: what a role does in an information set.
-pub fn entry(tree: &Tree, sim: &dyn game::Simulator, set: &Infoset, policy: &Policy) -> Value {
+pub fn entry(tree: &Tree, sim: &dyn Simulator, set: &Infoset, policy: &Policy) -> Value {
     let role = tree.players[set.player as usize];
-    let round = |round: &game::Round| {
-        let sees: Vec<&str> = round.sees.iter().map(|&p| sim.percept_text(role, p)).collect();
-        json!({"move": sim.move_text(role, round.own), "sees": sees})
+    let round = |round: &Round| {
+        let told = tell(sim, role, round);
+        json!({"move": told.own, "sees": told.sees})
     };
     let view: Vec<Value> = tree.view(set).iter().map(round).collect();
     let action = |s: usize| (sim.move_text(role, tree.move_of(s)).to_owned(), json!(policy.0[s]));

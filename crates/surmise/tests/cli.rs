@@ -580,7 +580,11 @@ fn solves_and_plays_the_solution() {
             .starts_with("EFG 2 R \"kuhn-poker\"")
     );
     let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(saved).unwrap()).unwrap();
-    assert_eq!((&value["infosets"], &value["iterations"]), (&12.into(), &1000.into()));
+    assert_eq!((&value["infosets"], &value["algorithm"]), (&12.into(), &"lp".into()));
+    // In chips of 25 points: -1/18, and nobody can gain a millionth.
+    let chips = (value["value"]["player1"].as_f64().unwrap() - 50.0) / 25.0;
+    assert!((chips + 1.0 / 18.0).abs() < 1e-6, "{chips}");
+    assert!(value["nash_conv"].as_f64().unwrap() / 25.0 < 1e-6);
     assert_eq!(value["strategy"].as_array().unwrap().len(), 12);
     assert_eq!(value["strategy"][0]["view"][0]["sees"][0], "(card jack)");
     let player = format!("strategy:{saved}");
@@ -603,6 +607,46 @@ fn solves_and_plays_the_solution() {
         &["match", "kuhn-poker", &format!("strategy:{efg}"), "--games", "1"],
         1,
         &["not JSON"],
+    );
+}
+
+#[test]
+fn rates_a_strategy() {
+    let saved = file("kuhn-rated.json", "");
+    let path = saved.to_str().unwrap();
+    check(
+        &[
+            "solve",
+            "kuhn-poker",
+            "--algorithm",
+            "cfr",
+            "--iterations",
+            "20",
+            "--save",
+            path,
+        ],
+        0,
+        &["cfr: 20 iterations", "if it alone did its best"],
+    );
+    let mut value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    let rated = check(&["solve", "kuhn-poker", "--rate", path, "--json"], 0, &[]);
+    let rated: serde_json::Value = serde_json::from_str(&rated).unwrap();
+    let near = |a: &serde_json::Value, b: &serde_json::Value| {
+        assert!((a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-9, "{a} {b}");
+    };
+    near(&value["nash_conv"], &rated["nash_conv"]);
+    near(&value["value"]["player2"], &rated["value"]["player2"]);
+    near(&value["best_response"]["player1"], &rated["best_response"]["player1"]);
+    // Where a strategy is silent, its player moves at random: a file that says nothing is the uniform strategy, 25 * 11/12.
+    value["strategy"] = serde_json::json!([]);
+    std::fs::write(&saved, value.to_string()).unwrap();
+    let shown = ["random moves in 12 information sets", "NashConv 22.916667"];
+    check(&["solve", "kuhn-poker", "--rate", path], 0, &shown);
+    check(&["solve", "tiger", "--rate", path], 1, &["is for kuhn-poker"]);
+    check(
+        &["solve", "kuhn-poker", "--rate", "no-such-file"],
+        1,
+        &["not a file", "no player"],
     );
 }
 
@@ -638,6 +682,17 @@ fn solves_until_it_is_good_enough() {
     let three = file("three.kif", THREE);
     let warned = ["more than two roles", "need not approach an equilibrium", "cy:"];
     check(&["solve", three.to_str().unwrap()], 0, &warned);
+    let lp = ["two roles", "this game has 3", "cfr+"];
+    check(&["solve", three.to_str().unwrap(), "--algorithm", "lp"], 1, &lp);
+    let sum = ["goals sum to a constant", "cfr+"];
+    check(&["solve", "banker-and-thief:deposits=3", "--algorithm", "lp"], 1, &sum);
+    let timed = ["solve", "kuhn-poker", "--algorithm", "lp", "--seconds", "1"];
+    check(&timed, 1, &["algorithms that iterate"]);
+    check(
+        &["solve", "kuhn-poker", "--iterations", "7"],
+        0,
+        &["cfr+: 7 iterations"],
+    );
     check(&["solve", "tiger"], 0, &["exact optimum", "94.391"]);
     check(
         &["solve", "phantom-tictactoe", "--limit", "1000"],

@@ -2,31 +2,36 @@
 
 use crate::engine::{Engine, EngineOptions};
 use crate::load::load;
-use crate::{interrupt, output, progress, rating, strategy};
+use crate::strategy::{self, Strategy};
+use crate::{interrupt, output, progress, rating};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Seed, Simulator};
 use serde_json::{Map, Value, json};
-use solve::{Algorithm, BuildError, Form, Limits, Policy, Solver, Tree, write_efg};
+use solve::{Algorithm, BuildError, Form, Infoset, Limits, LpError, Policy, Solver, Tree, equilibrium, write_efg};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// Solve a game: what every role should do, and what that is worth
 ///
-/// Plays out every history, then improves a strategy for each role until --iterations, --seconds or --until is reached, whichever
-/// comes first. Algorithms are cfr, cfr+, linear, discounted, external and outcome; the last two sample. NashConv is what
-/// the roles could still gain by answering the strategies as well as they can, each alone, summed, in points of goals: 0 in
-/// an equilibrium. With one role against nature the answer is the exact optimum, at once.
+/// Plays out every history, then finds a strategy for each role. `auto` takes the exact way if there is one: with one role
+/// against nature the best answer, with two roles whose goals sum to a constant the linear program (`lp`), unless the game is
+/// large. Otherwise strategies are improved until --iterations, --seconds or --until is reached, whichever comes first, by
+/// cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which sample.
 ///
-/// Ctrl-C prints what there is. A saved strategy plays as `strategy:FILE` in `surmise match`.
+/// NashConv is what the roles could still gain by answering the strategies as well as they can, each alone, summed, in
+/// points of goals: 0 in an equilibrium. It is computed exactly, whatever the algorithm.
+///
+/// Ctrl-C prints what there is. A saved strategy plays as `strategy:FILE` in `surmise match`; --rate tells what one is worth.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
     game: String,
-    /// How: cfr, cfr+, linear, discounted, external or outcome
-    #[arg(long, default_value = "cfr+", value_name = "A")]
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome
+    #[arg(long, default_value = "auto", value_name = "A")]
     algorithm: String,
     /// Iterations at most; 1000 if nothing is said, a million for those that sample
     #[arg(long, value_name = "N")]
@@ -46,8 +51,8 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Instead of solving, say how far a player that tells its probabilities (cfr, strategy) is from an equilibrium
-    #[arg(long, value_name = "PLAYER")]
+    /// Solve nothing: tell what a file that --save wrote is worth, or a player that tells its probabilities (cfr)
+    #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
     /// Write the strategy to a file that the player `strategy:FILE` reads
     #[arg(long, value_name = "FILE")]
@@ -61,8 +66,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
-    let algorithm: Algorithm = args.algorithm.parse().map_err(|e: String| anyhow!(e))?;
-    let aim = Aim::new(args, algorithm)?;
+    let way: Way = args.algorithm.parse().map_err(|e: String| anyhow!(e))?;
+    let aim = Aim::new(args, way)?;
     let loaded = load(&args.game)?;
     let mut rules = loaded.playable()?.rules;
     rules.announce_moves();
@@ -75,18 +80,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let form = Form::new(&tree);
     let build_s = started.elapsed().as_secs_f64();
-    let solved = match tree.players.len() {
-        _ if args.rate.is_some() => rated(args, &engine, &tree)?,
-        1 => optimum(&form),
-        _ => iterate(&form, algorithm.solver(&form, Seed(args.seed)).as_mut(), &aim),
+    let solved = match &args.rate {
+        Some(what) => rate(what, args.seed, &engine, &tree, sim.as_mut())?,
+        None => solve(&form, way, args, &aim)?,
     };
+    let best = |player| form.best_response(player, &mut solved.policy.clone());
     let report = Report {
         game: loaded.name,
         args,
         tree: &tree,
         sim: sim.as_ref(),
         values: form.values(&solved.policy),
-        nash_conv: form.nash_conv(&solved.policy),
+        best: (0..tree.players.len()).map(best).collect(),
         solved,
         build_s,
     };
@@ -95,6 +100,29 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     output::print(&if args.json { report.json() } else { report.text() });
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--algorithm` says.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Auto,
+    Lp,
+    Iterate(Algorithm),
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Way, String> {
+        match text {
+            "auto" => Ok(Way::Auto),
+            "lp" => Ok(Way::Lp),
+            other => match other.parse() {
+                Ok(algorithm) => Ok(Way::Iterate(algorithm)),
+                Err(error) => Err(format!("{error}, lp or auto")),
+            },
+        }
+    }
 }
 
 fn build(sim: &mut dyn Simulator, args: &Args) -> Result<Tree> {
@@ -109,7 +137,8 @@ fn build(sim: &mut dyn Simulator, args: &Args) -> Result<Tree> {
     spinner.finish_and_clear();
     match tree {
         Err(error @ BuildError::TooLarge { .. }) => Err(anyhow!(
-            "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game)"
+            "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game; \
+             players such as hp2 and ismcts need no tree)"
         )),
         other => Ok(other?),
     }
@@ -132,7 +161,7 @@ struct Aim {
 }
 
 impl Aim {
-    fn new(args: &Args, algorithm: Algorithm) -> Result<Aim> {
+    fn new(args: &Args, way: Way) -> Result<Aim> {
         let time = match args.seconds.map(Duration::try_from_secs_f64) {
             None => Duration::MAX,
             Some(Ok(time)) => time,
@@ -141,11 +170,16 @@ impl Aim {
         if args.until.is_some_and(|gap| gap.is_nan() || gap <= 0.0) {
             bail!("--until must be a positive number of points: strategies approach 0 and do not reach it");
         }
+        if way == Way::Lp && (args.iterations.is_some() || args.seconds.is_some()) {
+            bail!(
+                "--iterations and --seconds are for algorithms that iterate, such as cfr+; lp is done when it is done"
+            );
+        }
         let open = args.seconds.is_some() || args.until.is_some();
-        let usual = match (open, algorithm.samples()) {
+        let usual = match (open, way) {
             (true, _) => u64::MAX,
-            (false, true) => 1_000_000,
-            (false, false) => 1_000,
+            (false, Way::Iterate(algorithm)) if algorithm.samples() => 1_000_000,
+            (false, _) => 1_000,
         };
         Ok(Aim {
             iterations: args.iterations.unwrap_or(usual),
@@ -158,21 +192,46 @@ impl Aim {
 /// Strategies and how they came about.
 struct Solved {
     policy: Policy,
-    iterations: u64,
-    /// Spent on iterations alone.
+    how: How,
+    /// Spent on solving alone.
     seconds: f64,
 }
 
-/// The strategy that a player follows.
-fn rated(args: &Args, engine: &Engine, tree: &Tree) -> Result<Solved> {
-    let player = args.rate.as_deref().unwrap_or_default();
-    let started = Instant::now();
-    let policy = rating::policy(player, engine, tree, Seed(args.seed))?;
-    Ok(Solved {
-        policy,
-        iterations: 0,
-        seconds: started.elapsed().as_secs_f64(),
-    })
+enum How {
+    /// One role against nature.
+    Optimum,
+    /// By linear program, in so many steps.
+    Lp(u32),
+    /// By an algorithm, in so many iterations.
+    Iterated(Algorithm, u64),
+    /// Read from a file that is silent about so many information sets.
+    Read(usize),
+    /// Of a player, asked in every information set.
+    Asked(String),
+}
+
+/// Sequences up to which `auto` takes the linear program. Liar's dice with six sides has 37 thousand: 5 s and 80 MB. The time
+/// grows faster than the game, and there is no answer before the end.
+const LP_SEQUENCES: usize = 50_000;
+
+fn solve(form: &Form<'_>, way: Way, args: &Args, aim: &Aim) -> Result<Solved> {
+    let tree = form.tree();
+    let two = tree.players.len() == 2 && tree.constant_sum().is_some();
+    let open = args.iterations.is_none() && args.seconds.is_none();
+    let algorithm = match way {
+        _ if tree.players.len() == 1 => return Ok(optimum(form)),
+        Way::Lp => return program(form),
+        Way::Auto if two && open && tree.n_sequences() <= LP_SEQUENCES => match program(form) {
+            Err(error) if matches!(error.downcast_ref(), Some(LpError::Failed(_))) => {
+                eprintln!("note: {error}; cfr+ instead");
+                Algorithm::CfrPlus
+            }
+            other => return other,
+        },
+        Way::Auto => Algorithm::CfrPlus,
+        Way::Iterate(algorithm) => algorithm,
+    };
+    Ok(iterate(form, algorithm, args.seed, aim))
 }
 
 /// One role against nature: nothing to learn.
@@ -182,15 +241,58 @@ fn optimum(form: &Form<'_>) -> Solved {
     form.best_response(0, &mut policy);
     Solved {
         policy,
-        iterations: 1,
+        how: How::Optimum,
         seconds: started.elapsed().as_secs_f64(),
     }
+}
+
+fn program(form: &Form<'_>) -> Result<Solved> {
+    let spinner = progress::spinner("linear program");
+    let started = Instant::now();
+    let shown = spinner.clone();
+    let told = move |steps, gap: f64| shown.set_message(format!("{steps} steps, gap {} points", small(gap)));
+    let found = equilibrium(form, &interrupt::flag(), Box::new(told));
+    spinner.finish_and_clear();
+    match found {
+        Ok(found) => Ok(Solved {
+            policy: found.policy,
+            how: How::Lp(found.steps),
+            seconds: started.elapsed().as_secs_f64(),
+        }),
+        Err(error @ LpError::Failed(_)) => Err(error.into()),
+        Err(error) => Err(anyhow!(error).context("`--algorithm cfr+` has an answer at any time, for any game")),
+    }
+}
+
+/// Strategies that were made elsewhere: in a file, or a player's.
+fn rate(what: &str, seed: u64, engine: &Engine, tree: &Tree, sim: &mut dyn Simulator) -> Result<Solved> {
+    let started = Instant::now();
+    let file = what
+        .strip_prefix("strategy:")
+        .or(Path::new(what).is_file().then_some(what));
+    let (policy, how) = match file {
+        Some(file) => {
+            let (policy, silent) = Strategy::read(file)?.policy(tree, sim)?;
+            (policy, How::Read(silent))
+        }
+        None => {
+            let policy = rating::policy(what, engine, tree, Seed(seed))
+                .with_context(|| format!("cannot rate `{what}`, which is not a file that --save wrote"))?;
+            (policy, How::Asked(what.to_owned()))
+        }
+    };
+    Ok(Solved {
+        policy,
+        how,
+        seconds: started.elapsed().as_secs_f64(),
+    })
 }
 
 /// How long to work before looking at the clock and the keyboard.
 const SLICE: Duration = Duration::from_millis(40);
 
-fn iterate(form: &Form<'_>, solver: &mut dyn Solver, aim: &Aim) -> Solved {
+fn iterate(form: &Form<'_>, algorithm: Algorithm, seed: u64, aim: &Aim) -> Solved {
+    let mut solver: Box<dyn Solver> = algorithm.solver(form, Seed(seed));
     let spinner = progress::spinner("solving");
     let started = Instant::now();
     let mut spent = Duration::ZERO;
@@ -223,14 +325,23 @@ fn iterate(form: &Form<'_>, solver: &mut dyn Solver, aim: &Aim) -> Solved {
         if !spinner.is_hidden() && shown.elapsed() > Duration::from_millis(250) {
             shown = Instant::now();
             let gap = form.nash_conv(&solver.average());
-            spinner.set_message(format!("{} iterations, NashConv {gap:.6}", solver.iterations()));
+            spinner.set_message(format!("{} iterations, NashConv {}", solver.iterations(), small(gap)));
         }
     }
     spinner.finish_and_clear();
     Solved {
         policy: solver.average(),
-        iterations: solver.iterations(),
+        how: How::Iterated(algorithm, solver.iterations()),
         seconds: spent.as_secs_f64(),
+    }
+}
+
+/// A number of points that may be very small.
+fn small(points: f64) -> String {
+    match points.abs() {
+        0.0 => "0".to_owned(),
+        x if x < 1e-4 => format!("{x:.1e}"),
+        _ => format!("{points:.6}"),
     }
 }
 
@@ -241,7 +352,8 @@ struct Report<'a> {
     sim: &'a dyn Simulator,
     solved: Solved,
     values: Vec<f64>,
-    nash_conv: f64,
+    /// What each role can get at best while the others keep to theirs.
+    best: Vec<f64>,
     build_s: f64,
 }
 
@@ -251,11 +363,19 @@ impl Report<'_> {
     }
 
     fn algorithm(&self) -> &str {
-        match (&self.args.rate, self.values.len()) {
-            (Some(player), _) => player,
-            (None, 1) => "best response",
-            (None, _) => &self.args.algorithm,
+        match &self.solved.how {
+            How::Optimum => "best response",
+            How::Lp(_) => "lp",
+            How::Iterated(algorithm, _) => algorithm.name(),
+            How::Read(_) => "read",
+            How::Asked(player) => player,
         }
+    }
+
+    /// Never below 0, whatever rounding says.
+    fn nash_conv(&self) -> f64 {
+        let gaps = self.best.iter().zip(&self.values);
+        gaps.map(|(best, value)| best - value).sum::<f64>().max(0.0)
     }
 
     /// Whether small NashConv is what the algorithms promise here.
@@ -273,17 +393,24 @@ impl Report<'_> {
     /// One object. The strategy may be long, and is put into text an entry at a time.
     fn json(&self) -> String {
         let value = |(player, v): (usize, &f64)| (self.role(player).to_owned(), json!(v));
-        let values: Map<String, Value> = self.values.iter().enumerate().map(value).collect();
+        let by_role = |values: &[f64]| -> Map<String, Value> { values.iter().enumerate().map(value).collect() };
+        let iterations = match self.solved.how {
+            How::Lp(steps) => u64::from(steps),
+            How::Iterated(_, iterations) => iterations,
+            How::Optimum => 1,
+            How::Read(_) | How::Asked(_) => 0,
+        };
         let head = json!({
             "game": self.game,
             "roles": self.sim.roles(),
             "algorithm": self.algorithm(),
             "seed": self.args.seed,
-            "value": values,
-            "nash_conv": self.nash_conv,
+            "value": by_role(&self.values),
+            "best_response": by_role(&self.best),
+            "nash_conv": self.nash_conv(),
             "payoff_range": self.payoff_range(),
             "equilibrium_promised": self.is_promised(),
-            "iterations": self.solved.iterations,
+            "iterations": iterations,
             "seconds": self.solved.seconds,
             "build_seconds": self.build_s,
             "infosets": self.tree.infosets().len(),
@@ -311,27 +438,32 @@ impl Report<'_> {
             self.tree.infosets().len(),
             self.build_s
         );
-        let Solved {
-            iterations, seconds, ..
-        } = self.solved;
-        if let Some(player) = &self.args.rate {
-            let (gap, share) = (self.nash_conv, self.nash_conv / self.payoff_range());
-            let _ = writeln!(
+        let gap = small(self.nash_conv());
+        let seconds = self.solved.seconds;
+        let share = self.nash_conv() / self.payoff_range();
+        let _ = match &self.solved.how {
+            How::Optimum => writeln!(out, "One role against nature: the exact optimum"),
+            How::Lp(steps) => writeln!(
                 out,
-                "{player}, asked in every information set in {seconds:.1} s: NashConv {gap:.4} points, {share:.5} of the payoffs' range"
-            );
-        } else if self.values.len() == 1 {
-            let _ = writeln!(out, "One role against nature: the exact optimum");
-        } else {
-            let rate = iterations as f64 / seconds.max(1e-9);
-            let _ = writeln!(
+                "lp: the equilibrium in {seconds:.3} s ({steps} steps), NashConv {gap} points"
+            ),
+            How::Iterated(algorithm, iterations) => writeln!(
                 out,
-                "{}: {iterations} iterations in {seconds:.3} s ({rate:.0} a second), NashConv {:.6} points",
-                self.algorithm(),
-                self.nash_conv
-            );
-        }
-        if !self.is_promised() && self.args.rate.is_none() {
+                "{}: {iterations} iterations in {seconds:.3} s ({:.0} a second), NashConv {gap} points",
+                algorithm.name(),
+                *iterations as f64 / seconds.max(1e-9)
+            ),
+            How::Read(0) => writeln!(out, "strategies as read: NashConv {gap} points"),
+            How::Asked(player) => writeln!(
+                out,
+                "{player}, asked in every information set in {seconds:.1} s: NashConv {gap} points, {share:.5} of the payoffs' range"
+            ),
+            How::Read(silent) => writeln!(
+                out,
+                "strategies as read, and random moves in {silent} information sets that they leave out: NashConv {gap} points"
+            ),
+        };
+        if !self.is_promised() && matches!(self.solved.how, How::Iterated(..)) {
             let why = match self.values.len() {
                 2 => "The goals do not sum to a constant",
                 _ => "There are more than two roles",
@@ -347,21 +479,38 @@ impl Report<'_> {
         out
     }
 
-    /// A role's value, and what it does after each view.
+    /// A role's value, and what it does after each view, early decisions first.
     fn text_of(&self, player: usize, out: &mut String) {
-        let sets = self.tree.infosets_of(player);
-        let _ = writeln!(out, "\n{}: {:.6} points", self.role(player), self.values[player]);
-        let shown = &self.tree.infosets()[sets.clone()][..sets.len().min(self.args.top)];
+        let (value, best) = (self.values[player], self.best[player]);
+        let _ = write!(out, "\n{}: {value:.6} points", self.role(player));
+        if best - value > 1e-6 {
+            let _ = write!(out, ", {best:.6} if it alone did its best");
+        }
+        out.push('\n');
+        let mut sets: Vec<&Infoset> = self.tree.infosets()[self.tree.infosets_of(player)].iter().collect();
+        sets.sort_by_key(|set| self.tree.view(set).len());
+        let shown = &sets[..sets.len().min(self.args.top)];
         let views: Vec<String> = shown.iter().map(|set| self.tree.view_text(set, self.sim)).collect();
-        let width = views.iter().map(|v| v.chars().count()).max().unwrap_or(0).min(60);
+        let widths = views.iter().map(|v| v.chars().count());
+        let width = widths.filter(|&w| w <= WIDE).max().unwrap_or(0);
         let role = self.tree.players[player];
         for (set, view) in shown.iter().zip(&views) {
+            let often = |s: usize| self.solved.policy.0[s];
             let action = |s: usize| {
                 let mv = self.sim.move_text(role, self.tree.move_of(s));
-                format!("{mv} {:.4}", self.solved.policy.0[s])
+                format!("{mv} {:.4}", often(s))
             };
-            let actions: Vec<String> = set.sequences().map(action).collect();
-            let _ = writeln!(out, "  {view:width$}  {}", actions.join("  "));
+            // Of many moves, only those that are played.
+            let told = |s: &usize| set.n <= FEW || often(*s) >= 5e-5;
+            let mut actions: Vec<String> = set.sequences().filter(told).map(action).collect();
+            if actions.len() < set.n as usize {
+                actions.push("others never".to_owned());
+            }
+            let gap = match view.chars().count() > width {
+                true => "\n    ",
+                false => "  ",
+            };
+            let _ = writeln!(out, "  {view:width$}{gap}{}", actions.join("  "));
         }
         if shown.len() < sets.len() {
             let rest = sets.len() - shown.len();
@@ -369,3 +518,9 @@ impl Report<'_> {
         }
     }
 }
+
+/// Moves that are shown even if they are never played.
+const FEW: u32 = 3;
+
+/// Views that are longer than this get a line of their own.
+const WIDE: usize = 60;
