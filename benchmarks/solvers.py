@@ -278,7 +278,7 @@ def rounding(bench):
     import pyspiel
 
     rows = []
-    for game in ("goofspiel", "leduc-poker"):
+    for game, algorithm in (("goofspiel", "cfr"), ("leduc-poker", "cfr+")):
         path, _ = bench.efg(game)
         unit = GAMES[game][0]
         runs = {"its own game": (pyspiel.load_game(GAMES[game][1]), 1)}
@@ -287,11 +287,15 @@ def rounding(bench):
                 pyspiel.load_efg_game(scaled(path.read_text(), factor)),
                 unit * factor,
             )
-        for name, (spiel, scale) in runs.items():
-            found = [gap / scale for gap in nash_convs(spiel, "cfr+", POINTS[game])]
-            rows.append({"game": game, "OpenSpiel's CFR+ on": name, **dict(zip(("100", "300", "1,000"), found))})
-        ours = [bench.solve(game, "--algorithm", "cfr+", "--iterations", n)["nash_conv"] / unit for n in POINTS[game]]
-        rows.append({"game": game, "OpenSpiel's CFR+ on": "(ours)", **dict(zip(("100", "300", "1,000"), ours))})
+        found = {
+            name: [gap / scale for gap in nash_convs(spiel, algorithm, POINTS[game])]
+            for name, (spiel, scale) in runs.items()
+        }
+        ours = (bench.solve(game, "--algorithm", algorithm, "--iterations", n) for n in POINTS[game])
+        found["(ours)"] = [run["nash_conv"] / unit for run in ours]
+        for name, gaps in found.items():
+            row = {"game": game, "algorithm": algorithm, "OpenSpiel on": name}
+            rows.append({**row, **dict(zip(("100", "300", "1,000"), gaps))})
     bench.table("rounding", rows)
 
 

@@ -30,3 +30,37 @@ fn every_page_that_the_readme_names_is_there() {
         );
     }
 }
+
+/// The blocks of a page that begin like this.
+fn blocks<'a>(page: &'a str, kind: &str) -> Vec<&'a str> {
+    let begins = page.split(kind).skip(1);
+    begins
+        .filter_map(|b| b.split_once("```").map(|(block, _)| block))
+        .collect()
+}
+
+#[test]
+fn solving_prints_what_the_guide_shows() {
+    let page = include_str!("../../../docs/solving.md");
+    let folder = std::env::temp_dir().join(format!("surmise-docs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("inspection.kif"), blocks(page, "```lisp")[0]).unwrap();
+    let sessions = blocks(page, "```text\n$ surmise ");
+    assert_eq!(sessions.len(), 2);
+    for session in sessions {
+        let (command, shown) = session.split_once('\n').unwrap();
+        let program = env!("CARGO_BIN_EXE_surmise");
+        let ran = std::process::Command::new(program)
+            .args(command.split_whitespace())
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+        // Times differ, and so does what is left of rounding.
+        for line in shown.lines().map(|l| l.split(" in 0.0").next().unwrap_or(l)) {
+            let line = line.split(" (tree").next().unwrap_or(line);
+            assert!(text.contains(line), "`{line}` is not in\n{text}");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
