@@ -5,10 +5,10 @@
 //! The others' strategies are averaged where they are met, which is with their own reach, as it should be. With more than two
 //! players each would be met several times in an iteration; only those who sit after the player count then, as in OpenSpiel.
 
-use crate::form::Policy;
+use crate::form::{Policy, normalise};
 use crate::sampling::Sums;
 use crate::solver::Solver;
-use crate::tree::{Node, Tree};
+use crate::tree::{Infoset, Node, Tree};
 use game::Seed;
 
 /// External sampling.
@@ -41,30 +41,81 @@ impl<'a> External<'a> {
             Node::Decision { infoset, first } => {
                 let set = &tree.infosets()[infoset as usize];
                 let children = tree.children(first, set.n);
-                let (n, begin) = (children.len(), self.stack.len());
-                self.sums.match_regrets(set, &mut self.stack);
-                let value = if set.player as usize == player {
-                    for &child in children {
-                        let value = self.walk(child, player);
-                        self.stack.push(value);
-                    }
-                    let (policy, values) = self.stack[begin..].split_at(n);
-                    let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
-                    let regrets = &mut self.sums.regret[set.sequences()];
-                    regrets.iter_mut().zip(values).for_each(|(r, v)| *r += v - mean);
-                    mean
-                } else {
-                    if set.player as usize == (player + 1) % tree.players.len() {
-                        let totals = self.sums.total[set.sequences()].iter_mut();
-                        totals.zip(&self.stack[begin..]).for_each(|(t, p)| *t += p);
-                    }
-                    let drawn = self.sums.draw(&self.stack[begin..]);
-                    self.walk(children[drawn], player)
-                };
-                self.stack.truncate(begin);
-                value
+                match children.len() {
+                    // Most sets are small, and cheaper without the stack.
+                    2 => self.decide_few::<2>(set, children, player),
+                    3 => self.decide_few::<3>(set, children, player),
+                    4 => self.decide_few::<4>(set, children, player),
+                    _ => self.decide(set, children, player),
+                }
             }
         }
+    }
+
+    /// A decision with a known number of actions.
+    #[inline]
+    fn decide_few<const N: usize>(&mut self, set: &Infoset, children: &[u32], player: usize) -> f64 {
+        let mut policy = [0.0; N];
+        for (p, r) in policy.iter_mut().zip(&self.sums.regret[set.sequences()]) {
+            *p = r.max(0.0);
+        }
+        normalise(&mut policy);
+        if set.player as usize != player {
+            self.meet(set, &policy, player);
+            let drawn = self.sums.draw(&policy);
+            return self.walk(children[drawn], player);
+        }
+        let mut values = [0.0; N];
+        for (value, &child) in values.iter_mut().zip(children) {
+            *value = self.walk(child, player);
+        }
+        self.regret(set, &policy, &values)
+    }
+
+    /// A decision with any number of actions.
+    fn decide(&mut self, set: &Infoset, children: &[u32], player: usize) -> f64 {
+        let begin = self.stack.len();
+        let mut stack = std::mem::take(&mut self.stack);
+        self.sums.match_regrets(set, &mut stack);
+        self.stack = stack;
+        let value = if set.player as usize == player {
+            for &child in children {
+                let value = self.walk(child, player);
+                self.stack.push(value);
+            }
+            let stack = std::mem::take(&mut self.stack);
+            let (policy, values) = stack[begin..].split_at(children.len());
+            let mean = self.regret(set, policy, values);
+            self.stack = stack;
+            mean
+        } else {
+            let stack = std::mem::take(&mut self.stack);
+            self.meet(set, &stack[begin..], player);
+            let drawn = self.sums.draw(&stack[begin..]);
+            self.stack = stack;
+            self.walk(children[drawn], player)
+        };
+        self.stack.truncate(begin);
+        value
+    }
+
+    /// Another's decision: its strategy goes into the average.
+    #[inline]
+    fn meet(&mut self, set: &Infoset, policy: &[f64], player: usize) {
+        let next = player + 1;
+        if set.player as usize == if next == self.sums.tree.players.len() { 0 } else { next } {
+            let totals = self.sums.total[set.sequences()].iter_mut();
+            totals.zip(policy).for_each(|(t, p)| *t += p);
+        }
+    }
+
+    /// The player's own decision: what it regrets. Returns what it is worth.
+    #[inline]
+    fn regret(&mut self, set: &Infoset, policy: &[f64], values: &[f64]) -> f64 {
+        let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
+        let regrets = &mut self.sums.regret[set.sequences()];
+        regrets.iter_mut().zip(values).for_each(|(r, v)| *r += v - mean);
+        mean
     }
 }
 

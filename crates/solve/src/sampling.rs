@@ -1,7 +1,7 @@
 //! What the algorithms that sample share: sums by sequence, and strategies made from them where they are needed.
 
 use crate::form::{Policy, normalise};
-use crate::tree::{Infoset, Tree};
+use crate::tree::{Infoset, Node, Tree};
 use game::Rng;
 
 /// Sums of regrets and strategies.
@@ -14,6 +14,8 @@ pub(crate) struct Sums<'a> {
     /// The goal of each player that counts as nothing won or lost. Regrets do not depend on it, but samples of them are
     /// the noisier the farther payoffs are from it.
     middle: Vec<f64>,
+    /// Whether every edge of nature stands for one move, so that nothing needs to be counted.
+    plain: bool,
 }
 
 impl<'a> Sums<'a> {
@@ -25,6 +27,10 @@ impl<'a> Sums<'a> {
             total: vec![0.0; n],
             rng,
             middle: (0..tree.players.len()).map(|p| tree.middle(p)).collect(),
+            plain: tree.nodes().iter().all(|node| match *node {
+                Node::Chance { first, n } => tree.counts(first, n).iter().all(|&count| count == 1),
+                _ => true,
+            }),
         }
     }
 
@@ -55,6 +61,10 @@ impl<'a> Sums<'a> {
 
     /// Lets nature move: a child and the probability of it.
     pub fn nature(&mut self, first: u32, n: u32) -> (u32, f64) {
+        if self.plain {
+            let drawn = self.rng.below(n as usize);
+            return (self.tree.children(first, n)[drawn], 1.0 / f64::from(n));
+        }
         let counts = self.tree.counts(first, n);
         let total: u32 = counts.iter().sum();
         let mut left = self.rng.below(total as usize) as u32;
