@@ -48,8 +48,8 @@ fn same_nash_conv(spec: &str, points_per_chip: f64, algorithm: Algorithm, expect
         solver.iterate(iterations - solver.iterations());
         let found = form.nash_conv(&solver.average()) / points_per_chip;
         // They are given with three digits. Where symmetries make actions exactly equally good, rounding comes to tell them
-        // apart in the end, and regret matching makes much of that: adding the same to all payoffs changes these figures as
-        // much. Suits are such a symmetry, and all of goofspiel.
+        // apart in the end, and regret matching makes much of that. OpenSpiel parts from itself as far when payoffs are in
+        // another unit (BENCHMARKS.md, Solving). Suits are such a symmetry, and all of goofspiel.
         let later = match spec {
             "leduc-poker" => 0.1,
             "goofspiel" => 0.4,
