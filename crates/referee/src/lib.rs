@@ -6,5 +6,5 @@
 mod play;
 mod record;
 
-pub use play::{Clock, Match, Outcome, Seat, SeatReport};
-pub use record::{Record, RecordError, Round, Substitution, replay};
+pub use play::{Clock, Excuse, Guest, Match, Outcome, Reply, Seat, SeatReport};
+pub use record::{Record, RecordError, Round, Substitution, Wire, replay};

@@ -3,6 +3,9 @@
 //! Nature moves uniformly from the match's seed. A move that is not legal in the true state, or that does not come, is
 //! replaced by a random legal one, from the seed as well, and the record says why.
 //!
+//! Guests play elsewhere and in their own time: as soon as one sits at the table, all seats are asked at once, each on a thread of
+//! its own. They are told when the match begins and how it ends, and whatever goes wrong with them is a substitution.
+//!
 //! A player's flag is raised some time before its move is due, because it takes a moment to notice, to decide and, on a busy
 //! machine, to be given a core at all.
 
@@ -16,8 +19,40 @@ pub enum Seat {
     Player(Box<dyn Player>),
     /// Is shown the true state.
     Cheat(Box<dyn Cheat>),
+    /// Plays elsewhere.
+    Guest(Box<dyn Guest>),
     /// Chance.
     Nature,
+}
+
+/// Somebody who plays elsewhere, keeps a clock of their own, and may answer anything or nothing.
+pub trait Guest: Send {
+    /// Is told that the match begins. An excuse is noted; the match goes on.
+    fn begin(&mut self, stop: &StopFlag) -> Result<(), Excuse>;
+
+    /// Chooses a move, knowing everything the role was told so far.
+    fn choose(&mut self, told: &[Told], stop: &StopFlag) -> Result<Reply, Excuse>;
+
+    /// Is told how it ended: over, with everything the role was told; or given up.
+    fn end(&mut self, told: &[Told], over: bool);
+}
+
+/// What a guest answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The move, in canonical text.
+    pub mv: String,
+    /// The answer as it came.
+    pub raw: String,
+}
+
+/// Why there is no move of a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excuse {
+    /// What came instead.
+    pub raw: String,
+    /// How that is recorded.
+    pub why: Substitution,
 }
 
 /// How long a move may take.
@@ -87,13 +122,14 @@ pub struct SeatReport {
     pub meter: Meter,
     /// The reasons of each decision, one for each move asked for; empty where none came.
     pub decisions: Vec<Decision>,
+    /// What went wrong when the seat was told that the match begins.
+    pub absent: Option<Substitution>,
 }
 
-/// Somebody's turn.
-struct Turn<'a> {
-    role: usize,
-    round: usize,
-    told: &'a [Told],
+/// What asking a seat came to.
+struct Asked {
+    answer: Result<(Decision, String), (String, Substitution)>,
+    took: Duration,
 }
 
 /// A move as asked for and as made.
@@ -106,41 +142,72 @@ struct Made {
 
 impl Match<'_> {
     /// Plays to the end.
-    pub fn play(mut self) -> Result<Outcome, Fault> {
+    pub fn play(self) -> Result<Outcome, Fault> {
+        self.play_watched(&mut |_, _| {})
+    }
+
+    /// Plays to the end and shows the record as it grows: at the beginning, after each round and at the end.
+    pub fn play_watched(mut self, watch: &mut dyn FnMut(&Record, &[SeatReport])) -> Result<Outcome, Fault> {
         let n_roles = self.sim.roles().len();
         let mut seats = vec![SeatReport::default(); n_roles];
         let mut told: Vec<Vec<Told>> = vec![Vec::new(); n_roles];
-        let mut state = self.sim.initial()?;
-        let mut record = self.open_record(&state);
-        while !self.sim.terminal(&state)? {
-            if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
-                record.aborted = true;
-                break;
-            }
-            let mut made = Vec::with_capacity(n_roles);
-            for role in 0..n_roles {
-                let turn = Turn {
-                    role,
-                    round: record.rounds.len(),
-                    told: &told[role],
-                };
-                made.push(self.one_move(&turn, &state, &mut seats[role])?);
-            }
-            state = self.finish_round(&state, made, &mut told, &mut record)?;
-        }
-        if !record.aborted {
-            for role in 0..n_roles {
-                record.goals.push(self.sim.goal(&state, RoleId(role as u16))?.points());
-            }
-        }
+        let played = self.rounds(&mut seats, &mut told, watch);
+        let over = played.as_ref().is_ok_and(|record| !record.aborted);
+        self.each_guest(&told, |guest, told, _| guest.end(told, over));
+        let record = played?;
         for (seat, report) in self.seats.iter().zip(&mut seats) {
             report.meter = match seat {
                 Seat::Player(player) => player.meter(),
                 Seat::Cheat(cheat) => cheat.meter(),
-                Seat::Nature => Meter::default(),
+                Seat::Guest(_) | Seat::Nature => Meter::default(),
             };
         }
         Ok(Outcome { record, seats })
+    }
+
+    fn rounds(
+        &mut self,
+        seats: &mut [SeatReport],
+        told: &mut [Vec<Told>],
+        watch: &mut dyn FnMut(&Record, &[SeatReport]),
+    ) -> Result<Record, Fault> {
+        let n_roles = seats.len();
+        let mut state = self.sim.initial()?;
+        let mut record = self.open_record(&state);
+        watch(&record, seats);
+        let begun = self.each_guest(told, |guest, _, stop| guest.begin(stop));
+        for (report, begun) in seats.iter_mut().zip(begun) {
+            report.absent = begun.and_then(Result::err).map(|excuse| excuse.why);
+        }
+        while !self.sim.terminal(&state)? {
+            if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
+                record.aborted = true;
+                watch(&record, seats);
+                return Ok(record);
+            }
+            let legal = self.legal_moves(&state, record.rounds.len())?;
+            let asked = self.ask_all(&state, told);
+            if self.stop.is_raised() && self.has_guests() {
+                // What was not answered because nobody waited for it is nobody's fault.
+                continue;
+            }
+            let mut made = Vec::with_capacity(n_roles);
+            for (role, asked) in asked.into_iter().enumerate() {
+                let place = (record.rounds.len() * n_roles + role) as u64;
+                made.push(match asked {
+                    None => self.nature(role, &legal[role], place),
+                    Some(asked) => self.judge(role, &legal[role], place, asked, &mut seats[role]),
+                });
+            }
+            state = self.finish_round(&state, made, told, &mut record)?;
+            watch(&record, seats);
+        }
+        for role in 0..n_roles {
+            record.goals.push(self.sim.goal(&state, RoleId(role as u16))?.points());
+        }
+        record.complete = true;
+        watch(&record, seats);
+        Ok(record)
     }
 
     fn open_record(&self, state: &State) -> Record {
@@ -154,62 +221,123 @@ impl Match<'_> {
         }
     }
 
-    fn one_move(&mut self, turn: &Turn<'_>, state: &State, report: &mut SeatReport) -> Result<Made, Fault> {
-        let (role, id) = (turn.role, RoleId(turn.role as u16));
-        let mut legal = Vec::new();
-        self.sim.legal(state, id, &mut legal)?;
-        if legal.is_empty() {
-            let name = &self.sim.roles()[role];
-            let round = turn.round + 1;
-            return Err(Fault::Unknown(format!(
-                "E-NO-MOVE: {name} has no legal move in round {round}"
-            )));
+    fn has_guests(&self) -> bool {
+        self.seats.iter().any(|seat| matches!(seat, Seat::Guest(_)))
+    }
+
+    /// Speaks to all guests at once. The answers are in the order of the seats.
+    fn each_guest<T: Send>(
+        &mut self,
+        told: &[Vec<Told>],
+        say: impl Fn(&mut dyn Guest, &[Told], &StopFlag) -> T + Sync,
+    ) -> Vec<Option<T>> {
+        let (stop, say) = (&self.stop, &say);
+        std::thread::scope(|scope| {
+            let speak = |(seat, told)| match seat {
+                &mut Seat::Guest(ref mut guest) => {
+                    let told: &Vec<Told> = told;
+                    Some(scope.spawn(move || say(guest.as_mut(), told, stop)))
+                }
+                _ => None,
+            };
+            let spoken: Vec<_> = self.seats.iter_mut().zip(told).map(speak).collect();
+            let wait = |thread: std::thread::ScopedJoinHandle<'_, T>| thread.join().expect("guests do not panic");
+            spoken.into_iter().map(|thread| thread.map(wait)).collect()
+        })
+    }
+
+    fn legal_moves(&mut self, state: &State, round: usize) -> Result<Vec<Vec<MoveId>>, Fault> {
+        let mut all = Vec::with_capacity(self.seats.len());
+        for role in 0..self.seats.len() {
+            let mut legal = Vec::new();
+            self.sim.legal(state, RoleId(role as u16), &mut legal)?;
+            if legal.is_empty() {
+                let name = &self.sim.roles()[role];
+                let round = round + 1;
+                return Err(Fault::Unknown(format!(
+                    "E-NO-MOVE: {name} has no legal move in round {round}"
+                )));
+            }
+            all.push(legal);
         }
-        let place = (turn.round * self.seats.len() + role) as u64;
-        if matches!(self.seats[role], Seat::Nature) {
-            let mv = *self.seed.child("nature").nth(place).rng().pick(&legal);
-            let text = self.sim.move_text(id, mv).to_owned();
-            return Ok(Made {
-                mv,
-                submitted: text.clone(),
-                text,
-                substitution: None,
-            });
+        Ok(all)
+    }
+
+    /// Asks everybody but nature for a move: one after the other, or all at once if there are guests.
+    fn ask_all(&mut self, state: &State, told: &[Vec<Told>]) -> Vec<Option<Asked>> {
+        let needs_state = self.seats.iter().any(|seat| matches!(seat, Seat::Cheat(_)));
+        let fluents = match needs_state {
+            true => self.sim.fluents(state),
+            false => Vec::new(),
+        };
+        let (fluents, clock, stop, guests) = (&fluents[..], self.clock, &self.stop, self.has_guests());
+        let seats = self.seats.iter_mut().zip(told);
+        if !guests {
+            return seats
+                .map(|(seat, told)| ask(seat, told, fluents, clock, stop))
+                .collect();
         }
-        let started = Instant::now();
-        let asked = self.ask(turn, state, started);
-        let took = started.elapsed();
-        report.times.push(took);
+        std::thread::scope(|scope| {
+            let asking: Vec<_> = seats
+                .map(|(seat, told)| scope.spawn(move || ask(seat, told, fluents, clock, stop)))
+                .collect();
+            asking
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| Some(crashed())))
+                .collect()
+        })
+    }
+
+    fn nature(&self, role: usize, legal: &[MoveId], place: u64) -> Made {
+        let mv = *self.seed.child("nature").nth(place).rng().pick(legal);
+        let text = self.sim.move_text(RoleId(role as u16), mv).to_owned();
+        Made {
+            mv,
+            submitted: text.clone(),
+            text,
+            substitution: None,
+        }
+    }
+
+    /// Holds an answer against the true state.
+    fn judge(&self, role: usize, legal: &[MoveId], place: u64, asked: Asked, report: &mut SeatReport) -> Made {
+        let id = RoleId(role as u16);
+        report.times.push(asked.took);
         report.moves += 1;
-        let (submitted, missing) = match asked {
-            Ok(decision) => {
-                let mv = decision.mv.clone();
+        let (late, too_late) = match self.seats[role] {
+            // A guest keeps a clock of its own.
+            Seat::Guest(_) => (false, false),
+            _ => self.lateness(asked.took),
+        };
+        let (found, submitted, substitution) = match asked.answer {
+            Ok((decision, raw)) => {
+                let found = legal
+                    .iter()
+                    .copied()
+                    .find(|&m| self.sim.move_text(id, m) == decision.mv);
                 report.decisions.push(decision);
-                (mv, None)
+                let substitution = match found {
+                    Some(_) if too_late => Some(Substitution::Late),
+                    Some(_) => None,
+                    None => Some(Substitution::Illegal),
+                };
+                (found, raw, substitution)
             }
-            Err(fault) => {
+            Err((raw, why)) => {
                 report.decisions.push(Decision::default());
-                (String::new(), Some(fault))
+                (None, raw, Some(why))
             }
         };
-        let found = legal.iter().copied().find(|&m| self.sim.move_text(id, m) == submitted);
-        let (late, too_late) = self.lateness(took);
-        let substitution = match (found, missing) {
-            (Some(_), _) if too_late => Some(Substitution::Late),
-            (Some(_), _) => None,
-            (None, Some(fault)) => Some(Substitution::Missing(fault.to_string())),
-            (None, None) => Some(Substitution::Illegal),
-        };
-        report.late += u64::from(late);
+        report.late += u64::from(late || (found.is_none() && substitution == Some(Substitution::Late)));
         report.illegal += u64::from(found.is_none());
         let kept = found.filter(|_| substitution.is_none());
-        let mv = kept.unwrap_or_else(|| *self.seed.child("substitute").nth(place).rng().pick(&legal));
-        Ok(Made {
+        let mv = kept.unwrap_or_else(|| *self.seed.child("substitute").nth(place).rng().pick(legal));
+        Made {
             mv,
             text: self.sim.move_text(id, mv).to_owned(),
             submitted,
             substitution,
-        })
+        }
     }
 
     /// Whether a move that took this long is late, and whether it is too late.
@@ -217,21 +345,6 @@ impl Match<'_> {
         match self.clock {
             Clock::None => (false, false),
             Clock::PerMove { time, grace } => (took > time, took > time.saturating_add(grace)),
-        }
-    }
-
-    fn ask(&mut self, turn: &Turn<'_>, state: &State, started: Instant) -> Result<Decision, Fault> {
-        let budget = match self.clock {
-            Clock::None => Budget::until(StopFlag::default()),
-            Clock::PerMove { time, .. } => {
-                let time = thinking(time).as_secs_f64();
-                Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time))
-            }
-        };
-        match &mut self.seats[turn.role] {
-            Seat::Player(player) => player.choose(turn.told, &budget),
-            Seat::Cheat(cheat) => cheat.choose_knowing(&self.sim.fluents(state), &budget),
-            Seat::Nature => Err(Fault::Unknown("nature is not asked".to_owned())),
         }
     }
 
@@ -266,5 +379,46 @@ impl Match<'_> {
         record.rounds.push(round);
         record.states.push(self.sim.fluents(&next));
         Ok(next)
+    }
+}
+
+/// Asks one seat.
+fn ask(seat: &mut Seat, told: &[Told], fluents: &[String], clock: Clock, stop: &StopFlag) -> Option<Asked> {
+    let started = Instant::now();
+    let budget = match clock {
+        Clock::None => Budget::until(StopFlag::default()),
+        Clock::PerMove { time, .. } => {
+            let time = thinking(time).as_secs_f64();
+            Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time))
+        }
+    };
+    let decided = |decision: Result<Decision, Fault>| match decision {
+        Ok(decision) => {
+            let submitted = decision.mv.clone();
+            Ok((decision, submitted))
+        }
+        Err(fault) => Err((String::new(), Substitution::Missing(fault.to_string()))),
+    };
+    let answer = match seat {
+        Seat::Player(player) => decided(player.choose(told, &budget)),
+        Seat::Cheat(cheat) => decided(cheat.choose_knowing(fluents, &budget)),
+        Seat::Guest(guest) => match guest.choose(told, stop) {
+            Ok(reply) => Ok((Decision::plain(reply.mv), reply.raw)),
+            Err(excuse) => Err((excuse.raw, excuse.why)),
+        },
+        Seat::Nature => return None,
+    };
+    Some(Asked {
+        answer,
+        took: started.elapsed(),
+    })
+}
+
+/// What is left of a player that panicked: the match goes on without it.
+fn crashed() -> Asked {
+    let why = "the player broke down; please report this".to_owned();
+    Asked {
+        answer: Err((String::new(), Substitution::Missing(why))),
+        took: Duration::ZERO,
     }
 }

@@ -1,7 +1,7 @@
 //! The record of a match, as JSON: what the GGP viewers know, and what they lack (seed, percepts, what was submitted).
 //!
 //! A record replays to the byte: the moves reproduce the states, the percepts and the goals. It holds no times, so that
-//! the same seed gives the same record on any machine.
+//! the same seed gives the same record on any machine; only of a match over the wire ([`Wire`]) the times are part of what happened.
 
 use game::{Fault, RoleId, Simulator};
 use serde_json::{Value, json};
@@ -26,10 +26,40 @@ pub struct Record {
     pub states: Vec<Vec<String>>,
     /// The rounds.
     pub rounds: Vec<Round>,
+    /// Whether it was played to the end. A record that is neither complete nor aborted is of a match that goes on, or whose
+    /// referee was killed.
+    pub complete: bool,
     /// Whether it was given up.
     pub aborted: bool,
     /// Payoffs in role order, if it was played to the end.
     pub goals: Vec<u8>,
+    /// How it was played over the wire, if it was.
+    pub wire: Option<Wire>,
+}
+
+/// What only a match over the wire has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// The match's name, as sent.
+    pub match_id: String,
+    /// `gdl1`, `gdl2a` or `gdl2b`.
+    pub protocol: String,
+    /// Seconds before the first move.
+    pub start_clock: u64,
+    /// Seconds for each move.
+    pub play_clock: u64,
+    /// How much later, in milliseconds, an answer was still taken.
+    pub grace_ms: u64,
+    /// Whether names were hidden; the seed says how.
+    pub scrambled: bool,
+    /// When it began: milliseconds since 1970.
+    pub start_time: u64,
+    /// When each state was reached.
+    pub state_times: Vec<u64>,
+    /// What went wrong when each role was told that the match begins; empty texts where nothing did.
+    pub start_errors: Vec<String>,
+    /// How long each move took, in milliseconds, round by round and in role order; 0 for nature.
+    pub times_ms: Vec<Vec<u64>>,
 }
 
 /// One round.
@@ -54,6 +84,43 @@ pub enum Substitution {
     Missing(String),
     /// The move came too late.
     Late,
+    /// The answer was not one ground term.
+    Unreadable,
+    /// The answer was `nil`: no move.
+    Nil,
+    /// The answer was `busy`.
+    Busy,
+    /// The answer was empty.
+    Empty,
+}
+
+impl Substitution {
+    /// As it stands in records, before what was submitted.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Substitution::Illegal => "IL",
+            Substitution::Missing(_) => "CE",
+            Substitution::Late => "TO",
+            Substitution::Unreadable => "PARSE",
+            Substitution::Nil => "NIL",
+            Substitution::Busy => "BUSY",
+            Substitution::Empty => "EMPTY",
+        }
+    }
+
+    fn from_text(text: &str) -> Option<Substitution> {
+        let (code, rest) = text.split_once(' ').unwrap_or((text, ""));
+        Some(match code {
+            "IL" => Substitution::Illegal,
+            "CE" => Substitution::Missing(rest.to_owned()),
+            "TO" => Substitution::Late,
+            "PARSE" => Substitution::Unreadable,
+            "NIL" => Substitution::Nil,
+            "BUSY" => Substitution::Busy,
+            "EMPTY" => Substitution::Empty,
+            _ => return None,
+        })
+    }
 }
 
 /// What is wrong with a record.
@@ -79,27 +146,33 @@ impl Record {
     pub fn to_json(&self) -> Value {
         let state = |fluents: &Vec<String>| format!("( {} )", fluents.join(" "));
         let each = |pick: fn(&Round) -> Value| self.rounds.iter().map(pick).collect::<Vec<Value>>();
-        json!({
-            "matchId": format!("surmise.{}.{:016x}", self.game.replace([':', ',', '='], "-"), self.seed),
+        let own_id = || format!("surmise.{}.{:016x}", self.game.replace([':', ',', '='], "-"), self.seed);
+        let wire = self.wire.as_ref();
+        let mut value = json!({
+            "matchId": wire.map_or_else(own_id, |w| w.match_id.clone()),
             "game": self.game,
-            "gdlVersion": 2,
-            "protocol": "in-process",
+            "gdlVersion": wire.map_or(2, |w| if w.protocol == "gdl1" { 1 } else { 2 }),
+            "protocol": wire.map_or("in-process", |w| w.protocol.as_str()),
             "roles": self.roles,
             "playerNamesFromHost": self.players,
             "seesTrueState": self.cheats,
             "seed": self.seed,
             "illegalPolicy": "a random legal move from the seed",
-            "isCompleted": !self.aborted,
+            "isCompleted": self.complete,
             "isAborted": self.aborted,
-            "scrambled": false,
+            "scrambled": wire.is_some_and(|w| w.scrambled),
             "states": self.states.iter().map(state).collect::<Vec<_>>(),
             "moves": each(|r| json!(r.moves)),
             "percepts": each(|r| json!(r.percepts)),
             "submitted": each(|r| json!(r.submitted)),
             "errors": each(|r| Value::from(r.substitutions.iter().zip(&r.submitted).map(error_text).collect::<Vec<_>>())),
-            "goalValues": if self.aborted { Value::Null } else { json!(self.goals) },
-            "gameText": self.rules,
-        })
+            "goalValues": if self.complete { json!(self.goals) } else { Value::Null },
+        });
+        if let Some(wire) = wire {
+            wire.add_to(&mut value);
+        }
+        value["gameText"] = json!(self.rules);
+        value
     }
 
     /// From JSON.
@@ -121,7 +194,9 @@ impl Record {
             seed: value["seed"]
                 .as_u64()
                 .ok_or_else(|| RecordError("the record has no number `seed`".to_owned()))?,
+            complete: value["isCompleted"] == Value::Bool(true),
             aborted: value["isAborted"] == Value::Bool(true),
+            wire: Wire::from_json(value)?,
             ..Record::default()
         };
         for state in texts(&value["states"], "states")? {
@@ -137,25 +212,66 @@ impl Record {
     }
 }
 
-fn error_text((substitution, submitted): (&Option<Substitution>, &String)) -> Value {
-    match substitution {
-        None => json!(""),
-        Some(Substitution::Illegal) => json!(format!("IL {submitted}")),
-        Some(Substitution::Missing(why)) => json!(format!("CE {why}")),
-        Some(Substitution::Late) => json!(format!("TO {submitted}")),
+impl Wire {
+    fn add_to(&self, value: &mut Value) {
+        value["startTime"] = json!(self.start_time);
+        value["stateTimes"] = json!(self.state_times);
+        value["previewClock"] = json!(-1);
+        value["startClock"] = json!(self.start_clock);
+        value["playClock"] = json!(self.play_clock);
+        value["graceMs"] = json!(self.grace_ms);
+        value["startErrors"] = json!(self.start_errors);
+        value["timesMs"] = json!(self.times_ms);
     }
+
+    fn from_json(value: &Value) -> Result<Option<Wire>, RecordError> {
+        let protocol = value["protocol"].as_str().unwrap_or("in-process").to_owned();
+        if protocol == "in-process" {
+            return Ok(None);
+        }
+        let number = |key: &str| {
+            let found = value[key].as_u64();
+            found.ok_or_else(|| RecordError(format!("the record has no number `{key}`")))
+        };
+        let times = list(&value["timesMs"], "timesMs")?.iter();
+        Ok(Some(Wire {
+            match_id: value["matchId"].as_str().unwrap_or_default().to_owned(),
+            protocol,
+            start_clock: number("startClock")?,
+            play_clock: number("playClock")?,
+            grace_ms: number("graceMs")?,
+            scrambled: value["scrambled"] == Value::Bool(true),
+            start_time: number("startTime")?,
+            state_times: numbers(&value["stateTimes"], "stateTimes")?,
+            start_errors: texts(&value["startErrors"], "startErrors")?,
+            times_ms: times.map(|t| numbers(t, "timesMs")).collect::<Result<_, _>>()?,
+        }))
+    }
+}
+
+fn numbers(value: &Value, name: &str) -> Result<Vec<u64>, RecordError> {
+    let number = |v: &Value| {
+        let wrong = || RecordError(format!("`{name}` holds something that is not a number"));
+        v.as_u64().ok_or_else(wrong)
+    };
+    list(value, name)?.iter().map(number).collect()
+}
+
+fn error_text((substitution, submitted): (&Option<Substitution>, &String)) -> Value {
+    let Some(substitution) = substitution else {
+        return json!("");
+    };
+    let what = match substitution {
+        Substitution::Missing(why) => why,
+        _ => submitted,
+    };
+    json!(format!("{} {what}", substitution.code()))
 }
 
 fn read_round(value: &Value, round: usize) -> Result<Round, RecordError> {
     let place = |key: &str| format!("{key}[{round}]");
     let percepts = list(&value["percepts"][round], &place("percepts"))?;
     let errors = texts(&value["errors"][round], &place("errors"))?;
-    let substitution = |error: &String| match error.split_once(' ') {
-        Some(("IL", _)) => Some(Substitution::Illegal),
-        Some(("CE", why)) => Some(Substitution::Missing(why.to_owned())),
-        Some(("TO", _)) => Some(Substitution::Late),
-        _ => None,
-    };
     Ok(Round {
         moves: texts(&value["moves"][round], &place("moves"))?,
         percepts: percepts
@@ -163,7 +279,7 @@ fn read_round(value: &Value, round: usize) -> Result<Round, RecordError> {
             .map(|p| texts(p, &place("percepts")))
             .collect::<Result<_, _>>()?,
         submitted: texts(&value["submitted"][round], &place("submitted"))?,
-        substitutions: errors.iter().map(substitution).collect(),
+        substitutions: errors.iter().map(|e| Substitution::from_text(e)).collect(),
     })
 }
 
@@ -239,7 +355,7 @@ pub fn replay(record: &Record, sim: &mut dyn Simulator) -> Result<(), RecordErro
             &record.states.get(number + 1),
         )?;
     }
-    if record.aborted {
+    if !record.complete {
         return Ok(());
     }
     check("the end", &sim.terminal(&state)?, &true)?;
