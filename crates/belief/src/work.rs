@@ -28,10 +28,16 @@ pub(crate) struct Clue {
 
 impl Clue {
     pub(crate) fn new(round: &Round) -> Clue {
+        // What was never told holds nobody to anything.
+        let level = match (round.own, &round.sees[..]) {
+            (MoveId::UNKNOWN, _) => Level::Nothing,
+            (_, [PerceptId::UNKNOWN]) => Level::OwnMove,
+            _ => Level::Full,
+        };
         Clue {
             own: round.own,
             sees: round.sees.clone(),
-            level: Level::Full,
+            level,
         }
     }
 

@@ -11,6 +11,24 @@ pub struct Told {
     pub sees: Vec<String>,
 }
 
+impl Told {
+    /// In place of a move, or as the only percept: not known. No ground term is written like this.
+    pub const UNKNOWN: &str = "?";
+
+    /// A round of which nothing was told but, perhaps, the own move: a message got lost.
+    pub fn unobserved(own: Option<String>) -> Told {
+        Told {
+            own: own.unwrap_or_else(|| Told::UNKNOWN.to_owned()),
+            sees: vec![Told::UNKNOWN.to_owned()],
+        }
+    }
+
+    /// Whether what was perceived is not known.
+    pub fn is_unobserved(&self) -> bool {
+        self.sees.len() == 1 && self.sees[0] == Told::UNKNOWN
+    }
+}
+
 /// A move that was considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {

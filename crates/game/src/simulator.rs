@@ -12,9 +12,20 @@ pub struct RoleId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveId(pub u32);
 
+impl MoveId {
+    /// In a view: it is not known which. No simulator gives it to a move.
+    pub const UNKNOWN: MoveId = MoveId(u32::MAX);
+}
+
 /// A percept of one role. Only meaningful together with the role and the simulator that named it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PerceptId(pub u32);
+
+impl PerceptId {
+    /// In a view: something that the rules do not know; alone, that it is not known what was perceived. No simulator gives it
+    /// to a percept.
+    pub const UNKNOWN: PerceptId = PerceptId(u32::MAX);
+}
 
 /// A state in the form its simulator chose: a bitset for compiled games, packed ids for the reference.
 ///

@@ -39,6 +39,7 @@ pub use symbol::{Symbol, Symbols, kw};
 use diagnostic::Sink;
 use forms::Dialect;
 use names::Names;
+use std::sync::Arc;
 
 /// How to read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,7 +137,8 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
         forms = check::check(forms, dialect, &names.symbols, &mut sink);
     }
     let symbols = names.symbols;
-    let rules = normalise::normalise(forms, symbols, &mut sink);
+    let mut rules = normalise::normalise(forms, symbols, &mut sink);
+    rules.source = Arc::from(&*text);
     Reading {
         text,
         ast,

@@ -9,6 +9,7 @@ use crate::source::Span;
 use crate::symbol::{Symbols, kw};
 use crate::unify::{Substitution, TooLarge};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Clauses that one rule may be split into; beyond that its disjunctions get relations of their own.
 const MAX_SPLIT: usize = 1024;
@@ -32,7 +33,12 @@ pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink)
         let random = || c.head.args.first() == Some(&Term::constant(kw::RANDOM));
         c.head.relation == kw::SEES || (c.head.relation == kw::ROLE && random())
     });
-    Rules { symbols, clauses, gdl2 }
+    Rules {
+        symbols,
+        clauses,
+        gdl2,
+        source: Arc::from(""),
+    }
 }
 
 struct Normaliser<'a> {

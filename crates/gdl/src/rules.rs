@@ -5,6 +5,7 @@
 
 use crate::symbol::{Symbol, Symbols, kw};
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 /// A normalised description.
 #[derive(Clone, Debug, Default)]
@@ -15,15 +16,26 @@ pub struct Rules {
     pub clauses: Vec<Clause>,
     /// Whether the description uses GDL-II: a `sees` clause or the role `random`.
     pub gdl2: bool,
+    /// What it was read from, to be handed on to others.
+    pub source: Arc<str>,
 }
 
 impl Rules {
     /// Lets every role see every move, `(did ROLE MOVE)`, if the game has no `sees` rules of its own: a GDL-I game is the
     /// GDL-II game in which nothing is hidden (language reference, section 8.5).
     pub fn announce_moves(&mut self) {
-        if self.clauses.iter().any(|c| c.head.relation == kw::SEES) {
-            return;
+        if !self.has_sees() {
+            self.announce_all_moves();
         }
+    }
+
+    /// Whether there are rules about what roles perceive.
+    pub fn has_sees(&self) -> bool {
+        self.clauses.iter().any(|c| c.head.relation == kw::SEES)
+    }
+
+    /// Lets every role see every move, `(did ROLE MOVE)`, besides what it sees anyway: for managers that tell everything.
+    pub fn announce_all_moves(&mut self) {
         let did = self.symbols.intern("did");
         let var = Term::Var;
         let atom = |relation, args| Atom { relation, args };

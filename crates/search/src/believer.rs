@@ -76,11 +76,11 @@ impl Believer {
 
     fn round(&mut self, told: &Told) -> Result<Round, Fault> {
         let (sim, role) = (&mut self.tools.sim, self.tools.role);
-        let own = sim.find_move(role, &told.own);
-        let own = own.ok_or_else(|| Fault::Unknown(format!("`{}` is never a move of this role", told.own)))?;
+        // A move that is never ours is one we know nothing about.
+        let own = sim.find_move(role, &told.own).unwrap_or(MoveId::UNKNOWN);
         let mut sees: Vec<PerceptId> = Vec::with_capacity(told.sees.len());
         for text in &told.sees {
-            sees.push(sim.find_percept(role, text).unwrap_or(PerceptId(u32::MAX)));
+            sees.push(sim.find_percept(role, text).unwrap_or(PerceptId::UNKNOWN));
         }
         sees.sort();
         Ok(Round { own, sees })

@@ -1,0 +1,589 @@
+//! HTTP as far as the protocol needs it: one request, one reply, one connection.
+//!
+//! Heads are parsed by `httparse`. Bodies are framed here, because peers are careless: some send no length, some count characters
+//! instead of bytes, some announce more than they send. A body therefore also ends where its expression does, if nothing
+//! follows for a moment. Every wait has an end, and so has everything that is kept.
+
+use crate::kif::{self, Trouble};
+use game::StopFlag;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+/// What a peer may use up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the head of a message.
+    pub head: usize,
+    /// Bytes of its body.
+    pub body: usize,
+    /// Time for a whole request to arrive.
+    pub time: Duration,
+    /// Time without a single byte.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            head: 16 << 10,
+            body: 16 << 20,
+            time: Duration::from_secs(60),
+            idle: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The most that is read of a reply.
+pub const MAX_REPLY: usize = 64 << 10;
+
+/// After this long without a byte, a body whose expression is complete is taken to be complete.
+const LULL: Duration = Duration::from_millis(250);
+
+/// Header lines that are understood at most.
+const MAX_HEADERS: usize = 96;
+
+/// A request that has arrived.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// When its first byte did.
+    pub arrived: Instant,
+    /// The method, as sent.
+    pub method: String,
+    /// The path, as sent.
+    pub target: String,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Why a request is not served.
+#[derive(Debug)]
+pub enum Refusal {
+    /// There is nobody to answer.
+    Gone,
+    /// The answer is this status.
+    Status(u16, &'static str),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        match is_timeout(&error) {
+            true => Refusal::Status(408, "Request Timeout"),
+            false => Refusal::Gone,
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+/// How long a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    Length(usize),
+    Chunked,
+    ToTheEnd,
+}
+
+/// A socket with a deadline for everything that is read from it.
+struct Inbox<'a> {
+    stream: &'a TcpStream,
+    deadline: Instant,
+    buffer: Vec<u8>,
+    ended: bool,
+}
+
+impl Inbox<'_> {
+    /// Waits for more bytes, at most so long. False if there will be none.
+    fn more(&mut self, patience: Duration) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let patience = patience.min(left);
+        if patience.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(patience))?;
+        let mut chunk = [0; 16 << 10];
+        loop {
+            match (&mut &*self.stream).read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Ok(n) => {
+                    self.buffer.extend_from_slice(&chunk[..n]);
+                    return Ok(true);
+                }
+            }
+        }
+    }
+}
+
+/// Reads one request.
+pub fn read_request(stream: &TcpStream, limits: &Limits) -> Result<Request, Refusal> {
+    let mut inbox = Inbox {
+        stream,
+        deadline: Instant::now() + limits.time,
+        buffer: Vec::new(),
+        ended: false,
+    };
+    let mut arrived = None;
+    let (mut request, length, framing, expects) = loop {
+        if !inbox.more(limits.idle)? {
+            return Err(match inbox.buffer.is_empty() {
+                true => Refusal::Gone,
+                false => Refusal::Status(400, "Bad Request"),
+            });
+        }
+        let arrived = *arrived.get_or_insert_with(Instant::now);
+        if let Some(head) = parse_head(&inbox.buffer, arrived)? {
+            break head;
+        }
+        if inbox.buffer.len() > limits.head {
+            return Err(Refusal::Status(431, "Request Header Fields Too Large"));
+        }
+    };
+    if matches!(framing, Framing::Length(n) if n > limits.body) {
+        return Err(Refusal::Status(413, "Content Too Large"));
+    }
+    inbox.buffer.drain(..length);
+    if expects && inbox.buffer.is_empty() {
+        (&mut &*stream).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    request.body = match read_body(&mut inbox, framing, limits.body, limits.idle)? {
+        Some(body) => body,
+        None => return Err(Refusal::Status(413, "Content Too Large")),
+    };
+    Ok(request)
+}
+
+type Head = (Request, usize, Framing, bool);
+
+fn parse_head(buffer: &[u8], arrived: Instant) -> Result<Option<Head>, Refusal> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut head = httparse::Request::new(&mut headers);
+    let length = match head.parse(buffer) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => {
+            return Err(Refusal::Status(431, "Request Header Fields Too Large"));
+        }
+        Err(_) => return Err(Refusal::Status(400, "Bad Request")),
+    };
+    let request = Request {
+        arrived,
+        method: head.method.unwrap_or_default().to_owned(),
+        target: head.path.unwrap_or_default().to_owned(),
+        body: Vec::new(),
+    };
+    let has_body = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+    let framing = match framing(head.headers) {
+        Framing::ToTheEnd if !has_body => Framing::Length(0),
+        framing => framing,
+    };
+    let expects = header(head.headers, "expect").is_some_and(|v| v.eq_ignore_ascii_case("100-continue"));
+    Ok(Some((request, length, framing, expects)))
+}
+
+fn header<'a>(headers: &[httparse::Header<'a>], name: &str) -> Option<&'a str> {
+    let found = headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
+    std::str::from_utf8(found.value).ok().map(str::trim)
+}
+
+fn framing(headers: &[httparse::Header<'_>]) -> Framing {
+    if header(headers, "transfer-encoding").is_some_and(|v| v.to_ascii_lowercase().contains("chunked")) {
+        return Framing::Chunked;
+    }
+    match header(headers, "content-length").and_then(|v| v.parse().ok()) {
+        Some(length) => Framing::Length(length),
+        None => Framing::ToTheEnd,
+    }
+}
+
+/// What of a body is there.
+enum Body {
+    Complete(Vec<u8>),
+    /// It may be all there is, if nothing follows.
+    SoFar(Vec<u8>),
+    Unfinished,
+    TooLarge,
+}
+
+/// Reads a body; nothing if it is larger than allowed.
+fn read_body(inbox: &mut Inbox<'_>, framing: Framing, most: usize, idle: Duration) -> io::Result<Option<Vec<u8>>> {
+    let mut quiet_since = Instant::now();
+    loop {
+        if let Framing::Length(n) = framing
+            && inbox.buffer.len() < n.min(most)
+            && !inbox.ended
+            && quiet_since.elapsed() < LULL
+        {
+            // The common case: there is more to come, and nothing to look at yet.
+        } else {
+            match frame(&inbox.buffer, framing, most, inbox.ended) {
+                Body::Complete(body) => return Ok(Some(body)),
+                Body::TooLarge => return Ok(None),
+                Body::SoFar(body) if inbox.ended || quiet_since.elapsed() >= LULL => return Ok(Some(body)),
+                Body::SoFar(_) | Body::Unfinished => {}
+            }
+        }
+        match inbox.more(LULL) {
+            Ok(true) => quiet_since = Instant::now(),
+            Ok(false) => {}
+            Err(error) if is_timeout(&error) && quiet_since.elapsed() < idle && Instant::now() < inbox.deadline => {}
+            Err(error) if is_timeout(&error) => {
+                // Late, but perhaps something can be made of it.
+                return Ok(Some(std::mem::take(&mut inbox.buffer)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
+    let expression = |bytes: &[u8]| kif::first(&String::from_utf8_lossy(bytes)).err();
+    match framing {
+        Framing::Chunked => unchunk(buffer, most, ended),
+        Framing::Length(n) if n > most => Body::TooLarge,
+        Framing::Length(0) => Body::Complete(Vec::new()),
+        Framing::Length(n) if buffer.len() >= n => {
+            let unfinished = expression(&buffer[..n]) == Some(Trouble::Unfinished);
+            match unfinished {
+                // A length in characters is too small for a text with others than ASCII; the rest is on its way.
+                true if buffer.len() <= most => Body::SoFar(buffer.to_vec()),
+                true => Body::TooLarge,
+                false => Body::Complete(buffer[..n].to_vec()),
+            }
+        }
+        _ if buffer.len() > most => Body::TooLarge,
+        _ if ended => Body::Complete(buffer.to_vec()),
+        _ => match expression(buffer) {
+            None => Body::SoFar(buffer.to_vec()),
+            Some(_) => Body::Unfinished,
+        },
+    }
+}
+
+/// Puts chunks together.
+fn unchunk(mut rest: &[u8], most: usize, ended: bool) -> Body {
+    let mut body = Vec::new();
+    let unfinished = |body: Vec<u8>| if ended { Body::Complete(body) } else { Body::Unfinished };
+    loop {
+        match httparse::parse_chunk_size(rest) {
+            Ok(httparse::Status::Complete((_, 0))) => return Body::Complete(body),
+            Ok(httparse::Status::Complete((start, size))) => {
+                let size = usize::try_from(size).unwrap_or(usize::MAX);
+                if size > most || body.len() + size > most {
+                    return Body::TooLarge;
+                }
+                let Some(chunk) = rest.get(start..start + size) else {
+                    body.extend_from_slice(&rest[start..]);
+                    return unfinished(body);
+                };
+                body.extend_from_slice(chunk);
+                let after = rest.get(start + size..).unwrap_or_default();
+                rest = after
+                    .strip_prefix(b"\r\n")
+                    .or(after.strip_prefix(b"\n"))
+                    .unwrap_or(after);
+            }
+            Ok(httparse::Status::Partial) => return unfinished(body),
+            Err(_) => return Body::Complete(body),
+        }
+    }
+}
+
+/// A message that was sent as a path: percent-encoded, `+` is a blank.
+pub fn decode_target(target: &str) -> Vec<u8> {
+    let path = target.strip_prefix('/').unwrap_or(target);
+    let mut out = Vec::with_capacity(path.len());
+    let mut bytes = path.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'+' => out.push(b' '),
+            b'%' => {
+                let mut ahead = bytes.clone();
+                let digits = (ahead.next().and_then(hex), ahead.next().and_then(hex));
+                match digits {
+                    (Some(high), Some(low)) => {
+                        out.push(high << 4 | low);
+                        bytes = ahead;
+                    }
+                    _ => out.push(b'%'),
+                }
+            }
+            byte => out.push(byte),
+        }
+    }
+    out
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|d| d as u8)
+}
+
+/// Sends a reply and closes the connection, as some managers wait for that.
+pub fn reply(stream: &TcpStream, status: u16, reason: &str, kind: &str, body: &str) -> io::Result<()> {
+    let head = format!(
+        "HTTP/1.0 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\
+         Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
+         Access-Control-Allow-Headers: Content-Type\r\n\r\n",
+        body.len()
+    );
+    stream.set_write_timeout(Some(Duration::from_secs(5)))?;
+    (&mut &*stream).write_all((head + body).as_bytes())?;
+    linger(stream)
+}
+
+/// Ends our half and lets the peer end its own: closing with unread bytes would take the reply back.
+fn linger(stream: &TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let deadline = Instant::now() + Duration::from_millis(500);
+    let mut scrap = [0; 16 << 10];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match (&mut &*stream).read(&mut scrap) {
+            Ok(0) | Err(_) => return Ok(()),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Why there was no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoReply {
+    /// There is nobody, or they hung up.
+    Unreachable(String),
+    /// Time was up; what had come by then.
+    Late(String),
+    /// The reply was too long; its beginning.
+    TooLong(String),
+    /// Nobody wants to know any more.
+    Stopped,
+}
+
+/// Where a player is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl Peer {
+    /// Reads `host:port`.
+    pub fn parse(text: &str) -> Option<Peer> {
+        let (host, port) = text.rsplit_once(':')?;
+        let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+        let fine = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/' || c.is_control());
+        let port = port.parse().ok().filter(|&p| p > 0)?;
+        fine.then(|| Peer {
+            host: host.to_owned(),
+            port,
+        })
+    }
+
+    /// Connects, trying every address of the name.
+    pub fn connect(&self, patience: Duration, stop: &StopFlag) -> Result<TcpStream, NoReply> {
+        let deadline = Instant::now() + patience;
+        let mut last = NoReply::Unreachable("the name has no address".to_owned());
+        for address in self.resolve(patience)? {
+            loop {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(NoReply::Unreachable("nobody took the call".to_owned()));
+                }
+                if stop.is_raised() {
+                    return Err(NoReply::Stopped);
+                }
+                // In pieces, to notice the flag.
+                match TcpStream::connect_timeout(&address, left.min(Duration::from_secs(1))) {
+                    Ok(stream) => {
+                        // Messages are small and wait for their answers.
+                        let _ = stream.set_nodelay(true);
+                        return Ok(stream);
+                    }
+                    Err(error) if is_timeout(&error) => {}
+                    Err(error) => {
+                        last = NoReply::Unreachable(error.to_string());
+                        break;
+                    }
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// Addresses of a name. Looking one up cannot be stopped, so it is left behind if it takes too long.
+    fn resolve(&self, patience: Duration) -> Result<Vec<SocketAddr>, NoReply> {
+        let pair = (self.host.clone(), self.port);
+        if let Ok(ip) = self.host.parse() {
+            return Ok(vec![SocketAddr::new(ip, self.port)]);
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let look_up = move || {
+            let found = pair.to_socket_addrs().map(|found| found.collect::<Vec<_>>());
+            let _ = sender.send(found);
+        };
+        let spawned = std::thread::Builder::new().name("look-up".to_owned()).spawn(look_up);
+        spawned.map_err(|error| NoReply::Unreachable(error.to_string()))?;
+        match receiver.recv_timeout(patience) {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(error)) => Err(NoReply::Unreachable(error.to_string())),
+            Err(_) => Err(NoReply::Unreachable("looking up the name took too long".to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// Time for a connection to come about; it does not count against any clock.
+pub const CONNECT: Duration = Duration::from_secs(5);
+
+/// How often a wait looks at the flag.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Says something to a peer and waits for the answer, until a deadline that starts when the connection stands.
+pub fn exchange(peer: &Peer, message: &str, patience: Duration, stop: &StopFlag) -> Result<String, NoReply> {
+    let stream = peer.connect(CONNECT, stop)?;
+    let deadline = Instant::now() + patience;
+    let gone = |error: io::Error| NoReply::Unreachable(error.to_string());
+    let request = format!(
+        "POST / HTTP/1.0\r\nAccept: text/delim\r\nHost: {peer}\r\nSender: GAMESERVER\r\nReceiver: {}\r\n\
+         Content-Type: text/acl\r\nContent-Length: {}\r\n\r\n{message}",
+        peer.host,
+        message.len()
+    );
+    send(&stream, request.as_bytes(), deadline, stop)?;
+    let mut inbox = Inbox {
+        stream: &stream,
+        deadline,
+        buffer: Vec::new(),
+        ended: false,
+    };
+    let mut quiet_since = Instant::now();
+    loop {
+        let body = reply_body(&inbox.buffer, inbox.ended);
+        match body {
+            Body::Complete(body) => return Ok(text(&body)),
+            Body::SoFar(body) if inbox.ended || quiet_since.elapsed() >= LULL => return Ok(text(&body)),
+            Body::TooLarge => return Err(NoReply::TooLong(text(&inbox.buffer).chars().take(200).collect())),
+            Body::SoFar(_) | Body::Unfinished => {}
+        }
+        if stop.is_raised() {
+            return Err(NoReply::Stopped);
+        }
+        match inbox.more(GLANCE) {
+            Ok(true) => quiet_since = Instant::now(),
+            Ok(false) => {}
+            Err(error) if is_timeout(&error) => {
+                if Instant::now() >= deadline {
+                    return Err(NoReply::Late(text(&inbox.buffer).chars().take(200).collect()));
+                }
+            }
+            Err(error) => return Err(gone(error)),
+        }
+    }
+}
+
+fn send(stream: &TcpStream, mut bytes: &[u8], deadline: Instant, stop: &StopFlag) -> Result<(), NoReply> {
+    while !bytes.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(NoReply::Late(String::new()));
+        }
+        if stop.is_raised() {
+            return Err(NoReply::Stopped);
+        }
+        let waiting = stream.set_write_timeout(Some(left.min(Duration::from_millis(500))));
+        let written = waiting.and_then(|()| (&mut &*stream).write(bytes));
+        match written {
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(NoReply::Unreachable(error.to_string())),
+        }
+    }
+    Ok(())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+fn reply_body(buffer: &[u8], ended: bool) -> Body {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut head = httparse::Response::new(&mut headers);
+    match head.parse(buffer) {
+        Ok(httparse::Status::Complete(length)) => {
+            let framing = framing(head.headers);
+            frame(&buffer[length..], framing, MAX_REPLY, ended)
+        }
+        Ok(httparse::Status::Partial) if ended => Body::Complete(Vec::new()),
+        Ok(httparse::Status::Partial) if buffer.len() <= MAX_REPLY => Body::Unfinished,
+        // No HTTP at all: then it is the answer itself.
+        Err(_) => frame(buffer, Framing::ToTheEnd, MAX_REPLY, ended),
+        Ok(_) => Body::TooLarge,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_decoded() {
+        assert_eq!(decode_target("/(INFO)"), b"(INFO)");
+        assert_eq!(decode_target("/%28PLAY+m%201%29%zz%"), b"(PLAY m 1)%zz%");
+        assert_eq!(decode_target("/"), b"");
+    }
+
+    #[test]
+    fn peers_are_read() {
+        let peer = |host: &str, port| {
+            Some(Peer {
+                host: host.to_owned(),
+                port,
+            })
+        };
+        assert_eq!(Peer::parse("127.0.0.1:9147"), peer("127.0.0.1", 9147));
+        assert_eq!(Peer::parse("[::1]:80"), peer("::1", 80));
+        for wrong in [
+            "",
+            "localhost",
+            "localhost:",
+            ":80",
+            "a b:80",
+            "a:0",
+            "a:70000",
+            "a/b:80",
+        ] {
+            assert_eq!(Peer::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_put_together() {
+        let whole = b"3\r\n(IN\r\n3;x=y\r\nFO)\r\n0\r\n\r\n";
+        assert!(matches!(unchunk(whole, 100, false), Body::Complete(b) if b == b"(INFO)"));
+        assert!(matches!(unchunk(&whole[..6], 100, false), Body::Unfinished));
+        assert!(matches!(unchunk(b"ffffffffffffffff\r\n", 100, false), Body::TooLarge));
+        assert!(matches!(unchunk(b"zz", 100, false), Body::Complete(b) if b.is_empty()));
+    }
+}

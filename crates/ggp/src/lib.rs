@@ -1,0 +1,25 @@
+//! The GGP protocol over HTTP, both sides, for GDL-I and GDL-II.
+//!
+//! [`Server`] is a player that a manager elsewhere can call; who plays is passed in as a [`Bench`]. [`Remote`] is a player elsewhere,
+//! as a [`referee::Guest`] at our table. [`compliance`] tries somebody else's player.
+//!
+//! Everything here is synchronous: a thread for each connection, of which there are few and for a short time, and two for each match
+//! that is being played. Heads of HTTP messages are parsed by `httparse`; bodies are framed here ([`http`]), because peers send what
+//! HTTP does not allow, such as bodies without a length, or with a wrong one.
+//!
+//! Reading order: [`kif`] (expressions), [`message`] (what they mean), [`http`] (how they travel), [`session`] (one match as its player
+//! sees it), [`Server`], [`Remote`].
+
+pub mod compliance;
+pub mod http;
+pub mod kif;
+pub mod message;
+mod remote;
+mod server;
+pub mod session;
+pub mod spelling;
+
+pub use message::Variant;
+pub use remote::{Clocks, Host, Remote};
+pub use server::{Handle, Options, Server};
+pub use session::{Bench, Sitter};

@@ -1,0 +1,287 @@
+//! The messages of the protocol: what a manager says, and the formats in which ours says it.
+
+use crate::kif;
+use std::fmt;
+use std::str::FromStr;
+
+/// What PLAY and STOP tell a player: three dialects of one protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// The joint move, to everybody: `(PLAY id (m1 … mk))`.
+    Gdl1,
+    /// Only the role's percepts: `(PLAY id (p1 …))` (Dresden, 2010).
+    Gdl2a,
+    /// Turn, the role's own move and its percepts: `(PLAY id turn move (p1 …))` (Dresden, 2013).
+    Gdl2b,
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Variant::Gdl1 => "gdl1",
+            Variant::Gdl2a => "gdl2a",
+            Variant::Gdl2b => "gdl2b",
+        })
+    }
+}
+
+impl FromStr for Variant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Variant, String> {
+        match text {
+            "gdl1" => Ok(Variant::Gdl1),
+            "gdl2a" => Ok(Variant::Gdl2a),
+            "gdl2b" => Ok(Variant::Gdl2b),
+            other => Err(format!(
+                "there is no protocol `{other}`; there are gdl2b, gdl2a and gdl1"
+            )),
+        }
+    }
+}
+
+/// A message, as slices of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// Who are you, and are you free?
+    Info,
+    /// Are you there?
+    Ping,
+    /// Rules that may be played later.
+    Preview {
+        /// The list of rules.
+        rules: &'a str,
+    },
+    /// A match begins.
+    Start {
+        /// The match.
+        id: &'a str,
+        /// Whom to play.
+        role: &'a str,
+        /// The list of rules.
+        rules: &'a str,
+        /// Seconds until the first move.
+        start_clock: u64,
+        /// Seconds for each move.
+        play_clock: u64,
+    },
+    /// Your move.
+    Play {
+        /// The match.
+        id: &'a str,
+        /// What happened.
+        news: News<'a>,
+    },
+    /// The match is over.
+    Stop {
+        /// The match.
+        id: &'a str,
+        /// What happened last.
+        news: News<'a>,
+    },
+    /// The match is given up.
+    Abort {
+        /// The match.
+        id: &'a str,
+    },
+}
+
+/// What PLAY and STOP tell about the last round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News<'a> {
+    /// Moves or percepts; none is the same as `NIL`.
+    List(Vec<&'a str>),
+    /// Turn, own move, percepts.
+    Turn {
+        /// The turn, from 0.
+        turn: u64,
+        /// The own move as executed; nothing for `NIL`.
+        last: Option<&'a str>,
+        /// What was perceived.
+        percepts: Vec<&'a str>,
+    },
+}
+
+impl Message<'_> {
+    /// Reads a message; nothing if it is none.
+    pub fn parse(text: &str) -> Option<Message<'_>> {
+        let expression = kif::first(text).ok()?;
+        let items = kif::items(expression).unwrap_or_else(|| vec![expression]);
+        let (&word, rest) = items.split_first()?;
+        let message = match (word.to_ascii_lowercase().as_str(), rest) {
+            ("info", _) => Message::Info,
+            ("ping", _) => Message::Ping,
+            ("preview", [rules, ..]) => Message::Preview { rules },
+            ("start", [id, role, rules, start, play, ..]) => Message::Start {
+                id: name(id)?,
+                role: name(role)?,
+                rules,
+                start_clock: clock(start)?,
+                play_clock: clock(play)?,
+            },
+            ("play", [id, rest @ ..]) => Message::Play {
+                id: name(id)?,
+                news: News::parse(rest)?,
+            },
+            ("stop", [id]) => Message::Stop {
+                id: name(id)?,
+                news: News::List(Vec::new()),
+            },
+            ("stop", [id, rest @ ..]) => Message::Stop {
+                id: name(id)?,
+                news: News::parse(rest)?,
+            },
+            ("abort", [id, ..]) => Message::Abort { id: name(id)? },
+            _ => return None,
+        };
+        Some(message)
+    }
+
+    /// The keyword, for logs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Message::Info => "INFO",
+            Message::Ping => "PING",
+            Message::Preview { .. } => "PREVIEW",
+            Message::Start { .. } => "START",
+            Message::Play { .. } => "PLAY",
+            Message::Stop { .. } => "STOP",
+            Message::Abort { .. } => "ABORT",
+        }
+    }
+}
+
+impl<'a> News<'a> {
+    fn parse(rest: &[&'a str]) -> Option<News<'a>> {
+        match rest {
+            [one] => Some(News::List(list(one)?)),
+            [turn, last, percepts, ..] => Some(News::Turn {
+                turn: turn.parse().ok()?,
+                last: (!kif::is_nil(last)).then_some(*last),
+                percepts: list(percepts)?,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn name(text: &str) -> Option<&str> {
+    (!text.starts_with('(')).then_some(text)
+}
+
+/// A list, or `NIL`.
+fn list(text: &str) -> Option<Vec<&str>> {
+    match text.eq_ignore_ascii_case("nil") {
+        true => Some(Vec::new()),
+        false => kif::items(text),
+    }
+}
+
+/// Seconds. Some peers write them with a decimal point.
+fn clock(text: &str) -> Option<u64> {
+    let seconds: f64 = text.parse().ok()?;
+    (0.0..=1e9).contains(&seconds).then_some(seconds as u64)
+}
+
+/// `(START id role (rules) startclock playclock)`
+pub fn start(id: &str, role: &str, rules: &str, start_clock: u64, play_clock: u64) -> String {
+    format!("(START {id} {role} ({rules}) {start_clock} {play_clock})")
+}
+
+/// PLAY or STOP of a joint move or of percepts alone: `(PLAY id NIL)` before anything happened.
+pub fn news_list(word: &str, id: &str, list: Option<&[String]>) -> String {
+    match list {
+        None => format!("({word} {id} NIL)"),
+        Some(list) => format!("({word} {id} ({}))", list.join(" ")),
+    }
+}
+
+/// PLAY or STOP with a turn: `(PLAY id 0 NIL NIL)` before anything happened.
+pub fn news_turn(word: &str, id: &str, turn: usize, news: Option<(&str, &[String])>) -> String {
+    match news {
+        None => format!("({word} {id} {turn} NIL NIL)"),
+        Some((last, percepts)) => format!("({word} {id} {turn} {last} ({}))", percepts.join(" ")),
+    }
+}
+
+/// `(ABORT id)`
+pub fn abort(id: &str) -> String {
+    format!("(ABORT {id})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_others_are_understood() {
+        let start = "( START m1 xplayer (( role xplayer ) ( role oplayer ) ) 30 15)";
+        let expected = Message::Start {
+            id: "m1",
+            role: "xplayer",
+            rules: "(( role xplayer ) ( role oplayer ) )",
+            start_clock: 30,
+            play_clock: 15,
+        };
+        assert_eq!(Message::parse(start), Some(expected));
+        let play = |news| Some(Message::Play { id: "MH.1", news });
+        let list = |items: &[&'static str]| News::List(items.to_vec());
+        assert_eq!(Message::parse("( PLAY MH.1 NIL )"), play(list(&[])));
+        assert_eq!(
+            Message::parse("( PLAY MH.1 (( mark 1 1 ) noop ) )"),
+            play(list(&["( mark 1 1 )", "noop"]))
+        );
+        let turn = |turn, last, percepts: &[&'static str]| News::Turn {
+            turn,
+            last,
+            percepts: percepts.to_vec(),
+        };
+        assert_eq!(Message::parse("(PLAY MH.1 0 NIL NIL)"), play(turn(0, None, &[])));
+        assert_eq!(
+            Message::parse("(PLAY MH.1 1 (CHOOSE 2) ())"),
+            play(turn(1, Some("(CHOOSE 2)"), &[]))
+        );
+        assert_eq!(
+            Message::parse("(play MH.1 2 NOOP (3 ))"),
+            play(turn(2, Some("NOOP"), &["3"]))
+        );
+        assert_eq!(Message::parse("( ABORT m1 )"), Some(Message::Abort { id: "m1" }));
+        assert_eq!(Message::parse(" info"), Some(Message::Info));
+    }
+
+    #[test]
+    fn what_is_no_message_is_none() {
+        for text in [
+            "",
+            "()",
+            "(PLAY)",
+            "(PLAY m1)",
+            "(START m1 x (r) soon 1)",
+            "(HELLO)",
+            "((PLAY) m1 NIL)",
+            "(PLAY (m) NIL)",
+            "(PLAY m x y z)",
+        ] {
+            assert_eq!(Message::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn our_own_bytes() {
+        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        assert_eq!(news_list("PLAY", "m1", None), "(PLAY m1 NIL)");
+        assert_eq!(
+            news_list("STOP", "m1", Some(&texts(&["noop", "(mark 3 3)"]))),
+            "(STOP m1 (noop (mark 3 3)))"
+        );
+        assert_eq!(news_turn("PLAY", "m1", 0, None), "(PLAY m1 0 NIL NIL)");
+        assert_eq!(
+            news_turn("PLAY", "m1", 1, Some(("(choose 2)", &[]))),
+            "(PLAY m1 1 (choose 2) ())"
+        );
+        assert_eq!(
+            news_turn("STOP", "m1", 3, Some(("switch", &texts(&["1"])))),
+            "(STOP m1 3 switch (1))"
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! A player elsewhere, as a guest at our table.
+//!
+//! Each message goes over a connection of its own, and each answer has an absolute deadline. In GDL-II a guest is sent its own moves
+//! and percepts and nothing else; what it is sent is made here, from what the referee tells its role.
+
+use crate::http::{self, NoReply, Peer};
+use crate::kif;
+use crate::message::{self, Variant};
+use crate::spelling::{ANNOUNCEMENT, Spelling, prefix_text};
+use game::{Seed, StopFlag, Told};
+use gdl::Rules;
+use referee::{Excuse, Guest, Reply, Substitution};
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{debug, info, warn};
+
+/// Seconds that a guest has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// Before the first move.
+    pub start: u64,
+    /// For each move.
+    pub play: u64,
+    /// How much later an answer is still taken.
+    pub grace: Duration,
+}
+
+impl Default for Clocks {
+    fn default() -> Self {
+        Clocks {
+            start: 10,
+            play: 10,
+            grace: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What the guests of one match share.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The match.
+    pub id: String,
+    /// Which dialect.
+    pub variant: Variant,
+    /// The clocks.
+    pub clocks: Clocks,
+    spelling: Arc<Spelling>,
+    rules: Arc<str>,
+    roles: Arc<[String]>,
+}
+
+impl Host {
+    /// A host of a game, with names hidden if a seed for that is given.
+    ///
+    /// # Errors
+    /// If the game hides something and the dialect tells everybody everything.
+    pub fn new(
+        id: &str,
+        rules: &Rules,
+        roles: &[String],
+        variant: Variant,
+        clocks: Clocks,
+        scramble: Option<Seed>,
+    ) -> Result<Host, String> {
+        let announced = !source_has_sees(rules);
+        if variant == Variant::Gdl1 && !announced {
+            return Err("gdl1 tells everybody every move, but this game has `sees` rules; use gdl2b".to_owned());
+        }
+        let spelling = match scramble {
+            Some(seed) => Spelling::scrambled(rules, seed),
+            None => Spelling::of(rules),
+        };
+        let mut text = prefix_text(rules);
+        if announced && variant != Variant::Gdl1 {
+            text.push(' ');
+            text.push_str(ANNOUNCEMENT);
+        }
+        Ok(Host {
+            id: id.to_owned(),
+            variant,
+            clocks,
+            rules: spelling.send(&text).into(),
+            spelling: Arc::new(spelling),
+            roles: roles.into(),
+        })
+    }
+
+    /// The guest of a role.
+    pub fn guest(&self, peer: Peer, role: usize) -> Remote {
+        Remote {
+            host: self.clone(),
+            peer,
+            role,
+        }
+    }
+
+    fn joint(&self, told: &Told) -> Vec<String> {
+        let did = |role: &String| {
+            let begin = format!("(did {role} ");
+            let found = told.sees.iter().find_map(|p| p.strip_prefix(&begin)?.strip_suffix(')'));
+            self.spelling.send(found.unwrap_or("nil"))
+        };
+        self.roles.iter().map(did).collect()
+    }
+
+    fn percepts(&self, told: &Told) -> Vec<String> {
+        let mut percepts: Vec<String> = told.sees.iter().map(|p| self.spelling.send(p)).collect();
+        percepts.sort();
+        percepts.dedup();
+        percepts
+    }
+
+    /// PLAY or STOP, for a role that was told this.
+    fn news(&self, word: &str, told: &[Told]) -> String {
+        let last = told.last();
+        match self.variant {
+            Variant::Gdl1 => message::news_list(word, &self.id, last.map(|t| self.joint(t)).as_deref()),
+            Variant::Gdl2a => message::news_list(word, &self.id, last.map(|t| self.percepts(t)).as_deref()),
+            Variant::Gdl2b => {
+                let news = last.map(|t| (self.spelling.send(&t.own), self.percepts(t)));
+                let news = news.as_ref().map(|(own, percepts)| (own.as_str(), &percepts[..]));
+                message::news_turn(word, &self.id, told.len(), news)
+            }
+        }
+    }
+}
+
+/// Whether the rules as written say what is perceived; the announcement of moves is not written.
+fn source_has_sees(rules: &Rules) -> bool {
+    gdl::read(&rules.source, &gdl::Options::default()).rules.has_sees()
+}
+
+/// A player elsewhere.
+pub struct Remote {
+    host: Host,
+    peer: Peer,
+    role: usize,
+}
+
+impl Remote {
+    fn role(&self) -> &str {
+        &self.host.roles[self.role]
+    }
+
+    fn say(&self, message: &str, patience: Duration, stop: &StopFlag) -> Result<String, Excuse> {
+        let (id, role) = (&self.host.id, self.role());
+        debug!(id, role, "says {}", message.chars().take(200).collect::<String>());
+        let reply = http::exchange(&self.peer, message, patience, stop);
+        let excuse = |raw: String, why| Excuse { raw, why };
+        reply.map_err(|none| match none {
+            NoReply::Late(raw) => excuse(raw, Substitution::Late),
+            NoReply::TooLong(raw) => excuse(raw, Substitution::Unreadable),
+            NoReply::Unreachable(why) => excuse(String::new(), Substitution::Missing(why)),
+            NoReply::Stopped => excuse(
+                String::new(),
+                Substitution::Missing("the match was given up".to_owned()),
+            ),
+        })
+    }
+
+    /// What a reply to PLAY means.
+    fn read(&self, raw: String) -> Result<Reply, Excuse> {
+        let why = match kif::first(&raw) {
+            Err(kif::Trouble::Empty) => Substitution::Empty,
+            Err(_) => Substitution::Unreadable,
+            Ok(first) if kif::is_nil(first) => Substitution::Nil,
+            Ok(first) if first.eq_ignore_ascii_case("busy") => Substitution::Busy,
+            Ok(first) => match self.host.spelling.receive(first) {
+                Some(mv) => return Ok(Reply { mv, raw }),
+                None => Substitution::Unreadable,
+            },
+        };
+        Err(Excuse { raw, why })
+    }
+}
+
+impl Guest for Remote {
+    fn begin(&mut self, stop: &StopFlag) -> Result<(), Excuse> {
+        let Clocks { start, play, grace } = self.host.clocks;
+        let role = self.host.spelling.send(self.role());
+        let message = message::start(&self.host.id, &role, &self.host.rules, start, play);
+        let reply = self.say(&message, Duration::from_secs(start) + grace, stop);
+        let (id, role, peer) = (&self.host.id, self.role(), &self.peer);
+        match reply {
+            Ok(reply) if reply.eq_ignore_ascii_case("busy") => {
+                warn!(id, role, %peer, "is busy");
+                Err(Excuse {
+                    raw: reply,
+                    why: Substitution::Busy,
+                })
+            }
+            Ok(reply) => {
+                info!(id, role, %peer, reply = clipped(&reply), "begins");
+                Ok(())
+            }
+            Err(excuse) => {
+                warn!(id, role, %peer, code = excuse.why.code(), "does not begin: {:?}", excuse.why);
+                Err(excuse)
+            }
+        }
+    }
+
+    fn choose(&mut self, told: &[Told], stop: &StopFlag) -> Result<Reply, Excuse> {
+        let clocks = self.host.clocks;
+        let message = self.host.news("PLAY", told);
+        let reply = self.say(&message, Duration::from_secs(clocks.play) + clocks.grace, stop);
+        let reply = reply.and_then(|raw| self.read(clipped(&raw)));
+        let (id, role, turn) = (&self.host.id, self.role(), told.len());
+        match &reply {
+            Ok(reply) => info!(id, role, turn, "answers {}", reply.raw),
+            Err(excuse) => warn!(
+                id,
+                role,
+                turn,
+                code = excuse.why.code(),
+                "has no move: {:?} {}",
+                excuse.why,
+                excuse.raw
+            ),
+        }
+        reply
+    }
+
+    fn end(&mut self, told: &[Told], over: bool) {
+        let (message, patience) = match over {
+            true => (
+                self.host.news("STOP", told),
+                Duration::from_secs(self.host.clocks.play.max(1)),
+            ),
+            false => (message::abort(&self.host.id), Duration::from_secs(1)),
+        };
+        let said = self.say(&message, patience, &StopFlag::default());
+        let (id, role, how) = (&self.host.id, self.role(), if over { "STOP" } else { "ABORT" });
+        match said {
+            Ok(reply) => debug!(id, role, "answers {} to {how}", clipped(&reply)),
+            Err(excuse) => debug!(id, role, "does not answer to {how}: {:?}", excuse.why),
+        }
+    }
+}
+
+/// As much of a reply as is kept.
+fn clipped(reply: &str) -> String {
+    match reply.char_indices().nth(2_000) {
+        Some((end, _)) => reply[..end].to_owned(),
+        None => reply.to_owned(),
+    }
+}

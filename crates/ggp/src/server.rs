@@ -1,0 +1,373 @@
+//! A player that managers can call.
+//!
+//! A thread takes connections and gives each to a thread of its own, so that an INFO is answered while a move is being thought about.
+//! What belongs to a match lives in its [`Session`]; here is only which matches there are.
+
+use crate::http::{self, Limits, Refusal, Request};
+use crate::message::{Message, News, Variant};
+use crate::session::{Bench, Brief, Session};
+use std::collections::HashMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tracing::{debug, info, warn};
+
+/// How a player serves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen.
+    pub bind: SocketAddr,
+    /// What it says it is called: one word.
+    pub name: String,
+    /// Matches at a time.
+    pub max_matches: usize,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// What a request may use up.
+    pub limits: Limits,
+    /// The dialect, if it is not to be found out.
+    pub variant: Option<Variant>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            bind: SocketAddr::from(([127, 0, 0, 1], 9147)),
+            name: "Surmise".to_owned(),
+            max_matches: 1,
+            max_connections: 256,
+            limits: Limits::default(),
+            variant: None,
+        }
+    }
+}
+
+/// A player that listens.
+pub struct Server {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+/// Ends a [`Server`] from elsewhere.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl Handle {
+    /// Ends the server: no new connections, and matches are dropped.
+    pub fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        // Wakes it up.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        self.shared.lock().clear();
+    }
+
+    /// Matches that are being played.
+    pub fn matches(&self) -> usize {
+        self.shared.lock().len()
+    }
+}
+
+struct Shared {
+    options: Options,
+    bench: Arc<dyn Bench>,
+    matches: Mutex<HashMap<String, Entry>>,
+    connections: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+/// A match, or the place that is kept for one while its rules are read.
+#[derive(Clone)]
+enum Entry {
+    Opening(Instant),
+    Open(Arc<Session>),
+}
+
+impl Server {
+    /// Listens.
+    pub fn bind(options: Options, bench: Arc<dyn Bench>) -> io::Result<Server> {
+        let listener = TcpListener::bind(options.bind)?;
+        let shared = Shared {
+            options,
+            bench,
+            matches: Mutex::new(HashMap::new()),
+            connections: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+        };
+        Ok(Server {
+            listener,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Something to end it with.
+    pub fn handle(&self) -> io::Result<Handle> {
+        let mut address = self.address()?;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        Ok(Handle {
+            shared: self.shared.clone(),
+            address,
+        })
+    }
+
+    /// Serves until it is ended.
+    pub fn serve(self) {
+        for stream in self.listener.incoming() {
+            if self.shared.stopped.load(Ordering::SeqCst) {
+                return;
+            }
+            match stream {
+                Ok(stream) => self.take(stream),
+                Err(error) => {
+                    // Out of file descriptors, most likely: connections that end will free some.
+                    warn!("cannot take a connection: {error}");
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            }
+        }
+    }
+
+    fn take(&self, stream: TcpStream) {
+        let shared = self.shared.clone();
+        if shared.connections.fetch_add(1, Ordering::SeqCst) >= shared.options.max_connections {
+            shared.connections.fetch_sub(1, Ordering::SeqCst);
+            warn!("more connections than are allowed; one is turned away");
+            let _ = stream.set_nonblocking(true);
+            let _ = io::Write::write_all(
+                &mut &stream,
+                b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy",
+            );
+            return;
+        }
+        let spawned = std::thread::Builder::new()
+            .name("connection".to_owned())
+            .spawn(move || {
+                let served = catch_unwind(AssertUnwindSafe(|| shared.serve_one(&stream)));
+                if served.is_err() {
+                    warn!("a connection broke down; please report this");
+                    let _ = http::reply(&stream, 200, "OK", "text/acl", "what");
+                }
+                shared.connections.fetch_sub(1, Ordering::SeqCst);
+            });
+        if let Err(error) = spawned {
+            warn!("cannot start a thread: {error}");
+            self.shared.connections.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.matches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve_one(&self, stream: &TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let sent = match http::read_request(stream, &self.options.limits) {
+            Ok(request) => self.answer_http(stream, &request),
+            Err(Refusal::Gone) => Ok(()),
+            Err(Refusal::Status(status, reason)) => {
+                debug!(status, "a request that is none: {reason}");
+                http::reply(stream, status, reason, "text/acl", "what")
+            }
+        };
+        if let Err(error) = sent {
+            debug!("a reply could not be sent: {error}");
+        }
+    }
+
+    fn answer_http(&self, stream: &TcpStream, request: &Request) -> io::Result<()> {
+        let body = match request.method.as_str() {
+            "OPTIONS" => return http::reply(stream, 200, "OK", "text/acl", ""),
+            "GET" | "HEAD" => match http::decode_target(&request.target) {
+                body if body.is_empty() => {
+                    return http::reply(stream, 200, "OK", "text/plain; charset=utf-8", &self.status_page());
+                }
+                body => body,
+            },
+            "POST" => request.body.clone(),
+            _ => return http::reply(stream, 405, "Method Not Allowed", "text/acl", "what"),
+        };
+        let text = gdl::source::decode(&body).text;
+        let reply = match Message::parse(&text) {
+            Some(message) => self.answer(&message, request.arrived),
+            None => {
+                warn!(
+                    bytes = body.len(),
+                    "not a message: {:?}",
+                    text.chars().take(60).collect::<String>()
+                );
+                "what".to_owned()
+            }
+        };
+        http::reply(stream, 200, "OK", "text/acl", &reply)
+    }
+
+    fn status_page(&self) -> String {
+        let matches: Vec<String> = self.lock().keys().cloned().collect();
+        let state = match matches.len() {
+            0 => "It is free.".to_owned(),
+            _ => format!("It plays {}.", matches.join(", ")),
+        };
+        format!(
+            "This is {}, a general game player. {state}\n\nIt speaks the GGP protocol: send messages such as (INFO) by POST, or as a path, \
+             as in GET /(INFO).\n",
+            self.options.name
+        )
+    }
+
+    fn answer(&self, message: &Message<'_>, arrived: Instant) -> String {
+        match message {
+            Message::Info => format!(
+                "((name {}) (status {}) (species alien))",
+                self.options.name,
+                if self.is_full() { "busy" } else { "available" }
+            ),
+            Message::Ping | Message::Preview { .. } if self.is_full() => "busy".to_owned(),
+            Message::Ping | Message::Preview { .. } => "ready".to_owned(),
+            Message::Start { .. } => self.start(message, arrived),
+            Message::Play { id, news } => match self.find(id) {
+                Some(session) => session.play(news, arrived),
+                None => unknown(message, id),
+            },
+            Message::Stop { id, news } => self.stop(message, id, Some(news)),
+            Message::Abort { id } => self.stop(message, id, None),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.lock().len() >= self.options.max_matches
+    }
+
+    fn find(&self, id: &str) -> Option<Arc<Session>> {
+        match self.lock().get(id)? {
+            Entry::Open(session) => {
+                session.touch();
+                Some(session.clone())
+            }
+            Entry::Opening(_) => None,
+        }
+    }
+
+    fn start(&self, message: &Message<'_>, arrived: Instant) -> String {
+        let Message::Start {
+            id,
+            role,
+            rules,
+            start_clock,
+            play_clock,
+        } = *message
+        else {
+            return "what".to_owned();
+        };
+        let brief = Brief {
+            id: id.to_owned(),
+            role: role.to_owned(),
+            rules: rules.to_owned(),
+            start_clock,
+            play_clock,
+            variant: self.options.variant,
+        };
+        match self.keep_a_place(&brief) {
+            Place::Kept => {}
+            Place::Again => return "ready".to_owned(),
+            Place::Full => {
+                info!(id, "refused: there are as many matches as are allowed");
+                return "busy".to_owned();
+            }
+        }
+        info!(id, role, start_clock, play_clock, bytes = rules.len(), "starts");
+        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(brief, self.bench.clone())));
+        let opened = opened.unwrap_or_else(|_| Err("reading the rules broke down; please report this".to_owned()));
+        match opened {
+            Ok(session) => {
+                let session = Arc::new(session);
+                let kept = self.lock().insert(id.to_owned(), Entry::Open(session.clone()));
+                if kept.is_none() {
+                    // It was given up while its rules were read.
+                    self.lock().remove(id);
+                    return "busy".to_owned();
+                }
+                session.prepare(arrived);
+                session.touch();
+                "ready".to_owned()
+            }
+            Err(why) => {
+                warn!(id, "refused: {why}");
+                self.lock().remove(id);
+                "busy".to_owned()
+            }
+        }
+    }
+
+    /// Makes room for a match, if there is any.
+    fn keep_a_place(&self, brief: &Brief) -> Place {
+        let mut matches = self.lock();
+        if let Some(Entry::Open(session)) = matches.get(&brief.id) {
+            let b = &session.brief;
+            let same = (&b.role, &b.rules, b.start_clock, b.play_clock)
+                == (&brief.role, &brief.rules, brief.start_clock, brief.play_clock);
+            return match same && !session.is_playing() {
+                true => Place::Again,
+                false => Place::Full,
+            };
+        }
+        if matches.contains_key(&brief.id) {
+            return Place::Full;
+        }
+        if matches.len() >= self.options.max_matches {
+            let stale = |entry: &Entry| match entry {
+                Entry::Open(session) => session.is_stale(),
+                Entry::Opening(since) => since.elapsed() > Duration::from_secs(600),
+            };
+            let forgotten = matches.iter().find(|(_, entry)| stale(entry)).map(|(id, _)| id.clone());
+            let Some(forgotten) = forgotten else {
+                return Place::Full;
+            };
+            warn!(id = forgotten, "dropped: its manager has been silent for long");
+            matches.remove(&forgotten);
+        }
+        matches.insert(brief.id.clone(), Entry::Opening(Instant::now()));
+        Place::Kept
+    }
+
+    fn stop(&self, message: &Message<'_>, id: &str, news: Option<&News<'_>>) -> String {
+        let removed = self.lock().remove(id);
+        match (removed, news) {
+            (None, _) => return unknown(message, id),
+            (Some(Entry::Open(session)), Some(news)) => session.stop(news),
+            (Some(Entry::Open(session)), None) => {
+                session.cancel();
+                info!(id, "is given up by its manager");
+            }
+            (Some(Entry::Opening(_)), _) => info!(id, "is given up while its rules are read"),
+        }
+        match news {
+            Some(_) => "done".to_owned(),
+            None => "aborted".to_owned(),
+        }
+    }
+}
+
+enum Place {
+    Kept,
+    Again,
+    Full,
+}
+
+fn unknown(message: &Message<'_>, id: &str) -> String {
+    warn!(id, "{} of a match that is not played here", message.word());
+    "busy".to_owned()
+}

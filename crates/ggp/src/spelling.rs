@@ -1,0 +1,216 @@
+//! How names are written on the wire: as the rules spell them, or hidden behind other names.
+//!
+//! Inside, everything is canonical text (lower case, single blanks). Peers may tell names apart by case, so what is sent is
+//! spelled as the rules spell it; what comes back is folded. Scrambling gives every name and variable of the rules another one, from a
+//! seed, so that a player cannot know a game by its words.
+
+use crate::kif;
+use game::Seed;
+use gdl::{Notation, Rules};
+use std::collections::{HashMap, HashSet};
+
+/// Names that mean something to the language, and stay.
+const KEPT: &[&str] = &[
+    "role", "init", "true", "legal", "does", "next", "terminal", "goal", "sees", "random", "base", "input", "distinct",
+    "not", "or", "and", "<=", "nil", "knows",
+];
+
+/// Between canonical text and the wire, for one match.
+#[derive(Clone, Debug)]
+pub struct Spelling {
+    /// By canonical name; what is not here is sent as it is.
+    sent: HashMap<String, String>,
+    /// By folded name as sent; what is not here is only folded.
+    received: HashMap<String, String>,
+    scrambled: bool,
+}
+
+impl Spelling {
+    /// As the rules spell names.
+    pub fn of(rules: &Rules) -> Spelling {
+        let mut sent = HashMap::new();
+        kif::map_names(&prefix_text(rules), |name| {
+            let folded = name.to_ascii_lowercase();
+            if folded != name
+                && let Some(symbol) = rules.symbols.get(&folded)
+            {
+                sent.insert(folded, rules.symbols.wire_text(symbol).to_owned());
+            }
+            String::new()
+        });
+        Spelling {
+            sent,
+            received: HashMap::new(),
+            scrambled: false,
+        }
+    }
+
+    /// Every name of the rules behind another one.
+    pub fn scrambled(rules: &Rules, seed: Seed) -> Spelling {
+        let mut rng = seed.child("scramble").rng();
+        let mut spelling = Spelling {
+            sent: HashMap::new(),
+            received: HashMap::new(),
+            scrambled: true,
+        };
+        let mut taken: HashSet<String> = KEPT.iter().map(|&k| k.to_owned()).collect();
+        kif::map_names(&(prefix_text(rules) + ANNOUNCEMENT), |name| {
+            taken.insert(name.trim_start_matches('?').to_ascii_lowercase());
+            String::new()
+        });
+        // Where moves are announced, that rule is hidden with the others.
+        let text = prefix_text(rules) + ANNOUNCEMENT;
+        kif::map_names(&text, |name| {
+            let folded = name.to_ascii_lowercase();
+            if stays(&folded) || spelling.sent.contains_key(&folded) {
+                return String::new();
+            }
+            let word = loop {
+                let syllables = 2 + rng.below(2);
+                let word: String = (0..syllables).map(|_| syllable(&mut rng)).collect();
+                if taken.insert(word.clone()) {
+                    break word;
+                }
+            };
+            let word = if folded.starts_with('?') {
+                format!("?{word}")
+            } else {
+                word
+            };
+            spelling.received.insert(word.clone(), folded.clone());
+            spelling.sent.insert(folded, word);
+            String::new()
+        });
+        spelling
+    }
+
+    /// Whether names are hidden.
+    pub fn is_scrambled(&self) -> bool {
+        self.scrambled
+    }
+
+    /// Canonical text, or rules, as sent.
+    pub fn send(&self, text: &str) -> String {
+        kif::map_names(text, |name| {
+            let folded = name.to_ascii_lowercase();
+            let known = self.sent.get(&folded);
+            // Rules are sent as they are written, word by word.
+            match known {
+                Some(word) if self.scrambled || name == folded => word.clone(),
+                _ => name.to_owned(),
+            }
+        })
+    }
+
+    /// What was received, in canonical text; nothing if it is not one ground term.
+    pub fn receive(&self, text: &str) -> Option<String> {
+        let folded = kif::canonical(text)?;
+        if !self.scrambled {
+            return Some(folded);
+        }
+        let back = |name: &str| self.received.get(name).cloned().unwrap_or_else(|| name.to_owned());
+        kif::canonical(&kif::map_names(&folded, back))
+    }
+}
+
+/// Keywords and numbers.
+fn stays(folded: &str) -> bool {
+    KEPT.contains(&folded) || folded.parse::<i64>().is_ok()
+}
+
+fn syllable(rng: &mut game::Rng) -> String {
+    let pick = |rng: &mut game::Rng, from: &[u8]| char::from(*rng.pick(from));
+    let mut text = String::new();
+    text.push(pick(rng, b"bdfghjklmnprstvwz"));
+    text.push(pick(rng, b"aeiou"));
+    if rng.below(3) == 0 {
+        text.push(pick(rng, b"lmnrst"));
+    }
+    text
+}
+
+/// The rule that lets everybody see every move: a GDL-I game for players of GDL-II (as the Dresden manager appends it).
+pub const ANNOUNCEMENT: &str = "(<= (sees ?p (did ?p2 ?m)) (role ?p) (does ?p2 ?m))";
+
+/// Rules as they were written, in prefix notation, on one line and without comments.
+pub fn prefix_text(rules: &Rules) -> String {
+    let source = match gdl::detect(&rules.source) {
+        Notation::Prefix => rules.source.to_string(),
+        Notation::Infix => {
+            let reading = gdl::read(&rules.source, &gdl::Options::default());
+            let printed = gdl::format::format(&reading.ast, &reading.text, &reading.rules.symbols, Notation::Prefix);
+            printed.unwrap_or_default()
+        }
+    };
+    kif::map_names(&source, str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str) -> Rules {
+        gdl::read(text, &gdl::Options::default()).rules
+    }
+
+    #[test]
+    fn moves_are_spelled_as_the_rules_spell_them() {
+        let rules = rules("(role Bob) ; me\n(<= (legal Bob (Mark ?X b)) (true (Cell ?X B)))");
+        let spelling = Spelling::of(&rules);
+        assert_eq!(spelling.send("(mark 1 b)"), "(Mark 1 b)");
+        assert_eq!(spelling.receive("(MARK 1 B)").unwrap(), "(mark 1 b)");
+        assert_eq!(
+            spelling.send(&prefix_text(&rules)),
+            "(role Bob) (<= (legal Bob (Mark ?X b)) (true (Cell ?X B)))"
+        );
+    }
+
+    /// Item 27 of the checklist.
+    #[test]
+    fn t27_every_game_of_the_catalogue_survives_scrambling() {
+        for name in catalogue::games().iter().map(|g| g.name) {
+            let rules = rules(&catalogue::rules(name).unwrap());
+            let spelling = Spelling::scrambled(&rules, Seed(7));
+            let text = prefix_text(&rules).to_ascii_lowercase();
+            let sent = spelling.send(&text);
+            let mut back = sent.clone();
+            back = kif::map_names(&back, |w| {
+                spelling.received.get(w).cloned().unwrap_or_else(|| w.to_owned())
+            });
+            assert_eq!(back, text, "{name}");
+            let (mut names, mut others) = (Vec::new(), Vec::new());
+            kif::map_names(&text, |w| {
+                names.push(w.to_owned());
+                String::new()
+            });
+            kif::map_names(&sent, |w| {
+                others.push(w.to_owned());
+                String::new()
+            });
+            for (name, other) in names.iter().zip(&others) {
+                assert_eq!(name == other, stays(name), "{name} is sent as {other}");
+            }
+            let reading = gdl::read(&sent, &gdl::Options::default());
+            assert!(reading.is_playable(), "{name}: {}", reading.render("scrambled"));
+            assert_eq!(reading.rules.clauses.len(), rules.clauses.len(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_the_names() {
+        let rules = rules("(role a) (init (f -1 00 0.5 sees2))");
+        let send = |seed| Spelling::scrambled(&rules, Seed(seed)).send("(f -1 00 0.5 sees2 random)");
+        assert_eq!(send(1), send(1));
+        assert_ne!(send(1), send(2));
+        let sent = send(1);
+        let words: Vec<&str> = sent.trim_matches(['(', ')']).split(' ').collect();
+        assert_eq!((words[1], words[2], words[5]), ("-1", "00", "random"));
+        assert!(!sent.contains("0.5") && !sent.contains("sees2"));
+        assert_eq!(
+            Spelling::scrambled(&rules, Seed(1))
+                .receive(&sent.to_uppercase())
+                .unwrap(),
+            "(f -1 00 0.5 sees2 random)"
+        );
+    }
+}
