@@ -1,1 +1,622 @@
-//! todo
+//! Trying somebody else's player: does it keep the protocol, with managers that behave and managers that do not?
+//!
+//! The checks are those of the player's half of the conformance checklist that can be made from outside; the numbers are the
+//! checklist's. Every check leaves the player free again, as far as the player lets it.
+
+use crate::http::{self, NoReply, Peer};
+use crate::kif;
+use game::StopFlag;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// How a check went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it should be.
+    Passed,
+    /// Not as it should be: what happened.
+    Failed(String),
+    /// Not tried: why.
+    Skipped(String),
+}
+
+/// A check and how it went.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Its number in the checklist.
+    pub number: u32,
+    /// What was tried.
+    pub title: &'static str,
+    /// What to do if it failed.
+    pub advice: &'static str,
+    /// How it went.
+    pub verdict: Verdict,
+}
+
+type Outcome = Result<(), String>;
+
+struct Check {
+    number: u32,
+    title: &'static str,
+    advice: &'static str,
+    gdl2: bool,
+    run: fn(&Probe) -> Outcome,
+}
+
+/// Tries everything, telling what is being tried.
+pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&str)) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let probe = Probe {
+        peer,
+        run: std::process::id(),
+    };
+    let reachable = probe.ask("(INFO)");
+    for check in CHECKS {
+        progress(check.title);
+        let verdict = match &reachable {
+            _ if stop.is_raised() => Verdict::Skipped("stopped".to_owned()),
+            _ if check.gdl2 && !gdl2 => Verdict::Skipped("only for players of GDL-II".to_owned()),
+            Err(why) if check.number > 0 => Verdict::Skipped(format!("nobody answers: {why}")),
+            _ => match (check.run)(&probe) {
+                Ok(()) => Verdict::Passed,
+                Err(why) => Verdict::Failed(why),
+            },
+        };
+        findings.push(Finding {
+            number: check.number,
+            title: check.title,
+            advice: check.advice,
+            verdict,
+        });
+    }
+    findings
+}
+
+/// For all players, or only for those of GDL-II.
+const ANY: bool = false;
+const GDL2: bool = true;
+
+macro_rules! checks {
+    ($($number:literal $kind:ident $run:ident: $title:literal, $advice:literal;)*) => {
+        &[$(Check { number: $number, title: $title, advice: $advice, gdl2: $kind, run: $run }),*]
+    };
+}
+
+const CHECKS: &[Check] = checks! {
+    0 ANY answers_info: "answers to (INFO)",
+        "Listen on the port, take POST requests, and reply with HTTP.";
+    1 ANY post_without_host: "POST in HTTP/1.0 without Host",
+        "Dresden's manager sends no Host header; do not ask for one.";
+    1 ANY post_chunked: "POST in HTTP/1.1 with a chunked body",
+        "Decode Transfer-Encoding: chunked, or use a library for HTTP that does.";
+    1 ANY post_expecting: "POST with Expect: 100-continue",
+        "Send 100 Continue before reading the body.";
+    2 ANY get_message: "GET with the message as its path",
+        "Strip the leading /, decode %28 and the like, and read + as a blank.";
+    2 ANY options: "OPTIONS is answered",
+        "Answer OPTIONS with status 200 and no body: browsers ask before they POST.";
+    3 ANY many_segments: "a request in many small pieces",
+        "Read until the whole body is there; one read is not one message.";
+    3 ANY no_length: "a body without Content-Length, ended by closing",
+        "Without a length, read to the end of the stream.";
+    3 ANY length_too_large: "a Content-Length larger than the body",
+        "When the stream ends early, use what has come.";
+    4 ANY garbage: "empty, binary, unbalanced and unknown messages",
+        "Answer whatever cannot be read (our player says `what`), and stay usable.";
+    5 ANY exact_reply: "exact Content-Length, and the connection is closed",
+        "Send the length in bytes and close the connection after each reply: Dresden's manager waits for that.";
+    7 ANY odd_spacing: "blanks, TAB, CR, LF and FF anywhere, and junk at the end",
+        "Use a reader of expressions instead of string splitting, and stop after the first one.";
+    8 ANY info_says_status: "INFO tells whether the player is free",
+        "Reply ((name NAME) (status available)), or busy while a match is on.";
+    9 ANY start_in_time: "START is answered before the start clock runs out",
+        "Reply `ready` early, and go on preparing in the background if you must.";
+    9 ANY start_with_more: "START with more elements at its end",
+        "Ignore what follows the clocks.";
+    9 ANY start_unknown_role: "START with a role that the rules do not have",
+        "Reply `busy`: a match without a role cannot be played.";
+    10 ANY play_gdl1: "a GDL-I match to its end",
+        "First (PLAY id NIL), then the joint move in the order of the roles; reply with one legal move.";
+    10 ANY stop_at_once: "STOP before any PLAY",
+        "A game may be over before it begins: reply `done`.";
+    10 GDL2 play_gdl2b: "a GDL-II match with turns to its end",
+        "(PLAY id turn lastmove percepts): NIL and () are the same, and (3 ) is one percept.";
+    10 GDL2 play_gdl2a: "a GDL-II match without turns to its end",
+        "(PLAY id percepts), as Dresden's first manager sends it.";
+    12 GDL2 replaced_move: "another move than the sent one was made, percepts repeated",
+        "Believe lastmove, not your own memory; percepts are a set.";
+    13 ANY abort: "ABORT, also of matches that are not played",
+        "Reply `aborted` (or `done`), and `busy` to a match you do not know. Be free afterwards.";
+    6 ANY info_while_thinking: "INFO is answered while a move is being thought about",
+        "Serve connections concurrently: managers ask with a timeout of one second.";
+    14 ANY second_start: "a second START is refused, the same START again is not",
+        "Reply `busy` to another match, and `ready` if the very same START comes once more.";
+    14 GDL2 repeated_play: "the same PLAY again gets the same answer",
+        "Keep the answer of each turn; do not advance twice.";
+    15 ANY exact_ids: "names of matches are compared exactly",
+        "M1 and m1 are two matches. Everything else is read without regard to case.";
+    15 ANY upper_case: "rules in upper case are answered in upper case",
+        "Send names back in the spelling in which they came: managers may compare bytes.";
+    16 ANY quick_clocks: "moves in time with a play clock of 1 second",
+        "Stop thinking some hundred milliseconds before the clock runs out, counted from the request's first byte.";
+    17 ANY lookalikes: "names that look like keywords",
+        "`sees2` and `nextcell` are names like any other.";
+    18 GDL2 impossible_percepts: "percepts that cannot be",
+        "Keep playing: answer with a move that looks legal, and never with silence.";
+    19 ANY many_matches: "30 matches, one after the other",
+        "Free everything at STOP.";
+};
+
+/// Roles first and second, two rounds, moves (say a) and (say b).
+const OPEN: &str = "(role first) (role second) (init (step 1)) (succ 1 2) (succ 2 3) \
+    (<= (legal ?r (say a)) (role ?r)) (<= (legal ?r (say b)) (role ?r)) \
+    (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= terminal (true (step 3))) (goal first 50) (goal second 50)";
+
+/// A guesser and nature; the guesser sees a number that tells something about where the prize is.
+const HIDDEN: &str = "(role guesser) (role random) (init (step 1)) (door 1) (door 2) (door 3) (other 1 3) (other 2 3) (other 3 1) \
+    (<= (legal random (hide ?d)) (true (step 1)) (door ?d)) (<= (legal random noop) (true (step 2))) \
+    (<= (legal guesser noop) (true (step 1))) (<= (legal guesser (open ?d)) (true (step 2)) (door ?d)) \
+    (<= (next (prize ?d)) (does random (hide ?d))) (<= (next (prize ?d)) (true (prize ?d))) \
+    (<= (next (step 2)) (true (step 1))) (<= (next (step 3)) (true (step 2))) \
+    (<= (next (opened ?d)) (does guesser (open ?d))) \
+    (<= (sees guesser ?n) (does random (hide ?d)) (other ?d ?n)) (<= (sees guesser ?d) (true (prize ?d))) \
+    (<= terminal (true (step 3))) (<= (goal guesser 100) (true (opened ?d)) (true (prize ?d))) \
+    (<= (goal guesser 0) (true (opened ?d)) (not (true (prize ?d)))) (<= (goal guesser 0) (not (true (step 3)))) (goal random 0)";
+
+const DOORS: &[&str] = &["(open 1)", "(open 2)", "(open 3)"];
+const SAYS: &[&str] = &["(say a)", "(say b)"];
+
+/// The player that is tried.
+struct Probe<'a> {
+    peer: &'a Peer,
+    run: u32,
+}
+
+/// A reply as bytes.
+struct Raw {
+    status: u16,
+    length: Option<usize>,
+    body: String,
+    /// Whether the player closed the connection.
+    closed: bool,
+}
+
+impl Probe<'_> {
+    /// Asks, and waits for a reply for at most 5 seconds.
+    fn ask(&self, message: &str) -> Result<String, String> {
+        self.ask_within(message, Duration::from_secs(5))
+    }
+
+    fn ask_within(&self, message: &str, patience: Duration) -> Result<String, String> {
+        let reply = http::exchange(self.peer, message, patience, &StopFlag::default());
+        let shown: String = message.chars().take(60).collect();
+        reply.map_err(|none| match none {
+            NoReply::Late(_) => format!("no reply to {shown} within {} s", patience.as_secs_f64()),
+            NoReply::TooLong(_) => format!("the reply to {shown} has more than {} bytes", http::MAX_REPLY),
+            NoReply::Unreachable(why) => format!("no reply to {shown}: {why}"),
+            NoReply::Stopped => "stopped".to_owned(),
+        })
+    }
+
+    /// Asks and holds the reply against what it should be, in any case.
+    fn expect(&self, message: &str, expected: &[&str]) -> Outcome {
+        let reply = self.ask(message)?;
+        match expected.iter().any(|e| reply.eq_ignore_ascii_case(e)) {
+            true => Ok(()),
+            false => Err(format!(
+                "replied `{}` to {}, not `{}`",
+                short(&reply),
+                short(message),
+                expected.join("` or `")
+            )),
+        }
+    }
+
+    /// Asks for a move, which has to be one of these.
+    fn moves(&self, message: &str, legal: &[&str]) -> Result<String, String> {
+        let reply = self.ask_within(message, Duration::from_secs(2))?;
+        let first = kif::first(&reply)
+            .map_err(|_| format!("replied `{}` to {}: no expression", short(&reply), short(message)))?;
+        let canonical = kif::canonical(first).unwrap_or_default();
+        match legal.contains(&canonical.as_str()) {
+            true => Ok(canonical),
+            false => Err(format!(
+                "replied `{}` to {}, which is not a legal move",
+                short(&reply),
+                short(message)
+            )),
+        }
+    }
+
+    fn id(&self, name: &str) -> String {
+        format!("c.{name}.{}", self.run)
+    }
+
+    /// A match that is ended whatever happens in between.
+    fn in_match(&self, name: &str, role: &str, rules: &str, play: impl FnOnce(&str) -> Outcome) -> Outcome {
+        let id = self.id(name);
+        self.start(&id, role, rules)?;
+        let played = play(&id);
+        let _ = self.ask(&format!("(ABORT {id})"));
+        let _ = self.ask(&format!("(STOP {id} NIL)"));
+        played
+    }
+
+    fn start(&self, id: &str, role: &str, rules: &str) -> Outcome {
+        self.expect(&format!("(START {id} {role} ({rules}) 1 1)"), &["ready"])
+    }
+
+    /// Sends bytes in pieces, with pauses, and reads the reply to its end.
+    fn raw(&self, pieces: &[&[u8]], pause: Duration, half_close: bool) -> Result<Raw, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let stream = self.peer.connect(http::CONNECT, &StopFlag::default());
+        let mut stream = stream.map_err(|none| format!("cannot connect: {none:?}"))?;
+        for piece in pieces {
+            stream.write_all(piece).map_err(text)?;
+            std::thread::sleep(pause);
+        }
+        if half_close {
+            stream.shutdown(Shutdown::Write).map_err(text)?;
+        }
+        read_raw(stream)
+    }
+
+    fn post(&self, headers: &str, body: &str) -> Result<Raw, String> {
+        let request = format!("POST / {headers}\r\n\r\n{body}");
+        self.raw(&[request.as_bytes()], Duration::ZERO, false)
+    }
+
+    fn is_info(&self, raw: &Raw) -> Outcome {
+        match raw.body.is_empty() {
+            true => Err(format!("status {} and an empty reply", raw.status)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn read_raw(mut stream: TcpStream) -> Result<Raw, String> {
+    let deadline = Instant::now() + Duration::from_secs(4);
+    let mut bytes = Vec::new();
+    let mut closed = false;
+    let mut chunk = [0; 4096];
+    while Instant::now() < deadline && bytes.len() < http::MAX_REPLY {
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
+        match stream.read(&mut chunk) {
+            Ok(0) => {
+                closed = true;
+                break;
+            }
+            Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+            Err(_) => break,
+        }
+    }
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    let bytes = bytes.strip_prefix(interim).unwrap_or(&bytes);
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut head = httparse::Response::new(&mut headers);
+    match head.parse(bytes) {
+        Ok(httparse::Status::Complete(end)) => {
+            let length = head
+                .headers
+                .iter()
+                .find(|h| h.name.eq_ignore_ascii_case("content-length"));
+            let length = length.and_then(|h| std::str::from_utf8(h.value).ok()?.trim().parse().ok());
+            Ok(Raw {
+                status: head.code.unwrap_or(0),
+                length,
+                body: String::from_utf8_lossy(&bytes[end..]).into_owned(),
+                closed,
+            })
+        }
+        _ if bytes.is_empty() => Err("no reply".to_owned()),
+        _ => Err(format!(
+            "the reply is not HTTP: {}",
+            short(&String::from_utf8_lossy(bytes))
+        )),
+    }
+}
+
+fn answers_info(probe: &Probe) -> Outcome {
+    probe.ask("(INFO)").map(drop)
+}
+
+fn post_without_host(probe: &Probe) -> Outcome {
+    let raw = probe.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
+    probe.is_info(&raw)
+}
+
+fn post_chunked(probe: &Probe) -> Outcome {
+    let raw = probe.post(
+        "HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked",
+        "3\r\n(IN\r\n3\r\nFO)\r\n0\r\n\r\n",
+    )?;
+    probe.is_info(&raw)
+}
+
+fn post_expecting(probe: &Probe) -> Outcome {
+    let head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n";
+    let raw = probe.raw(&[head, b"(INFO)"], Duration::from_millis(200), false)?;
+    probe.is_info(&raw)
+}
+
+fn get_message(probe: &Probe) -> Outcome {
+    let raw = probe.raw(&[b"GET /%28INFO%29 HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
+    probe.is_info(&raw)?;
+    match raw.body.contains('<') {
+        true => Err("replied with a page instead of an answer to (INFO)".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn options(probe: &Probe) -> Outcome {
+    let raw = probe.raw(&[b"OPTIONS / HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
+    match raw.status {
+        200..=299 => Ok(()),
+        status => Err(format!("status {status}")),
+    }
+}
+
+fn many_segments(probe: &Probe) -> Outcome {
+    let request = b"POST / HTTP/1.0\r\nContent-Length: 6\r\n\r\n(INFO)";
+    let pieces: Vec<&[u8]> = request.chunks(3).collect();
+    let raw = probe.raw(&pieces, Duration::from_millis(15), false)?;
+    probe.is_info(&raw)
+}
+
+fn no_length(probe: &Probe) -> Outcome {
+    let raw = probe.raw(&[b"POST / HTTP/1.0\r\n\r\n(INFO)"], Duration::ZERO, true)?;
+    probe.is_info(&raw)
+}
+
+fn length_too_large(probe: &Probe) -> Outcome {
+    let raw = probe.raw(
+        &[b"POST / HTTP/1.0\r\nContent-Length: 60\r\n\r\n(INFO)"],
+        Duration::ZERO,
+        true,
+    )?;
+    probe.is_info(&raw)
+}
+
+fn garbage(probe: &Probe) -> Outcome {
+    for body in [
+        "",
+        "\u{1}\u{2}\u{fffd}\u{7f}",
+        "(PLAY (((",
+        "(FROBNICATE 1)",
+        ")",
+        "(PLAY)",
+    ] {
+        let headers = format!("HTTP/1.0\r\nContent-Length: {}", body.len());
+        let raw = probe.post(&headers, body).map_err(|why| format!("{body:?}: {why}"))?;
+        if raw.status == 0 {
+            return Err(format!("no status for {body:?}"));
+        }
+    }
+    answers_info(probe).map_err(|why| format!("not usable afterwards: {why}"))
+}
+
+fn exact_reply(probe: &Probe) -> Outcome {
+    let raw = probe.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
+    if !raw.closed {
+        return Err("the connection stays open".to_owned());
+    }
+    match raw.length {
+        Some(length) if length == raw.body.len() => Ok(()),
+        Some(length) => Err(format!(
+            "Content-Length is {length}, but the body has {} bytes",
+            raw.body.len()
+        )),
+        None => Err("there is no Content-Length".to_owned()),
+    }
+}
+
+fn odd_spacing(probe: &Probe) -> Outcome {
+    for message in ["\r\n( \tINFO\x0c )\r\n", "(info) (and more", " ( INFO ) \n\n"] {
+        let reply = probe.ask(message)?;
+        if reply.is_empty() || reply.eq_ignore_ascii_case("what") {
+            return Err(format!("replied `{reply}` to {message:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn info_says_status(probe: &Probe) -> Outcome {
+    let says = |word: &str, other: &str| {
+        let reply = probe.ask("(INFO)")?.to_ascii_lowercase();
+        match reply.contains(word) || (word == "available" && reply == "ready") {
+            true => Ok(()),
+            false => Err(format!("replied `{}` {other}", short(&reply))),
+        }
+    };
+    says("available", "while it is free")?;
+    probe.in_match("status", "first", OPEN, |_| says("busy", "during a match"))?;
+    says("available", "after the match")
+}
+
+fn start_in_time(probe: &Probe) -> Outcome {
+    let id = probe.id("start");
+    let started = Instant::now();
+    let reply = probe.expect(&format!("(START {id} first ({OPEN}) 2 1)"), &["ready"]);
+    let took = started.elapsed();
+    let _ = probe.ask(&format!("(ABORT {id})"));
+    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+    reply?;
+    match took < Duration::from_secs(2) {
+        true => Ok(()),
+        false => Err(format!("took {:.2} s of 2 s", took.as_secs_f64())),
+    }
+}
+
+fn start_with_more(probe: &Probe) -> Outcome {
+    let id = probe.id("more");
+    let reply = probe.expect(&format!("(START {id} first ({OPEN}) 1 1 (extra stuff) 17)"), &["ready"]);
+    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+    reply
+}
+
+fn start_unknown_role(probe: &Probe) -> Outcome {
+    let id = probe.id("role");
+    let reply = probe.expect(&format!("(START {id} nobody ({OPEN}) 1 1)"), &["busy"]);
+    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+    reply
+}
+
+fn play_gdl1(probe: &Probe) -> Outcome {
+    probe.in_match("open", "second", OPEN, |id| {
+        let first = probe.moves(&format!("( PLAY {id} NIL )"), SAYS)?;
+        let second = probe.moves(&format!("( PLAY {id} (( say a ) {first} ) )"), SAYS)?;
+        probe.expect(&format!("( STOP {id} (( say b ) {second} ) )"), &["done"])
+    })
+}
+
+fn stop_at_once(probe: &Probe) -> Outcome {
+    probe.in_match("over", "first", OPEN, |id| {
+        probe.expect(&format!("(STOP {id} NIL)"), &["done"])
+    })
+}
+
+fn play_gdl2b(probe: &Probe) -> Outcome {
+    probe.in_match("turns", "guesser", HIDDEN, |id| {
+        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+        let mv = probe.moves(&format!("(PLAY {id} 1 NOOP (3 ))"), DOORS)?;
+        probe.expect(&format!("(STOP {id} 2 {mv} (1 ))"), &["done"])
+    })
+}
+
+fn play_gdl2a(probe: &Probe) -> Outcome {
+    probe.in_match("percepts", "guesser", HIDDEN, |id| {
+        probe.moves(&format!("(PLAY {id} NIL)"), &["noop"])?;
+        probe.moves(&format!("(PLAY {id} (3 ))"), DOORS)?;
+        probe.expect(&format!("(STOP {id} (1 ))"), &["done"])
+    })
+}
+
+fn replaced_move(probe: &Probe) -> Outcome {
+    let echo = format!("{OPEN} (<= (sees ?r ?m) (does ?r ?m))");
+    probe.in_match("replaced", "first", &echo, |id| {
+        let sent = probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), SAYS)?;
+        let other = if sent == SAYS[0] { "(SAY B)" } else { "(SAY A)" };
+        probe.moves(&format!("(PLAY {id} 1 {other} ({other} {other} ))"), SAYS)?;
+        Ok(())
+    })
+}
+
+fn abort(probe: &Probe) -> Outcome {
+    let id = probe.id("abort");
+    probe.start(&id, "first", OPEN)?;
+    probe.expect(&format!("(ABORT {id}.other)"), &["busy"])?;
+    probe.expect(&format!("(ABORT {id})"), &["aborted", "done"])?;
+    let reply = probe.ask("(INFO)")?.to_ascii_lowercase();
+    match reply.contains("busy") {
+        true => Err("still busy after ABORT".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn info_while_thinking(probe: &Probe) -> Outcome {
+    probe.in_match("busy", "first", OPEN, |id| {
+        std::thread::scope(|scope| {
+            let play = scope.spawn(|| probe.moves(&format!("(PLAY {id} NIL)"), SAYS));
+            let asked: Vec<_> = (0..10)
+                .map(|_| scope.spawn(|| probe.ask_within("(INFO)", Duration::from_secs(1))))
+                .collect();
+            for asked in asked {
+                asked.join().map_err(|_| "broke down".to_owned())??;
+            }
+            play.join().map_err(|_| "broke down".to_owned())?.map(drop)
+        })
+    })
+}
+
+fn second_start(probe: &Probe) -> Outcome {
+    probe.in_match("twice", "first", OPEN, |id| {
+        let other = format!("(START {id}.b first ({OPEN}) 1 1)");
+        let refused = probe.expect(&other, &["busy"]);
+        let _ = probe.ask(&format!("(ABORT {id}.b)"));
+        refused?;
+        probe.start(id, "first", OPEN)
+    })
+}
+
+fn repeated_play(probe: &Probe) -> Outcome {
+    probe.in_match("again", "guesser", HIDDEN, |id| {
+        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+        let play = format!("(PLAY {id} 1 NOOP (3 ))");
+        let (first, second) = (probe.moves(&play, DOORS)?, probe.moves(&play, DOORS)?);
+        match first == second {
+            true => Ok(()),
+            false => Err(format!("answered {first}, then {second} to the same question")),
+        }
+    })
+}
+
+fn exact_ids(probe: &Probe) -> Outcome {
+    probe.in_match("case", "first", OPEN, |id| {
+        probe.expect(&format!("(PLAY {} NIL)", id.to_uppercase()), &["busy"])
+    })
+}
+
+fn upper_case(probe: &Probe) -> Outcome {
+    let rules = OPEN.to_uppercase();
+    probe.in_match("upper", "FIRST", &rules, |id| {
+        let reply = probe.ask_within(&format!("(PLAY {id} NIL)"), Duration::from_secs(2))?;
+        match reply.contains("SAY") {
+            true => Ok(()),
+            false => Err(format!("replied `{}`", short(&reply))),
+        }
+    })
+}
+
+fn quick_clocks(probe: &Probe) -> Outcome {
+    probe.in_match("quick", "first", OPEN, |id| {
+        let mut news = "NIL".to_owned();
+        for turn in 0..2 {
+            let started = Instant::now();
+            let mv = probe.moves(&format!("(PLAY {id} {news})"), SAYS)?;
+            let took = started.elapsed();
+            if took > Duration::from_secs(1) {
+                return Err(format!("turn {turn} took {:.2} s", took.as_secs_f64()));
+            }
+            news = format!("({mv} (say a))");
+        }
+        Ok(())
+    })
+}
+
+fn lookalikes(probe: &Probe) -> Outcome {
+    let rules = OPEN
+        .replace("say", "sees2")
+        .replace("succ", "nextcell")
+        .replace("step", "trueish");
+    probe.in_match("alike", "first", &rules, |id| {
+        probe
+            .moves(&format!("(PLAY {id} NIL)"), &["(sees2 a)", "(sees2 b)"])
+            .map(drop)
+    })
+}
+
+fn impossible_percepts(probe: &Probe) -> Outcome {
+    probe.in_match("strange", "guesser", HIDDEN, |id| {
+        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+        probe
+            .moves(&format!("(PLAY {id} 1 NOOP (2 (elephant pink)))"), DOORS)
+            .map(drop)
+    })
+}
+
+fn many_matches(probe: &Probe) -> Outcome {
+    for number in 0..30 {
+        let id = probe.id(&format!("n{number}"));
+        probe.expect(&format!("(START {id} first ({OPEN}) 1 1)"), &["ready"])?;
+        probe.expect(&format!("(STOP {id} NIL)"), &["done"])?;
+    }
+    Ok(())
+}

@@ -159,8 +159,9 @@ impl Remote {
     }
 
     /// What a reply to PLAY means.
-    fn read(&self, raw: String) -> Result<Reply, Excuse> {
-        let why = match kif::first(&raw) {
+    fn read(&self, whole: &str) -> Result<Reply, Excuse> {
+        let raw = clipped(whole);
+        let why = match kif::first(whole) {
             Err(kif::Trouble::Empty) => Substitution::Empty,
             Err(_) => Substitution::Unreadable,
             Ok(first) if kif::is_nil(first) => Substitution::Nil,
@@ -204,7 +205,7 @@ impl Guest for Remote {
         let clocks = self.host.clocks;
         let message = self.host.news("PLAY", told);
         let reply = self.say(&message, Duration::from_secs(clocks.play) + clocks.grace, stop);
-        let reply = reply.and_then(|raw| self.read(clipped(&raw)));
+        let reply = reply.and_then(|raw| self.read(&raw));
         let (id, role, turn) = (&self.host.id, self.role(), told.len());
         match &reply {
             Ok(reply) => info!(id, role, turn, "answers {}", reply.raw),

@@ -24,6 +24,8 @@ pub struct Options {
     pub name: String,
     /// Matches at a time.
     pub max_matches: usize,
+    /// A match whose manager has been silent for longer than its clocks allow, and then so long, makes room for another.
+    pub forget: Duration,
     /// Connections at a time.
     pub max_connections: usize,
     /// What a request may use up.
@@ -38,6 +40,7 @@ impl Default for Options {
             bind: SocketAddr::from(([127, 0, 0, 1], 9147)),
             name: "Surmise".to_owned(),
             max_matches: 1,
+            forget: Duration::from_secs(30),
             max_connections: 256,
             limits: Limits::default(),
             variant: None,
@@ -329,7 +332,7 @@ impl Shared {
         }
         if matches.len() >= self.options.max_matches {
             let stale = |entry: &Entry| match entry {
-                Entry::Open(session) => session.is_stale(),
+                Entry::Open(session) => session.is_stale(self.options.forget),
                 Entry::Opening(since) => since.elapsed() > Duration::from_secs(600),
             };
             let forgotten = matches.iter().find(|(_, entry)| stale(entry)).map(|(id, _)| id.clone());

@@ -296,11 +296,11 @@ impl Session {
         *self.touched.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether the manager has forgotten about it.
-    pub fn is_stale(&self) -> bool {
-        let patience = (3 * self.brief.play_clock).max(self.brief.start_clock) + 30;
+    /// Whether the manager has been silent for longer than its clocks allow, and then so long.
+    pub fn is_stale(&self, forget: Duration) -> bool {
+        let clocks = self.brief.play_clock.saturating_mul(3).max(self.brief.start_clock);
         let touched = *self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        touched.elapsed() > Duration::from_secs(patience)
+        touched.elapsed() > Duration::from_secs(clocks).saturating_add(forget)
     }
 
     /// Whether it was asked for a move yet.

@@ -1,6 +1,8 @@
 //! The command line: one definition for parsing, help and completions.
 
-use crate::commands::{belief, bench, check, explain, fmt, games, play, replay, show, solve, trace};
+use crate::commands::{
+    belief, bench, check, compliance, explain, fmt, games, manage, play, player, replay, show, solve, trace,
+};
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -29,6 +31,9 @@ enum Command {
     Solve(solve::Args),
     Bench(bench::Args),
     Replay(replay::Args),
+    Player(player::Args),
+    Manage(manage::Args),
+    Compliance(compliance::Args),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -56,6 +61,9 @@ pub fn run() -> ExitCode {
     let outcome = match command {
         Command::Match(args) => play::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Player(args) => player::run(&args),
+        Command::Manage(args) => manage::run(&args),
+        Command::Compliance(args) => compliance::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Games(args) => games::run(&args),

@@ -61,6 +61,8 @@ pub struct Engine {
     pub why: String,
     /// What it took to make it.
     pub setup: Setup,
+    /// The rules it runs.
+    pub rules: Rules,
     /// Behind a lock only to be forked from any thread.
     reference: Mutex<Reference>,
     compiled: Option<Compiled>,
@@ -96,6 +98,7 @@ impl Engine {
             kind: EngineKind::Reference,
             why: "asked for".to_owned(),
             setup: Setup::default(),
+            rules: rules.clone(),
             reference: Mutex::new(reference),
             compiled: None,
         };

@@ -7,11 +7,14 @@ mod commands;
 pub mod engine;
 mod interrupt;
 mod load;
+mod log;
 mod output;
 pub mod players;
 mod progress;
 mod rating;
 mod strategy;
+pub mod table;
+pub mod wire;
 
 pub use cli::run;
 pub use load::{Loaded, load};

@@ -1,16 +1,19 @@
 //! Players by name: `name:key=value,…`, and the short forms of the papers such as `hp:16,4`.
 
 mod insights;
+pub(crate) mod remote;
 
 use crate::engine::Engine;
 use crate::strategy::Strategy;
 use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
 use game::{Batch, Playouts, RoleId, Seed};
+use ggp::http::Peer;
 use insights::InsightSpec;
 use lab::opponents::Opponent;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
+use remote::RemoteSpec;
 use search::{
     Auto, By, Cfr, CfrOptions, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts,
     IsMctsOptions, McOpponents, Perfect, PlayoutHorizon, Pruning, Random, Tabular, Tools,
@@ -30,6 +33,7 @@ enum Kind {
     Legal,
     Strategy(Strategy),
     Hand(Opponent),
+    Remote(RemoteSpec),
     Perfect(InsightSpec),
     Cheat(InsightSpec),
     HyperPlay {
@@ -68,7 +72,7 @@ struct Others {
 
 /// Names and what they mean, for messages and help.
 pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:DEPTH, nested:LEVEL,PLAYOUTS, hp:MODELS,PLAYOUTS, \
-     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, cfr:SAMPLES, strategy:FILE, \
+     hp2:MODELS,PLAYOUTS,INNER_MODELS,INNER_PLAYOUTS, auto, ismcts:SIMULATIONS, cfr:SAMPLES, strategy:FILE, remote:HOST:PORT, \
      hand:GAME, cheat:PLAYOUTS";
 
 impl PlayerSpec {
@@ -78,6 +82,11 @@ impl PlayerSpec {
         if name == "strategy" {
             // A file's name may hold anything, and is not taken apart.
             let kind = Kind::Strategy(Strategy::read(options)?);
+            let text = text.to_owned();
+            return Ok(PlayerSpec { text, kind });
+        }
+        if name == "remote" {
+            let kind = Kind::Remote(RemoteSpec::parse(text, options)?);
             let text = text.to_owned();
             return Ok(PlayerSpec { text, kind });
         }
@@ -115,6 +124,19 @@ impl PlayerSpec {
         matches!(self.kind, Kind::Perfect(_))
     }
 
+    /// Whether it is shown the true state, which only a referee in the same program can do.
+    pub fn is_cheat(&self) -> bool {
+        matches!(self.kind, Kind::Cheat(_))
+    }
+
+    /// Where it is, if it plays elsewhere.
+    pub fn remote(&self) -> Option<&Peer> {
+        match &self.kind {
+            Kind::Remote(remote) => Some(&remote.peer),
+            _ => None,
+        }
+    }
+
     /// Somebody to sit in a role's place for one match.
     pub fn seat(&self, engine: &Engine, role: RoleId, seed: Seed) -> Result<Seat> {
         let make_tools = |name: &str| tools(engine, role, seed.child(name));
@@ -132,6 +154,7 @@ impl PlayerSpec {
                 let mut sim = tools.sim;
                 Seat::Player(opponent.player(sim.as_mut(), role, seed)?)
             }
+            Kind::Remote(remote) => Seat::Guest(Box::new(remote.guest(engine, role)?)),
             Kind::Perfect(spec) => Seat::Player(Box::new(Perfect::new(tools, spec.make()))),
             Kind::Cheat(spec) => Seat::Cheat(Box::new(Cheater::new(tools, spec.make()))),
             Kind::HyperPlay {

@@ -133,6 +133,7 @@ impl Explanation {
         let decision = match spec.seat(engine, role, seed)? {
             Seat::Player(mut player) => player.choose(&told, &budget)?,
             Seat::Cheat(mut cheat) => cheat.choose_knowing(&record.states[round - 1], &budget)?,
+            Seat::Guest(_) => bail!("`{}` plays elsewhere and does not say why", spec.text),
             Seat::Nature => bail!("nature does not decide"),
         };
         let mut explanation = Explanation {

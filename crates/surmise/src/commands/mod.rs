@@ -3,10 +3,13 @@
 pub mod belief;
 pub mod bench;
 pub mod check;
+pub mod compliance;
 pub mod explain;
 pub mod fmt;
 pub mod games;
+pub mod manage;
 pub mod play;
+pub mod player;
 pub mod replay;
 pub mod show;
 pub mod solve;

@@ -21,7 +21,8 @@ use std::time::Duration;
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them; without names
 /// HyperPlay (or Monte Carlo, where nothing is hidden) meets random players. Players are
 /// random, legal (the first legal move), strategy:FILE (what `surmise solve --save` wrote), hand:meier and hand:blind-tictactoe
-/// (made by hand for these games),
+/// (made by hand for these games), remote:HOST:PORT (a player that speaks the GGP protocol; also play=10 and start=10 seconds,
+/// protocol=gdl2b|gdl2a|gdl1),
 /// hp:MODELS,PLAYOUTS (HyperPlay: playouts from models that explain what the role was told; also sampler=trellis|hyperplay|
 /// cached|naive, weights=proposal|choice-factor|equal, remedy=none|weight|balance, layer=20000
 /// states that trellis keeps a round, opponents=mc to take the others for Monte Carlo

@@ -1,0 +1,107 @@
+//! `remote:HOST:PORT,play=…,start=…,protocol=…`: a player that speaks the GGP protocol.
+
+use super::Options;
+use crate::engine::Engine;
+use anyhow::{Context, Result, anyhow};
+use game::RoleId;
+use ggp::http::Peer;
+use ggp::{Clocks, Host, Remote, Variant};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A player elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RemoteSpec {
+    pub peer: Peer,
+    clocks: Clocks,
+    variant: Option<Variant>,
+}
+
+impl RemoteSpec {
+    pub fn parse(player: &str, text: &str) -> Result<RemoteSpec> {
+        let (peer, options) = text.split_once(',').unwrap_or((text, ""));
+        let peer =
+            Peer::parse(peer).with_context(|| format!("`{player}` needs HOST:PORT, as in remote:127.0.0.1:9147"))?;
+        let mut options = Options::parse(player, options)?;
+        let usual = Clocks::default();
+        let clocks = Clocks {
+            start: options.named_number("start", usual.start)?,
+            play: options.named_number("play", usual.play)?,
+            ..usual
+        };
+        let variant = options.choice("protocol")?;
+        options.finish()?;
+        Ok(RemoteSpec { peer, clocks, variant })
+    }
+
+    pub fn guest(&self, engine: &Engine, role: RoleId) -> Result<Remote> {
+        let roles = engine.state_simulator().roles().to_vec();
+        let variant = self.variant.unwrap_or_else(|| usual_variant(&engine.rules));
+        let host = Host::new(&match_id("match"), &engine.rules, &roles, variant, self.clocks, None);
+        let host = host.map_err(|why| anyhow!(why))?;
+        Ok(host.guest(self.peer.clone(), role.0 as usize))
+    }
+}
+
+/// How a game is played over the wire if nobody says otherwise.
+pub fn usual_variant(rules: &gdl::Rules) -> Variant {
+    match rules.gdl2 {
+        true => Variant::Gdl2b,
+        false => Variant::Gdl1,
+    }
+}
+
+/// A name for a match that no other match has: letters, digits, `.`, `_` and `-`, at most 40 of them, whatever the game is called.
+pub fn match_id(game: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let word: String = game
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .take(16)
+        .collect();
+    let word = word.trim_matches('-');
+    let millis = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let millis = millis.map_or(0, |d| d.as_millis() as u64);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed) % 100_000;
+    match word {
+        "" => format!("m.{millis:x}.{number}"),
+        word => format!("m.{word}.{millis:x}.{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_matches_are_plain() {
+        let ids: Vec<String> = [
+            "krieg-tictactoe:size=5",
+            "../../etc/passwd",
+            "",
+            "ünïcode",
+            &"x".repeat(500),
+        ]
+        .map(match_id)
+        .to_vec();
+        for id in &ids {
+            assert!(id.len() <= 40 && id.starts_with('m'), "{id}");
+            assert!(
+                id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)),
+                "{id}"
+            );
+            assert!(!id.contains(".."), "{id}");
+        }
+    }
+
+    #[test]
+    fn players_elsewhere_are_read() {
+        let spec = RemoteSpec::parse("remote:a:1,play=3", "a:1,play=3,protocol=gdl2a").unwrap();
+        assert_eq!(
+            (spec.clocks.play, spec.clocks.start, spec.variant),
+            (3, 10, Some(Variant::Gdl2a))
+        );
+        for wrong in ["a", "a:1,pace=3", "a:1,play=x", "a:1,protocol=gdl9"] {
+            assert!(RemoteSpec::parse(wrong, wrong).is_err(), "{wrong}");
+        }
+    }
+}
