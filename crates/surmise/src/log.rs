@@ -17,7 +17,7 @@ pub enum Log {
 
 /// Options about it.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct LogArgs {
     /// How to tell what happens, on standard error
     #[arg(long, value_enum, default_value_t = Log::Text, value_name = "FORMAT")]
     log: Log,
@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 /// Starts telling.
-pub fn start(args: &Args) {
+pub fn start(args: &LogArgs) {
     let level = if args.verbose { Level::DEBUG } else { Level::INFO };
     let told = fmt()
         .with_max_level(level)

@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    log: log::Args,
+    log: log::LogArgs,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {

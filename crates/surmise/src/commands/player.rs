@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     #[command(flatten)]
-    log: log::Args,
+    log: log::LogArgs,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
