@@ -540,9 +540,9 @@ impl Session {
     fn know_everything(&self, progress: &mut Progress) {
         let rules = self.rules_in_use(Some(Variant::Gdl1));
         progress.sit_down(&self.bench, &self.id, &rules, self.role);
-        progress.line = self.bench.simulator(&rules).ok().and_then(|mut sim| {
+        progress.line = self.bench.simulator(&rules).ok().map(|mut sim| {
             let state = sim.initial().ok();
-            Some(Line { sim, state })
+            Line { sim, state }
         });
     }
 
