@@ -27,6 +27,7 @@ fn main() {
             "--passes" => passes = true,
             "--nosplit" => split = false,
             "--incremental" => mode = ScalarMode::Incremental,
+            "--cones" => mode = ScalarMode::Cones,
             "--compiled" => mode = ScalarMode::Compiled,
             _ => files.push(arg),
         }

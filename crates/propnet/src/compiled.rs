@@ -95,6 +95,8 @@ struct Inner {
     families: Vec<Vec<u32>>,
     /// How often each fluent holds in random games.
     likely: Vec<f32>,
+    /// How often each fluent changes in a step of random games.
+    changes: Vec<f32>,
     layout: Layout,
     plan: ChoicePlan,
     options: CompileOptions,
@@ -144,6 +146,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         plan: ChoicePlan::merged(&flat),
         families,
         likely: samples.frequencies(),
+        changes: samples.changes(),
         net,
         flat,
         initial,
@@ -246,6 +249,11 @@ impl Compiled {
     /// How often each fluent holds in random games, roughly.
     pub(crate) fn likelihoods(&self) -> &[f32] {
         &self.0.likely
+    }
+
+    /// How often each fluent changes in a step of random games, roughly.
+    pub(crate) fn changes(&self) -> &[f32] {
+        &self.0.changes
     }
 
     pub(crate) fn scalar_mode(&self) -> ScalarMode {

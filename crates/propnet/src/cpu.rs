@@ -30,3 +30,24 @@ pub fn wide<R>(f: impl FnOnce() -> R) -> R {
 fn call_wide<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
+
+/// The lowest bit of each byte.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn low_bits(bytes: [u8; 16]) -> u16 {
+    use std::arch::x86_64::{_mm_movemask_epi8, _mm_set_epi64x, _mm_slli_epi16};
+    let pair = u128::from_le_bytes(bytes);
+    // SAFETY: these need SSE2, which every x86-64 has.
+    let mask = unsafe {
+        let vector = _mm_set_epi64x((pair >> 64) as i64, pair as i64);
+        // The mask takes the highest bit of each byte.
+        _mm_movemask_epi8(_mm_slli_epi16::<7>(vector))
+    };
+    mask as u16
+}
+
+/// The lowest bit of each byte.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn low_bits(bytes: [u8; 16]) -> u16 {
+    bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u16::from(byte & 1))
+}

@@ -12,6 +12,9 @@ mod cpu;
 mod guard;
 #[cfg(target_arch = "x86_64")]
 mod jit;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "jit_none.rs"]
+mod jit;
 pub mod lanes;
 mod lower;
 pub mod network;

@@ -5,16 +5,26 @@
 
 use crate::circuit::{Circuit, Wire};
 use crate::network::{Network, Node, NodeId, Signal};
+use rustc_hash::FxHashMap;
 
 /// Operands combined in one chain before the next chain begins: long enough to keep few values alive, short enough
 /// not to wait for one long dependency.
 const CHAIN: usize = 8;
 
+/// A wire, and whether it holds the complement.
+pub type Polar = (Wire, bool);
+
+/// Gives wires to nodes that need not be lowered.
+pub type Given<'n> = dyn Fn(&mut Circuit, NodeId) -> Option<Polar> + 'n;
+
 /// A network on its way into a circuit. Leaves are given wires first; gates follow when they are asked for.
 pub struct Lowering<'n> {
     net: &'n Network,
-    /// Per node: its wire, and whether the wire holds the complement.
-    wires: Vec<Option<(Wire, bool)>>,
+    /// Wires of nodes that have one.
+    wires: FxHashMap<NodeId, Polar>,
+    /// Asked for a node's wire when it is first met.
+    given: Option<&'n Given<'n>>,
+    chain: usize,
     /// Where each cycle atom lives while it settles.
     cycle_cells: u32,
 }
@@ -22,18 +32,35 @@ pub struct Lowering<'n> {
 impl<'n> Lowering<'n> {
     /// Starts with no leaf known; cycle atoms will live in cells from `cycle_cells` on.
     pub fn new(net: &'n Network, circuit: &mut Circuit, cycle_cells: u32) -> Lowering<'n> {
-        let mut lowering = Lowering {
+        Lowering {
             net,
-            wires: vec![None; net.len()],
+            wires: FxHashMap::from_iter([(NodeId(0), (circuit.zero(), false))]),
+            given: None,
+            chain: CHAIN,
             cycle_cells,
-        };
-        lowering.wires[0] = Some((circuit.zero(), false));
-        lowering
+        }
+    }
+
+    /// Asks for the wires of nodes when they are first met; those without any are lowered.
+    pub fn given(mut self, given: &'n Given<'n>) -> Lowering<'n> {
+        self.given = Some(given);
+        self
+    }
+
+    /// Combines operands in balanced trees: a change of one then goes through few operations.
+    pub fn balanced(mut self) -> Lowering<'n> {
+        self.chain = 2;
+        self
+    }
+
+    /// The wire of a node, if it has got one.
+    pub fn wire(&self, node: NodeId) -> Option<Polar> {
+        self.wires.get(&node).copied()
     }
 
     /// Gives a leaf its wire.
     pub fn set(&mut self, leaf: Signal, wire: Wire) {
-        self.wires[leaf.node().0 as usize] = Some((wire, false));
+        self.wires.insert(leaf.node(), (wire, false));
     }
 
     /// The plain value of a signal, all of whose leaves have wires.
@@ -49,8 +76,9 @@ impl<'n> Lowering<'n> {
     }
 
     fn get(&self, signal: Signal) -> (Wire, bool) {
-        let (wire, inverted) =
-            self.wires[signal.node().0 as usize].expect("a leaf was read before it was given its wire");
+        let (wire, inverted) = self
+            .wire(signal.node())
+            .expect("a leaf was read before it was given its wire");
         (wire, inverted ^ signal.is_complement())
     }
 
@@ -58,7 +86,7 @@ impl<'n> Lowering<'n> {
     pub fn ensure(&mut self, circuit: &mut Circuit, roots: &[Signal]) {
         let mut todo: Vec<NodeId> = Vec::new();
         let mut components: Vec<u32> = Vec::new();
-        self.collect(roots, &mut todo, &mut components);
+        self.collect(circuit, roots, &mut todo, &mut components);
         components.sort_unstable();
         for &component in &components {
             self.begin_component(circuit, component);
@@ -66,18 +94,28 @@ impl<'n> Lowering<'n> {
         todo.sort_unstable();
         for node in todo {
             let value = self.gate(circuit, node);
-            self.wires[node.0 as usize] = Some(value);
+            self.wires.insert(node, value);
         }
         for component in components {
             self.end_component(circuit, component);
         }
     }
 
-    fn collect(&self, roots: &[Signal], todo: &mut Vec<NodeId>, components: &mut Vec<u32>) {
+    fn collect(
+        &mut self,
+        circuit: &mut Circuit,
+        roots: &[Signal],
+        todo: &mut Vec<NodeId>,
+        components: &mut Vec<u32>,
+    ) {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut work: Vec<NodeId> = roots.iter().map(|s| s.node()).collect();
         while let Some(node) = work.pop() {
-            if self.wires[node.0 as usize].is_some() || !seen.insert(node) {
+            if self.wires.contains_key(&node) || !seen.insert(node) {
+                continue;
+            }
+            if let Some(wire) = self.given.and_then(|given| given(circuit, node)) {
+                self.wires.insert(node, wire);
                 continue;
             }
             match self.net.node(node) {
@@ -104,7 +142,7 @@ impl<'n> Lowering<'n> {
         let id = circuit.add_component(cells);
         for (atom, at) in mates.into_iter().enumerate() {
             let wire = circuit.components[id].atoms[atom];
-            self.wires[self.net.cycles()[at].node.0 as usize] = Some((wire, false));
+            self.wires.insert(self.net.cycles()[at].node, (wire, false));
         }
     }
 
@@ -118,7 +156,7 @@ impl<'n> Lowering<'n> {
             })
             .collect();
         let first = self.net.cycles()[self.mates(component)[0]].node;
-        let atom = self.wires[first.0 as usize].map(|(w, _)| w);
+        let atom = self.wire(first).map(|(w, _)| w);
         let id = circuit.components.iter().position(|c| c.atoms.first().copied() == atom);
         if let Some(id) = id {
             circuit.components[id].definitions = definitions;
@@ -132,7 +170,7 @@ impl<'n> Lowering<'n> {
             .collect()
     }
 
-    fn gate(&self, circuit: &mut Circuit, node: NodeId) -> (Wire, bool) {
+    fn gate(&self, circuit: &mut Circuit, node: NodeId) -> Polar {
         if let Some(value) = self.exclusive_or(circuit, node) {
             return value;
         }
@@ -144,8 +182,8 @@ impl<'n> Lowering<'n> {
                 (wire, true) => inverted.push(wire),
             }
         }
-        let none_of = combine(circuit, &inverted, Circuit::or);
-        let all_of = combine(circuit, &plain, Circuit::and);
+        let none_of = combine(circuit, &inverted, self.chain, Circuit::or);
+        let all_of = combine(circuit, &plain, self.chain, Circuit::and);
         match (none_of, all_of) {
             (Some(none), Some(all)) => (circuit.and_not(none, all), false),
             (Some(none), None) => (none, true),
@@ -171,11 +209,16 @@ impl<'n> Lowering<'n> {
     }
 }
 
-fn combine(circuit: &mut Circuit, wires: &[Wire], op: fn(&mut Circuit, Wire, Wire) -> Wire) -> Option<Wire> {
+fn combine(
+    circuit: &mut Circuit,
+    wires: &[Wire],
+    length: usize,
+    op: fn(&mut Circuit, Wire, Wire) -> Wire,
+) -> Option<Wire> {
     let chain = |circuit: &mut Circuit, wires: &[Wire]| wires.iter().copied().reduce(|a, b| op(circuit, a, b));
-    if wires.len() <= CHAIN + CHAIN / 2 {
+    if wires.len() <= length + length / 2 {
         return chain(circuit, wires);
     }
-    let parts: Vec<Wire> = wires.chunks(CHAIN).filter_map(|part| chain(circuit, part)).collect();
-    combine(circuit, &parts, op)
+    let parts: Vec<Wire> = wires.chunks(length).filter_map(|part| chain(circuit, part)).collect();
+    combine(circuit, &parts, length, op)
 }

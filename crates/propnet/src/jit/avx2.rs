@@ -8,7 +8,9 @@ use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 pub(super) struct Avx2;
 
 impl Target for Avx2 {
-    const REGISTERS: u8 = 16;
+    fn registers(&self) -> u8 {
+        16
+    }
 
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError> {
         Ok((

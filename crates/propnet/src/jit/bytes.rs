@@ -9,9 +9,11 @@ use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 /// General registers over bytes at `rdi`; cells from `scratch` on are four bytes each.
 pub(super) struct Bytes {
     pub scratch: u32,
+    /// Whether to do with the registers that need not be saved: enough for short code, which then begins and ends quickly.
+    pub short: bool,
 }
 
-/// 32-bit and 8-bit names of the registers in use; `rsp` and `rdi` are taken.
+/// 32-bit and 8-bit names of the registers in use, those that belong to the caller last; `rsp` and `rdi` are taken.
 const NAMES: [(Register, Register); 14] = [
     (Register::EAX, Register::AL),
     (Register::ECX, Register::CL),
@@ -63,13 +65,17 @@ fn low(register: u8) -> Register {
 }
 
 impl Target for Bytes {
-    const REGISTERS: u8 = NAMES.len() as u8;
+    fn registers(&self) -> u8 {
+        let n = if self.short { NAMES.len() - SAVED.len() } else { NAMES.len() };
+        n as u8
+    }
 
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError> {
         let push = |&r: &Register| Instruction::with1(Code::Push_r64, r);
         let pop = |&r: &Register| Instruction::with1(Code::Pop_r64, r);
-        let before: Vec<Instruction> = SAVED.iter().map(push).collect::<Result<_, _>>()?;
-        let mut after: Vec<Instruction> = SAVED.iter().rev().map(pop).collect::<Result<_, _>>()?;
+        let saved = if self.short { &[] } else { &SAVED[..] };
+        let before: Vec<Instruction> = saved.iter().map(push).collect::<Result<_, _>>()?;
+        let mut after: Vec<Instruction> = saved.iter().rev().map(pop).collect::<Result<_, _>>()?;
         after.push(Instruction::with(Code::Retnq));
         Ok((before, after))
     }

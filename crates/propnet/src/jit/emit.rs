@@ -30,7 +30,7 @@ pub(super) enum Place {
 /// Instructions on a kind of register.
 pub(super) trait Target {
     /// How many registers there are; fewer than 32.
-    const REGISTERS: u8;
+    fn registers(&self) -> u8;
     /// What comes before and after everything else.
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError>;
     /// Cell to register.
@@ -381,7 +381,7 @@ impl<'c, T: Target> Emitter<'c, T> {
 
     /// Empties all registers; what is needed later goes to memory.
     fn flush(&mut self) -> Result<(), IcedError> {
-        for r in 0..T::REGISTERS {
+        for r in 0..self.target.registers() {
             self.evict(r)?;
         }
         Ok(())
@@ -392,7 +392,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         if next == NONE {
             return false;
         }
-        (0..T::REGISTERS).any(|r| match self.held[r as usize] {
+        (0..self.target.registers()).any(|r| match self.held[r as usize] {
             None => true,
             Some(other) => self.next_use(other) > next,
         })
@@ -412,7 +412,7 @@ impl<'c, T: Target> Emitter<'c, T> {
     /// A register to write to: a free one, or that of the value that is needed last.
     fn take_register(&mut self, keep: [Option<u8>; 2]) -> Result<u8, IcedError> {
         let mut best = (0, 0);
-        for r in 0..T::REGISTERS {
+        for r in 0..self.target.registers() {
             match self.held[r as usize] {
                 // An operand that dies here has given its register up: the result may go there.
                 None => return Ok(r),

@@ -68,7 +68,7 @@ impl NativeBytes {
             return None;
         }
         let scratch = scratch.next_multiple_of(64);
-        let (bytes, n_cells) = emit::emit(circuit, scratch, bytes::Bytes { scratch }).ok()?;
+        let (bytes, n_cells) = emit::emit(circuit, scratch, bytes::Bytes { scratch, short: false }).ok()?;
         let frame_len = scratch as usize + (n_cells - scratch) as usize * 4;
         Some(NativeBytes {
             code: executable(&bytes)?,
@@ -83,6 +83,87 @@ impl NativeBytes {
         // SAFETY: as above; the code touches only the first `frame_len` bytes and needs BMI1, which `new` has checked.
         unsafe {
             let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(self.code.as_ptr());
+            entry(frame.as_mut_ptr());
+        }
+    }
+}
+
+/// Many pieces of machine code over one frame of bytes.
+#[derive(Debug)]
+pub struct NativeBlocks {
+    code: Mmap,
+    /// Where each piece begins.
+    entries: Vec<usize>,
+    /// Bytes of a frame, scratch included.
+    pub frame_len: usize,
+}
+
+/// Pieces of machine code in the making.
+#[derive(Debug)]
+pub struct BlocksBuilder {
+    scratch: u32,
+    frame_len: usize,
+    bytes: Vec<u8>,
+    entries: Vec<usize>,
+}
+
+/// A piece among [`NativeBlocks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockId(u32);
+
+impl BlocksBuilder {
+    /// No piece yet; scratch starts at byte `scratch`. `None` if the machine cannot run such code.
+    pub fn new(scratch: u32) -> Option<BlocksBuilder> {
+        let scratch = scratch.next_multiple_of(64);
+        cpu::is_wide().then(|| BlocksBuilder {
+            scratch,
+            frame_len: scratch as usize,
+            bytes: Vec::new(),
+            entries: Vec::new(),
+        })
+    }
+
+    /// Compiles a circuit without components.
+    pub fn add(&mut self, circuit: &Circuit) -> Option<BlockId> {
+        /// Operations from which on saving the caller's registers pays.
+        const LONG: usize = 100;
+        if !circuit.components.is_empty() {
+            return None;
+        }
+        let target = bytes::Bytes {
+            scratch: self.scratch,
+            short: circuit.ops().len() < LONG,
+        };
+        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target).map_err(|e| eprintln!("{e}")).ok()?;
+        self.frame_len = self
+            .frame_len
+            .max(self.scratch as usize + (n_cells - self.scratch) as usize * 4);
+        // Code that begins at the start of a line of the instruction cache is fetched sooner.
+        self.bytes.resize(self.bytes.len().next_multiple_of(32), 0xcc);
+        self.entries.push(self.bytes.len());
+        self.bytes.extend(bytes);
+        Some(BlockId(self.entries.len() as u32 - 1))
+    }
+
+    /// Makes them runnable.
+    pub fn finish(self) -> Option<NativeBlocks> {
+        Some(NativeBlocks {
+            code: executable(&self.bytes)?,
+            entries: self.entries,
+            frame_len: self.frame_len,
+        })
+    }
+}
+
+impl NativeBlocks {
+    /// Runs a piece once over a frame.
+    #[inline(always)]
+    pub fn run(&self, block: BlockId, frame: &mut [u8]) {
+        assert!(frame.len() >= self.frame_len, "the frame is too small for this code");
+        // SAFETY: as above; every entry is the start of a complete function.
+        unsafe {
+            let start = self.code.as_ptr().add(self.entries[block.0 as usize]);
+            let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(start);
             entry(frame.as_mut_ptr());
         }
     }

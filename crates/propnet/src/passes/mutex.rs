@@ -6,6 +6,7 @@
 
 use super::prove::Prover;
 use crate::guard::reads_by_legal;
+use crate::lanes::cell::LANES;
 use crate::lanes::plan::moves_in_turn;
 use crate::network::{Choice, Network, NodeId, Signal};
 use rustc_hash::FxHashMap;
@@ -101,6 +102,17 @@ impl Samples {
         let often = |words: &Vec<u64>| {
             let held: u32 = words.iter().map(|w| w.count_ones()).sum();
             held as f32 / (words.len() * 64).max(1) as f32
+        };
+        self.words.iter().map(often).collect()
+    }
+
+    /// How often each fluent changes from one step to the next, new games included.
+    pub fn changes(&self) -> Vec<f32> {
+        const STEP: usize = LANES / 64;
+        let often = |words: &Vec<u64>| {
+            let pairs = words.iter().zip(words.iter().skip(STEP));
+            let changed: u32 = pairs.map(|(before, after)| (before ^ after).count_ones()).sum();
+            changed as f32 / (words.len().saturating_sub(STEP) * 64).max(1) as f32
         };
         self.words.iter().map(often).collect()
     }

@@ -5,7 +5,7 @@
 //! that cancel out before a gate's turn leave no trace. What depends on the moves is numbered last and is left pending
 //! until the moves are made: then a change of the state and a change of the moves are one change.
 
-use super::guards::{Guard, split_guards};
+use super::guards::Guards;
 use super::prefixes::share_prefixes;
 use super::words::Words;
 use crate::network::{Network, Node, NodeId, Signal};
@@ -16,8 +16,8 @@ use crate::passes::needed;
 pub(super) struct EventNet {
     /// Where outputs are.
     pub words: Words,
-    /// Per role: a literal without which none of some moves is legal.
-    pub guards: Vec<Option<Guard>>,
+    /// What is left out of them.
+    pub guards: Guards,
     fans: Vec<Fan>,
     /// What [`Fan`]s are ranges of: readers and output bits.
     links: Vec<u32>,
@@ -78,7 +78,7 @@ impl EventNet {
         }
         let mut net = net.clone();
         net.keep_shape();
-        let guards = split_guards(&mut net);
+        let guards = Guards::split(&mut net);
         let net = share_prefixes(&net, likely);
         let too_wide = |at: usize| net.operands(NodeId(at as u32)).len() > usize::from(u16::MAX);
         if (0..net.len()).any(too_wide) {

@@ -3,6 +3,8 @@
 //! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
 //! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
 
+mod cofactor;
+mod cones;
 mod events;
 mod goals;
 mod guards;
@@ -15,10 +17,11 @@ use crate::lanes::bit;
 use crate::lanes::playouts::MAX_ROUNDS;
 use crate::network::Signal;
 use crate::{Compiled, cpu};
+use cones::{ConeNet, Cones};
 use events::{EventNet, Events, Stage};
 use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
 use goals::ByteGoals;
-use guards::Guard;
+use guards::{Guard, Guards};
 use plain::{Plain, PlainEngine, PlainNet};
 use std::sync::{Arc, OnceLock};
 use step::{ByteStep, StepFrame, nth_set, random_rank};
@@ -39,12 +42,14 @@ pub(crate) struct Shared {
 /// The network, as one of the engines wants it.
 #[derive(Debug)]
 enum Prepared {
+    Cones(Box<ConeNet>),
     Events(EventNet),
     Plain(PlainNet),
 }
 
 /// The values that belong to the present state.
 enum Engine {
+    Cones(Cones),
     Events(Events),
     Plain(PlainEngine),
 }
@@ -59,29 +64,47 @@ impl Shared {
         let net = game.network();
         let stats = game.stats();
         let fits = stats.legal_ops + stats.next_ops <= LARGEST_STEP || game.scalar_mode() == ScalarMode::Compiled;
-        let events = EventNet::new(game.flat_network(), game.likelihoods());
+        let cones = match (game.scalar_mode(), std::env::var("CONES").as_deref()) {
+            (ScalarMode::Cones, Ok("flat")) => ConeNet::new(game.flat_network(), &game.plan().passes(game.roles().len())),
+            (ScalarMode::Cones, _) => ConeNet::new(net, &game.plan().passes(game.roles().len())),
+            _ => None,
+        };
+        if let Some(cones) = &cones {
+            eprintln!("cost {} of {} + {}", cones.cost(game.changes()), stats.legal_ops, stats.next_ops);
+        }
+        let prepared = match cones {
+            Some(cones) => Prepared::Cones(Box::new(cones)),
+            None => EventNet::new(game.flat_network(), game.likelihoods())
+                .map_or_else(|| Prepared::Plain(PlainNet::new(net)), Prepared::Events),
+        };
         let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
         Shared {
-            net: events.map_or_else(|| Prepared::Plain(PlainNet::new(net)), Prepared::Events),
+            net: prepared,
             goals: Plain::new(net, &goals),
             byte_goals: ByteGoals::new(net),
-            steps_fit: fits && game.scalar_mode() != ScalarMode::Incremental,
+            steps_fit: fits && !matches!(game.scalar_mode(), ScalarMode::Incremental | ScalarMode::Cones),
             steps: Default::default(),
         }
     }
 
     fn words(&self) -> &Words {
         match &self.net {
+            Prepared::Cones(net) => &net.words,
             Prepared::Events(net) => &net.words,
             Prepared::Plain(net) => &net.words,
         }
     }
 
-    fn guard(&self, role: usize) -> Option<&Guard> {
+    fn guards(&self) -> Option<&Guards> {
         match &self.net {
-            Prepared::Events(net) => net.guards[role].as_ref(),
+            Prepared::Cones(net) => Some(&net.guards),
+            Prepared::Events(net) => Some(&net.guards),
             Prepared::Plain(_) => None,
         }
+    }
+
+    fn guard(&self, role: usize) -> Option<&Guard> {
+        self.guards()?.roles[role].as_ref()
     }
 }
 
@@ -93,6 +116,8 @@ pub enum ScalarMode {
     Auto,
     /// Gates count their false operands, and changes walk through the network.
     Incremental,
+    /// Machine code per fluent recomputes what depends on it, and per move what it decides, where that is possible.
+    Cones,
     /// Random games are played by machine code that evaluates all gates, where that is possible.
     Compiled,
 }
@@ -130,6 +155,7 @@ impl Scalar {
     pub fn new(game: &Compiled) -> Scalar {
         let shared = game.scalar_shared();
         let engine = match &shared.net {
+            Prepared::Cones(net) => Engine::Cones(Cones::new(net)),
             Prepared::Events(net) => Engine::Events(net.start()),
             Prepared::Plain(net) => Engine::Plain(PlainEngine::new(game.network(), net)),
         };
@@ -247,6 +273,7 @@ impl Scalar {
         }
         self.last = None;
         match (&mut self.engine, &self.shared.net) {
+            (Engine::Cones(engine), Prepared::Cones(net)) => engine.move_to(net, &state.0),
             (Engine::Events(engine), Prepared::Events(net)) => engine.move_to(net, &state.0),
             (Engine::Plain(engine), Prepared::Plain(net)) => engine.move_to(self.game.network(), net, &state.0),
             _ => unreachable!("the engine belongs to the network"),
@@ -257,6 +284,7 @@ impl Scalar {
     #[inline(always)]
     fn make(&mut self, stage: Stage) {
         match (&mut self.engine, &self.shared.net) {
+            (Engine::Cones(engine), Prepared::Cones(net)) => engine.make(net, &self.joint),
             (Engine::Events(engine), Prepared::Events(net)) => engine.make(net, &self.joint, stage),
             (Engine::Plain(engine), Prepared::Plain(net)) => engine.make(self.game.network(), net, &self.joint),
             _ => unreachable!("the engine belongs to the network"),
@@ -268,6 +296,7 @@ impl Scalar {
     fn advance(&mut self) {
         self.meter.states += 1;
         match (&mut self.engine, &self.shared.net) {
+            (Engine::Cones(engine), Prepared::Cones(net)) => engine.advance(net),
             (Engine::Events(engine), Prepared::Events(net)) => engine.advance(net),
             (Engine::Plain(engine), Prepared::Plain(net)) => {
                 let first = net.words.next;
@@ -280,7 +309,14 @@ impl Scalar {
 
     #[inline(always)]
     fn terminal_here(&self) -> bool {
-        self.engine.outputs()[self.shared.words().terminal] & 1 == 1
+        let (words, outputs) = (self.shared.words(), self.engine.outputs());
+        match self.shared.guards() {
+            Some(guards) => {
+                let (row, _) = words.legal[self.joint.len()];
+                outputs[row] >> guards.case(self.engine.state()) & 1 == 1
+            }
+            None => outputs[words.terminal] & 1 == 1,
+        }
     }
 
     /// The legal moves of a role, packed.
@@ -322,7 +358,10 @@ impl Scalar {
             (Some(code), Some(frame)) => {
                 code.run_bytes(&mut self.goal_frame, self.step_frames[frame].fluents(n));
             }
-            (Some(code), None) => code.run(&mut self.goal_frame, self.engine.state(), n),
+            (Some(code), None) => match &self.engine {
+                Engine::Cones(engine) => code.run_bytes(&mut self.goal_frame, engine.fluents(n)),
+                engine => code.run(&mut self.goal_frame, engine.state(), n),
+            },
             (None, _) => {
                 let net = self.game.network();
                 self.goal_values.resize(net.len(), 0);
@@ -375,6 +414,7 @@ impl Engine {
     #[inline(always)]
     fn state(&self) -> &[u64] {
         match self {
+            Engine::Cones(engine) => &engine.state,
             Engine::Events(engine) => &engine.state,
             Engine::Plain(engine) => &engine.state,
         }
@@ -383,6 +423,7 @@ impl Engine {
     #[inline(always)]
     fn outputs(&self) -> &[u64] {
         match self {
+            Engine::Cones(engine) => &engine.outputs,
             Engine::Events(engine) => &engine.outputs,
             Engine::Plain(engine) => &engine.outputs,
         }

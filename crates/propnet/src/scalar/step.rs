@@ -3,6 +3,7 @@
 //! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes.
 
 use crate::circuit::Circuit;
+use crate::cpu::low_bits;
 #[cfg(target_arch = "x86_64")]
 use crate::jit::NativeBytes;
 #[cfg(target_arch = "x86_64")]
@@ -210,13 +211,17 @@ fn pick(bytes: &[u8], rng: &mut Rng) -> Option<usize> {
 
 /// The lowest bits of up to 64 bytes, eight at a time.
 #[inline(always)]
-fn pack(bytes: &[u8]) -> u64 {
+pub(super) fn pack(bytes: &[u8]) -> u64 {
     let mut packed = 0;
-    for (at, chunk) in bytes.chunks_exact(8).enumerate() {
-        let mut eight = [0; 8];
-        eight.copy_from_slice(chunk);
-        let low = u64::from_le_bytes(eight) & LOW;
-        packed |= (low.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (at * 8);
+    let (pairs, rest) = bytes.as_chunks::<16>();
+    for (at, pair) in pairs.iter().enumerate() {
+        packed |= u64::from(low_bits(*pair)) << (at * 16);
+    }
+    let done = pairs.len() * 16;
+    for (at, chunk) in rest.chunks_exact(8).enumerate() {
+        let mut pair = [0; 16];
+        pair[..8].copy_from_slice(chunk);
+        packed |= u64::from(low_bits(pair)) << (done + at * 8);
     }
     packed
 }

@@ -38,14 +38,27 @@ impl Words {
 
     /// Every output bit and its signal.
     pub fn each_output(&self, net: &Network, mut f: impl FnMut(usize, Signal)) {
-        let mut row = |first: usize, row: &[Signal]| row.iter().enumerate().for_each(|(at, &s)| f(first * 64 + at, s));
-        for (place, signals) in self.legal.iter().zip(&net.outputs.legal) {
-            row(place.0, signals);
-        }
-        row(self.terminal, &[net.outputs.terminal]);
-        row(self.next, &net.outputs.next);
-        for (place, signals) in self.sees.iter().zip(&net.outputs.sees) {
-            row(place.0, signals);
-        }
+        let outputs = self.each_state(net).into_iter().chain(self.each_made(net));
+        outputs.for_each(|(bit, s)| f(bit, s));
     }
+
+    /// Output bits that depend on the state alone, and their signals.
+    pub fn each_state(&self, net: &Network) -> Vec<(usize, Signal)> {
+        let legal = self.legal.iter().zip(&net.outputs.legal);
+        let mut bits: Vec<(usize, Signal)> = legal.flat_map(|(place, signals)| row(place.0, signals)).collect();
+        bits.push((self.terminal * 64, net.outputs.terminal));
+        bits
+    }
+
+    /// Output bits that depend on the moves made, and their signals: the next state first, fluent by fluent.
+    pub fn each_made(&self, net: &Network) -> Vec<(usize, Signal)> {
+        let sees = self.sees.iter().zip(&net.outputs.sees);
+        row(self.next, &net.outputs.next)
+            .chain(sees.flat_map(|(place, signals)| row(place.0, signals)))
+            .collect()
+    }
+}
+
+fn row(first: usize, signals: &[Signal]) -> impl Iterator<Item = (usize, Signal)> + '_ {
+    signals.iter().enumerate().map(move |(at, &s)| (first * 64 + at, s))
 }

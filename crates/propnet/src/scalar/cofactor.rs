@@ -1,0 +1,137 @@
+//! What becomes of outputs when the moves are known: most are then known too, or are what they were.
+//!
+//! A quick look at the network, one joint move after the other: a gate is a constant, or the same as another node, or left
+//! open. From one joint move to the next, only gates that read a move that changed are looked at.
+
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::passes::{apply, needed};
+
+/// Gates looked at for all joint moves together, beyond which a game is left to other engines.
+const MOST_LOOKS: usize = 30_000_000;
+
+/// A network under one joint move after the other.
+pub(super) struct Cofactor<'n> {
+    net: &'n Network,
+    /// Output bits and their signals; those of fluents come first.
+    outputs: Vec<(usize, Signal)>,
+    /// What each node has become.
+    image: Vec<Signal>,
+    joint: Option<Vec<u32>>,
+    /// Gates that depend on moves, ascending.
+    gates: Vec<u32>,
+    readers: Vec<Vec<u32>>,
+    looks: usize,
+}
+
+/// Outputs by what is known of them: bits with their values, and bits that are open.
+pub(super) type Split = (Vec<(usize, bool)>, Vec<(usize, Signal)>);
+
+impl<'n> Cofactor<'n> {
+    /// Outputs are given as bits and signals; the first are the next state, fluent by fluent.
+    pub fn new(net: &'n Network, outputs: Vec<(usize, Signal)>) -> Cofactor<'n> {
+        let roots: Vec<Signal> = outputs.iter().map(|&(_, s)| s).collect();
+        let cone = needed(net, &roots);
+        let mut moved = vec![false; net.len()];
+        let mut readers = vec![Vec::new(); net.len()];
+        let mut gates = Vec::new();
+        for at in (0..net.len()).filter(|&at| cone[at]) {
+            let id = NodeId(at as u32);
+            let is_moved = |s: &Signal| moved[s.node().0 as usize];
+            moved[at] = matches!(net.node(id), Node::Does { .. }) || net.operands(id).iter().any(is_moved);
+            if moved[at] && net.node(id) == Node::And {
+                gates.push(at as u32);
+                let operands = net.operands(id).iter().map(|s| s.node().0 as usize);
+                operands.filter(|&o| moved[o]).for_each(|o| readers[o].push(at as u32));
+            }
+        }
+        Cofactor {
+            net,
+            outputs,
+            image: (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect(),
+            joint: None,
+            gates,
+            readers,
+            looks: 0,
+        }
+    }
+
+    /// What is known when this joint move is made, and what is not: fluents that stay are neither. `None` if it took too much.
+    pub fn split(&mut self, joint: &[u32]) -> Option<Split> {
+        let gates = match self.joint.take() {
+            Some(before) => self.gates_between(&before, joint),
+            None => {
+                let moves = (0..joint.len()).flat_map(|role| (0..self.net.n_moves()[role]).map(move |mv| (role, mv)));
+                for (role, mv) in moves {
+                    self.image[self.net.does(role, mv).node().0 as usize] = Signal::FALSE;
+                }
+                self.gates.clone()
+            }
+        };
+        for (role, &mv) in joint.iter().enumerate() {
+            self.image[self.net.does(role, mv as usize).node().0 as usize] = Signal::TRUE;
+        }
+        self.joint = Some(joint.to_vec());
+        self.looks += gates.len() + self.outputs.len();
+        if self.looks > MOST_LOOKS {
+            return None;
+        }
+        for at in gates {
+            self.image[at as usize] = self.look(NodeId(at));
+        }
+        Some(self.sorted_outputs())
+    }
+
+    /// Gates that depend on moves in which two joint moves differ, ascending. Moves of the first are taken back.
+    fn gates_between(&mut self, before: &[u32], joint: &[u32]) -> Vec<u32> {
+        let mut work: Vec<u32> = Vec::new();
+        for (role, (&old, &new)) in before.iter().zip(joint).enumerate() {
+            if old != new {
+                let old = self.net.does(role, old as usize).node();
+                self.image[old.0 as usize] = Signal::FALSE;
+                work.extend([old.0, self.net.does(role, new as usize).node().0]);
+            }
+        }
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(at) = work.pop() {
+            work.extend(self.readers[at as usize].iter().filter(|&&reader| seen.insert(reader)));
+        }
+        let mut gates: Vec<u32> = seen.into_iter().collect();
+        gates.sort_unstable();
+        gates
+    }
+
+    fn look(&self, gate: NodeId) -> Signal {
+        let mut only: Option<Signal> = None;
+        let mut is_open = false;
+        for &operand in self.net.operands(gate) {
+            match apply(&self.image, operand) {
+                Signal::FALSE => return Signal::FALSE,
+                Signal::TRUE => {}
+                s if only.is_none_or(|only| only == s) => only = Some(s),
+                s if only == Some(!s) => return Signal::FALSE,
+                _ => is_open = true,
+            }
+        }
+        match only {
+            _ if is_open => Signal::new(gate, false),
+            Some(s) => s,
+            None => Signal::TRUE,
+        }
+    }
+
+    fn sorted_outputs(&self) -> Split {
+        let (mut known, mut open) = (Vec::new(), Vec::new());
+        for (at, &(bit, signal)) in self.outputs.iter().enumerate() {
+            let image = apply(&self.image, signal);
+            let is_fluent = at < self.net.n_fluents();
+            match image {
+                // Percepts are not seen unless something says so.
+                Signal::FALSE if !is_fluent => {}
+                Signal::FALSE | Signal::TRUE => known.push((bit, image == Signal::TRUE)),
+                s if is_fluent && s == self.net.fluent(at) => {}
+                _ => open.push((bit, signal)),
+            }
+        }
+        (known, open)
+    }
+}
