@@ -69,7 +69,14 @@ fn check(program: &Arc<ground::Program>, n_games: u64) -> Result<String, String>
         },
     );
     let mut direct = Direct::new(program.clone());
-    let mut engines = [Scalar::new(&native), Scalar::new(&portable)];
+    let cones = compile(
+        program,
+        &CompileOptions {
+            scalar: ScalarMode::Cones,
+            ..Default::default()
+        },
+    );
+    let mut engines = [Scalar::new(&native), Scalar::new(&portable), Scalar::new(&cones)];
     let mut lanes = [Lanes::new(&native, Seed(1)), Lanes::new(&portable, Seed(1))];
     let start = Instant::now();
     let mut steps = 0;

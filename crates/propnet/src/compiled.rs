@@ -97,6 +97,8 @@ struct Inner {
     likely: Vec<f32>,
     /// How often each fluent changes in a step of random games.
     changes: Vec<f32>,
+    /// The move that each role most often has as its only one.
+    passes: Vec<Option<u32>>,
     layout: Layout,
     plan: ChoicePlan,
     options: CompileOptions,
@@ -147,6 +149,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         families,
         likely: samples.frequencies(),
         changes: samples.changes(),
+        passes: samples.passes(&net),
         net,
         flat,
         initial,
@@ -254,6 +257,11 @@ impl Compiled {
     /// How often each fluent changes in a step of random games, roughly.
     pub(crate) fn changes(&self) -> &[f32] {
         &self.0.changes
+    }
+
+    /// The move that each role most often has as its only one, if it ever has only one.
+    pub(crate) fn passes(&self) -> &[Option<u32>] {
+        &self.0.passes
     }
 
     pub(crate) fn scalar_mode(&self) -> ScalarMode {

@@ -101,13 +101,7 @@ impl<'n> Lowering<'n> {
         }
     }
 
-    fn collect(
-        &mut self,
-        circuit: &mut Circuit,
-        roots: &[Signal],
-        todo: &mut Vec<NodeId>,
-        components: &mut Vec<u32>,
-    ) {
+    fn collect(&mut self, circuit: &mut Circuit, roots: &[Signal], todo: &mut Vec<NodeId>, components: &mut Vec<u32>) {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut work: Vec<NodeId> = roots.iter().map(|s| s.node()).collect();
         while let Some(node) = work.pop() {

@@ -115,7 +115,7 @@ fn scalar_agrees_with_the_twin() {
     let mut rng = Seed(12).rng();
     for case in 0..300 {
         let twin = Twin::random(&mut rng);
-        for scalar in [ScalarMode::Incremental, ScalarMode::Compiled] {
+        for scalar in [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled] {
             let game = compile(
                 &twin.program,
                 &CompileOptions {
@@ -250,7 +250,7 @@ fn scalar_playouts_do_not_depend_on_the_engine() {
     let mut rng = Seed(18).rng();
     for case in 0..100 {
         let twin = Twin::random(&mut rng);
-        let mut engines = [ScalarMode::Incremental, ScalarMode::Compiled].map(|scalar| {
+        let mut engines = [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled].map(|scalar| {
             let options = CompileOptions {
                 scalar,
                 ..options(false)
@@ -389,7 +389,7 @@ fn a_state_without_legal_moves_is_reported() {
             // One move on average two times: states counted are moves made, not lanes.
             assert!((1_800..2_200).contains(&totals.meter.states), "{}", totals.meter.states);
         }
-        for scalar in [ScalarMode::Incremental, ScalarMode::Compiled] {
+        for scalar in [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled] {
             let game = compile(
                 &dead_end(),
                 &CompileOptions {

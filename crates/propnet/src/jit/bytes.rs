@@ -66,7 +66,11 @@ fn low(register: u8) -> Register {
 
 impl Target for Bytes {
     fn registers(&self) -> u8 {
-        let n = if self.short { NAMES.len() - SAVED.len() } else { NAMES.len() };
+        let n = if self.short {
+            NAMES.len() - SAVED.len()
+        } else {
+            NAMES.len()
+        };
         n as u8
     }
 

@@ -134,7 +134,7 @@ impl BlocksBuilder {
             scratch: self.scratch,
             short: circuit.ops().len() < LONG,
         };
-        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target).map_err(|e| eprintln!("{e}")).ok()?;
+        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target).ok()?;
         self.frame_len = self
             .frame_len
             .max(self.scratch as usize + (n_cells - self.scratch) as usize * 4);

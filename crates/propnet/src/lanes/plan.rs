@@ -89,13 +89,6 @@ impl ChoicePlan {
         ChoicePlan { groups }
     }
 
-    /// Each role's pass, if it is one of the roles in turn.
-    pub fn passes(&self, n_roles: usize) -> Vec<Option<u32>> {
-        let turns = || self.groups.iter().flat_map(|group| &group.turns);
-        let pass = |role| turns().find(|turn| turn.role == role).map(|turn| turn.pass as u32);
-        (0..n_roles).map(pass).collect()
-    }
-
     /// Random vectors that each group uses, one group after the other.
     pub fn random_bits(&self) -> Vec<usize> {
         self.groups.iter().map(|g| random_bits(g.columns.len())).collect()

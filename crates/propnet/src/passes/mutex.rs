@@ -4,11 +4,12 @@
 //! induction: at most one holds initially, and no two of a family can follow together from an unfinished state in
 //! which all families keep the rule.
 
+use super::needed;
 use super::prove::Prover;
 use crate::guard::reads_by_legal;
 use crate::lanes::cell::LANES;
 use crate::lanes::plan::moves_in_turn;
-use crate::network::{Choice, Network, NodeId, Signal};
+use crate::network::{Choice, Network, Node, NodeId, Signal};
 use rustc_hash::FxHashMap;
 
 /// Nodes looked at before the search for families ends.
@@ -89,6 +90,11 @@ fn grow(start: u32, fluents: &[u32], initial: &[bool], sampled: &Samples) -> Vec
     family
 }
 
+fn read(values: &[u64], signal: Signal) -> u64 {
+    let value = values[signal.node().0 as usize];
+    if signal.is_complement() { !value } else { value }
+}
+
 /// Random reachable states, bit-sliced: per fluent, in which samples it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -115,6 +121,47 @@ impl Samples {
             changed as f32 / (words.len().saturating_sub(STEP) * 64).max(1) as f32
         };
         self.words.iter().map(often).collect()
+    }
+
+    /// The move that each role most often has as its only one, if it ever has only one.
+    pub fn passes(&self, net: &Network) -> Vec<Option<u32>> {
+        let n = self.words.first().map_or(0, Vec::len);
+        let rows = &net.outputs.legal;
+        let mut only = rows.iter().map(|row| vec![0_u32; row.len()]).collect::<Vec<_>>();
+        for at in 0..n {
+            let values = self.values(net, at);
+            for (row, only) in rows.iter().zip(&mut only) {
+                let legal: Vec<u64> = row.iter().map(|&s| read(&values, s)).collect();
+                let (mut any, mut many) = (0, 0);
+                for word in &legal {
+                    many |= any & word;
+                    any |= word;
+                }
+                only.iter_mut()
+                    .zip(&legal)
+                    .for_each(|(n, word)| *n += (word & !many).count_ones());
+            }
+        }
+        let best = |row: &Vec<u32>| (0..row.len()).max_by_key(|&m| (row[m], std::cmp::Reverse(m)));
+        only.iter()
+            .map(|row| best(row).filter(|&m| row[m] > 0).map(|m| m as u32))
+            .collect()
+    }
+
+    /// The values of all nodes that legal moves need, in one word of samples.
+    fn values(&self, net: &Network, at: usize) -> Vec<u64> {
+        let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
+        let cone = needed(net, &roots);
+        let mut values = vec![0_u64; net.len()];
+        for node in (1..net.len()).filter(|&node| cone[node]) {
+            let id = NodeId(node as u32);
+            values[node] = match net.node(id) {
+                Node::Fluent(f) => self.words[f as usize][at],
+                Node::And => net.operands(id).iter().fold(!0, |all, &s| all & read(&values, s)),
+                _ => 0,
+            };
+        }
+        values
     }
 
     fn exclusive(&self, family: &[u32]) -> bool {

@@ -12,8 +12,10 @@ const MOST_LOOKS: usize = 30_000_000;
 /// A network under one joint move after the other.
 pub(super) struct Cofactor<'n> {
     net: &'n Network,
-    /// Output bits and their signals; those of fluents come first.
+    /// Output bits and their signals.
     outputs: Vec<(usize, Signal)>,
+    /// The bit of the first fluent's next value; those of the others follow.
+    next: usize,
     /// What each node has become.
     image: Vec<Signal>,
     joint: Option<Vec<u32>>,
@@ -27,8 +29,8 @@ pub(super) struct Cofactor<'n> {
 pub(super) type Split = (Vec<(usize, bool)>, Vec<(usize, Signal)>);
 
 impl<'n> Cofactor<'n> {
-    /// Outputs are given as bits and signals; the first are the next state, fluent by fluent.
-    pub fn new(net: &'n Network, outputs: Vec<(usize, Signal)>) -> Cofactor<'n> {
+    /// Outputs are given as bits and signals; the bits of the next state begin with `next`.
+    pub fn new(net: &'n Network, outputs: &[(usize, Signal)], next: usize) -> Cofactor<'n> {
         let roots: Vec<Signal> = outputs.iter().map(|&(_, s)| s).collect();
         let cone = needed(net, &roots);
         let mut moved = vec![false; net.len()];
@@ -46,7 +48,8 @@ impl<'n> Cofactor<'n> {
         }
         Cofactor {
             net,
-            outputs,
+            outputs: outputs.to_vec(),
+            next,
             image: (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect(),
             joint: None,
             gates,
@@ -79,6 +82,12 @@ impl<'n> Cofactor<'n> {
             self.image[at as usize] = self.look(NodeId(at));
         }
         Some(self.sorted_outputs())
+    }
+
+    /// What a node is for sure under the joint move that was split last.
+    pub fn constant(&self, node: NodeId) -> Option<bool> {
+        let image = self.image[node.0 as usize];
+        image.is_constant().then_some(image == Signal::TRUE)
     }
 
     /// Gates that depend on moves in which two joint moves differ, ascending. Moves of the first are taken back.
@@ -121,14 +130,15 @@ impl<'n> Cofactor<'n> {
 
     fn sorted_outputs(&self) -> Split {
         let (mut known, mut open) = (Vec::new(), Vec::new());
-        for (at, &(bit, signal)) in self.outputs.iter().enumerate() {
+        for &(bit, signal) in &self.outputs {
             let image = apply(&self.image, signal);
-            let is_fluent = at < self.net.n_fluents();
+            let fluent = bit - self.next;
+            let is_fluent = fluent < self.net.n_fluents();
             match image {
                 // Percepts are not seen unless something says so.
                 Signal::FALSE if !is_fluent => {}
                 Signal::FALSE | Signal::TRUE => known.push((bit, image == Signal::TRUE)),
-                s if is_fluent && s == self.net.fluent(at) => {}
+                s if is_fluent && s == self.net.fluent(fluent) => {}
                 _ => open.push((bit, signal)),
             }
         }

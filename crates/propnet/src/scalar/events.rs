@@ -235,6 +235,17 @@ impl Events {
         events
     }
 
+    /// Takes over the values of another, of the same game.
+    #[inline(always)]
+    pub fn copy_from(&mut self, other: &Events) {
+        self.state.copy_from_slice(&other.state);
+        self.joint.copy_from_slice(&other.joint);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.counts.copy_from_slice(&other.counts);
+        self.pending.copy_from_slice(&other.pending);
+        self.summary.copy_from_slice(&other.summary);
+    }
+
     fn settled(mut self, net: &EventNet) -> Events {
         self.settle(net, Stage::Sees);
         self

@@ -43,7 +43,7 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 enum Prepared {
     Cones(Box<ConeNet>),
-    Events(EventNet),
+    Events(Box<EventNet>),
     Plain(PlainNet),
 }
 
@@ -54,35 +54,49 @@ enum Engine {
     Plain(PlainEngine),
 }
 
-/// Random games of nets with no more operations than this are played by whole steps. Measured: reversi (7,700) is twice as
-/// fast by whole steps as by changes, checkers (12,500) a little slower, amazons (16,000) half as fast.
-const LARGEST_STEP: usize = 9_000;
+/// Operations of a step by cones, beyond which changes are rather walked through gate by gate. Measured: amazons (3,700) is as
+/// fast either way.
+const MOST_CONE_OPS: f32 = 4_000.0;
+
+/// What a step by cones costs beside its operations, in operations of a whole step, and what its operations cost. Measured:
+/// breakthrough on 6×6 (1,040 as a whole, 98 by cones) is a little faster by cones, pentago (826, 217) is as fast either way.
+const CONE_STEP: f32 = 600.0;
+const CONE_OP: f32 = 1.6;
+
+/// Without cones, random games of nets with no more operations than this are played by whole steps.
+const LARGEST_STEP: f32 = 9_000.0;
 
 impl Shared {
     /// Prepares a game, in the way that should be fastest if the mode leaves it open.
     pub(crate) fn new(game: &Compiled) -> Shared {
-        let net = game.network();
+        let (net, mode) = (game.network(), game.scalar_mode());
+        let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
+        let cones = wants_cones
+            .then(|| ConeNet::new(net, game.passes()))
+            .flatten()
+            .map(|cones| (cones.cost(game.changes()), cones))
+            .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= MOST_CONE_OPS);
         let stats = game.stats();
-        let fits = stats.legal_ops + stats.next_ops <= LARGEST_STEP || game.scalar_mode() == ScalarMode::Compiled;
-        let cones = match (game.scalar_mode(), std::env::var("CONES").as_deref()) {
-            (ScalarMode::Cones, Ok("flat")) => ConeNet::new(game.flat_network(), &game.plan().passes(game.roles().len())),
-            (ScalarMode::Cones, _) => ConeNet::new(net, &game.plan().passes(game.roles().len())),
-            _ => None,
+        let whole = (stats.legal_ops + stats.next_ops + stats.sees_ops) as f32;
+        let steps_fit = match (mode, &cones) {
+            (ScalarMode::Compiled, _) => true,
+            (ScalarMode::Auto, Some((cost, _))) => whole < CONE_STEP + CONE_OP * cost,
+            (ScalarMode::Auto, None) => whole <= LARGEST_STEP,
+            _ => false,
         };
-        if let Some(cones) = &cones {
-            eprintln!("cost {} of {} + {}", cones.cost(game.changes()), stats.legal_ops, stats.next_ops);
-        }
         let prepared = match cones {
-            Some(cones) => Prepared::Cones(Box::new(cones)),
-            None => EventNet::new(game.flat_network(), game.likelihoods())
-                .map_or_else(|| Prepared::Plain(PlainNet::new(net)), Prepared::Events),
+            Some((_, cones)) => Prepared::Cones(Box::new(cones)),
+            None => EventNet::new(game.flat_network(), game.likelihoods()).map_or_else(
+                || Prepared::Plain(PlainNet::new(net)),
+                |net| Prepared::Events(Box::new(net)),
+            ),
         };
         let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
         Shared {
             net: prepared,
             goals: Plain::new(net, &goals),
             byte_goals: ByteGoals::new(net),
-            steps_fit: fits && !matches!(game.scalar_mode(), ScalarMode::Incremental | ScalarMode::Cones),
+            steps_fit,
             steps: Default::default(),
         }
     }
@@ -136,6 +150,8 @@ pub struct Scalar {
     game: Compiled,
     shared: Arc<Shared>,
     engine: Engine,
+    /// The values of the state that playouts last began with.
+    root: Option<Engine>,
     joint: Vec<u32>,
     /// Where whole steps are made, without and with percepts.
     step_frames: [StepFrame; 2],
@@ -161,6 +177,7 @@ impl Scalar {
         };
         let mut scalar = Scalar {
             engine,
+            root: None,
             shared,
             joint: vec![0; game.roles().len()],
             step_frames: Default::default(),
@@ -193,7 +210,7 @@ impl Scalar {
             #[inline(always)]
             || {
                 if !self.step_frames[at].is_root(&from.0) {
-                    self.go_to(from);
+                    self.go_to_root(from);
                     if self.terminal_here() {
                         return Played { moves: 0, stuck: false };
                     }
@@ -263,6 +280,27 @@ impl Scalar {
             }
         }
         Played { moves, stuck: false }
+    }
+
+    /// Makes a state the present one from which more than one playout may begin: then its values are at hand.
+    #[inline(always)]
+    fn go_to_root(&mut self, state: &State) {
+        let is_known = self.root.as_ref().is_some_and(|root| root.state() == &state.0[..]);
+        match (&mut self.engine, &self.root) {
+            (Engine::Cones(engine), Some(Engine::Cones(root))) if is_known => engine.copy_from(root),
+            (Engine::Events(engine), Some(Engine::Events(root))) if is_known => engine.copy_from(root),
+            _ => {
+                self.go_to(state);
+                match (&mut self.root, &self.engine) {
+                    (Some(Engine::Cones(root)), Engine::Cones(engine)) => root.copy_from(engine),
+                    (Some(Engine::Events(root)), Engine::Events(engine)) => root.copy_from(engine),
+                    (root, engine) => *root = engine.kept(),
+                }
+                return;
+            }
+        }
+        self.goals_known = false;
+        self.last = None;
     }
 
     /// Makes a state the present one.
@@ -411,6 +449,15 @@ impl Scalar {
 }
 
 impl Engine {
+    /// A copy to come back to, if that is quicker than evaluating the state again.
+    fn kept(&self) -> Option<Engine> {
+        match self {
+            Engine::Cones(engine) => Some(Engine::Cones(engine.clone())),
+            Engine::Events(engine) => Some(Engine::Events(engine.clone())),
+            Engine::Plain(_) => None,
+        }
+    }
+
     #[inline(always)]
     fn state(&self) -> &[u64] {
         match self {

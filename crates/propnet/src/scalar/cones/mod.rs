@@ -1,0 +1,330 @@
+//! The engine of cones: for every fluent, machine code that recomputes what depends on it, and nothing else.
+//!
+//! What depends on the state alone is kept up to date, legal moves and whatever happens by itself: when a fluent changes, its
+//! *cone* is run, straight code without a branch. What a joint move leads to is known when the game is prepared but for a
+//! few bits: most fluents stay as they are, most of the others become what they become in any state. Only the rest is
+//! computed when the move is made. Like [`super::events`] this costs as much as there are changes on the board; a change
+//! costs its whole cone, but an operation of it costs a cycle, where there it costs a dozen.
+
+mod build;
+mod numbering;
+
+use super::guards::Guards;
+use super::step::{FIRST_FLUENT, pack};
+use super::words::Words;
+use crate::jit::{BlockId, NativeBlocks};
+use crate::lanes::layout::ONE;
+use crate::network::Network;
+use build::Builder;
+use numbering::Numbering;
+use std::ops::Range;
+
+/// Joint moves, beyond which only those are prepared in which all roles but one pass.
+const MOST_JOINT_MOVES: usize = 1_500;
+
+/// A network as pieces of machine code, prepared once per game.
+#[derive(Debug)]
+pub(super) struct ConeNet {
+    /// Where outputs are.
+    pub words: Words,
+    /// What is left out of them.
+    pub guards: Guards,
+    code: NativeBlocks,
+    /// All cones at once.
+    whole: BlockId,
+    fluents: Vec<Cone>,
+    /// Output words that a change of each fluent may change, as bits: as many words of them per fluent as [`Cones::stale`] has.
+    touched: Vec<u64>,
+    /// Bits of the outputs that depend on moves which happen by themselves after all: from the first word of next on.
+    by_itself: Vec<u64>,
+    numbering: Numbering,
+    /// What each joint move leads to, and at last what an unprepared one does.
+    effects: Vec<Effect>,
+    /// What [`Effect::masks`] are ranges of.
+    masks: Vec<Masks>,
+    /// What [`Effect::computed`] are ranges of.
+    computed: Vec<Computed>,
+    /// The byte of each role's first move.
+    does: Vec<usize>,
+    /// The first byte of the outputs.
+    outputs: usize,
+    n_fluents: usize,
+}
+
+/// What depends on a fluent.
+#[derive(Clone, Debug)]
+struct Cone {
+    code: Option<BlockId>,
+    ops: u32,
+}
+
+/// What a joint move leads to. Fluents that are not mentioned stay, percepts that are not mentioned are not seen.
+#[derive(Clone, Debug)]
+struct Effect {
+    masks: Range<u32>,
+    code: Option<BlockId>,
+    computed: Range<u32>,
+    ops: u32,
+}
+
+/// An output word of which some bits are known.
+#[derive(Clone, Copy, Debug)]
+struct Masks {
+    word: u32,
+    keep: u64,
+    set: u64,
+}
+
+/// An output bit, and the byte in which code leaves it.
+#[derive(Clone, Copy, Debug)]
+struct Computed {
+    bit: u32,
+    cell: u32,
+}
+
+/// The values that belong to one state and joint move.
+#[derive(Clone, Debug)]
+pub(super) struct Cones {
+    /// The state these values belong to.
+    pub state: Vec<u64>,
+    /// Output bits.
+    pub outputs: Vec<u64>,
+    /// What happens by itself: from the first word of next on.
+    by_itself: Vec<u64>,
+    next: Vec<u64>,
+    frame: Vec<u8>,
+    /// Output words to be packed again, as bits.
+    stale: Vec<u64>,
+    is_new: bool,
+}
+
+impl ConeNet {
+    /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
+    /// moves of roles that move in turn when it is not their turn.
+    pub fn new(net: &Network, passes: &[Option<u32>]) -> Option<ConeNet> {
+        ConeNet::with_at_most(net, passes, MOST_JOINT_MOVES)
+    }
+
+    fn with_at_most(net: &Network, passes: &[Option<u32>], most_joint_moves: usize) -> Option<ConeNet> {
+        if !net.cycles().is_empty() {
+            return None;
+        }
+        let mut net = net.clone();
+        net.keep_shape();
+        let guards = Guards::split(&mut net);
+        let numbering = Numbering::new(&net.n_moves(), passes, most_joint_moves);
+        Builder::new(&net)?.build(guards, numbering)
+    }
+
+    /// Operations of an average step: `changes` says how often each fluent changes.
+    pub fn cost(&self, changes: &[f32]) -> f32 {
+        let state: f32 = self
+            .fluents
+            .iter()
+            .zip(changes)
+            .map(|(cone, p)| cone.ops as f32 * p)
+            .sum();
+        let made: usize = self.effects.iter().map(|effect| effect.ops as usize).sum();
+        state + made as f32 / self.effects.len() as f32
+    }
+}
+
+/// Words that have a bit for each output word.
+fn stale_words(words: &Words) -> usize {
+    words.len.div_ceil(64)
+}
+
+impl Cones {
+    /// Values of no state yet.
+    pub fn new(net: &ConeNet) -> Cones {
+        let n_words = net.n_fluents.div_ceil(64);
+        let mut frame = vec![0; net.code.frame_len];
+        frame[ONE as usize] = 0xff;
+        Cones {
+            state: vec![0; n_words],
+            outputs: vec![0; net.words.len],
+            by_itself: vec![0; net.words.len - net.words.next],
+            next: vec![0; n_words],
+            frame,
+            stale: vec![0; stale_words(&net.words)],
+            is_new: true,
+        }
+    }
+
+    /// The fluents, one byte each.
+    #[inline(always)]
+    pub fn fluents(&self, n: usize) -> &[u8] {
+        &self.frame[FIRST_FLUENT..FIRST_FLUENT + n]
+    }
+
+    /// Changes the state.
+    #[inline(always)]
+    pub fn move_to(&mut self, net: &ConeNet, state: &[u64]) {
+        if std::mem::take(&mut self.is_new) {
+            return self.start(net, state);
+        }
+        for (word, &new) in state.iter().enumerate() {
+            let mut difference = self.state[word] ^ new;
+            self.state[word] = new;
+            while difference != 0 {
+                let at = difference.trailing_zeros() as usize;
+                difference &= difference - 1;
+                let f = word * 64 + at;
+                self.frame[FIRST_FLUENT + f] = (new >> at & 1) as u8;
+                let cone = &net.fluents[f];
+                if let Some(code) = cone.code {
+                    net.code.run(code, &mut self.frame);
+                }
+                let n = self.stale.len();
+                let touched = &net.touched[f * n..(f + 1) * n];
+                self.stale
+                    .iter_mut()
+                    .zip(touched)
+                    .for_each(|(stale, touched)| *stale |= touched);
+            }
+        }
+        self.pack_stale(net);
+    }
+
+    fn start(&mut self, net: &ConeNet, state: &[u64]) {
+        self.state.copy_from_slice(state);
+        for f in 0..net.n_fluents {
+            self.frame[FIRST_FLUENT + f] = (state[f / 64] >> (f % 64) & 1) as u8;
+        }
+        net.code.run(net.whole, &mut self.frame);
+        (0..net.words.len).for_each(|word| self.stale[word / 64] |= 1 << (word % 64));
+        self.pack_stale(net);
+    }
+
+    #[inline(always)]
+    fn pack_stale(&mut self, net: &ConeNet) {
+        for at in 0..self.stale.len() {
+            let mut stale = std::mem::take(&mut self.stale[at]);
+            while stale != 0 {
+                let word = at * 64 + stale.trailing_zeros() as usize;
+                stale &= stale - 1;
+                let first = net.outputs + word * 64;
+                let packed = pack(&self.frame[first..first + 64]);
+                match word.checked_sub(net.words.next) {
+                    None => self.outputs[word] = packed,
+                    Some(at) => self.by_itself[at] = packed & net.by_itself[at],
+                }
+            }
+        }
+    }
+
+    /// Makes a joint move in the present state.
+    #[inline(always)]
+    pub fn make(&mut self, net: &ConeNet, joint: &[u32]) {
+        let number = net.numbering.number(joint);
+        let effect = match number {
+            Some(number) => &net.effects[number],
+            None => {
+                self.say(net, joint, 1);
+                &net.effects[net.effects.len() - 1]
+            }
+        };
+        let (next, sees) = self.outputs[net.words.next..].split_at_mut(self.state.len());
+        let (next_by_itself, sees_by_itself) = self.by_itself.split_at(self.state.len());
+        for (at, word) in next.iter_mut().enumerate() {
+            *word = self.state[at] & !net.by_itself[at] | next_by_itself[at];
+        }
+        sees.copy_from_slice(sees_by_itself);
+        for masks in &net.masks[effect.masks.start as usize..effect.masks.end as usize] {
+            let word = &mut self.outputs[masks.word as usize];
+            *word = *word & masks.keep | masks.set;
+        }
+        if let Some(code) = effect.code {
+            net.code.run(code, &mut self.frame);
+            for computed in &net.computed[effect.computed.start as usize..effect.computed.end as usize] {
+                let value = u64::from(self.frame[computed.cell as usize] & 1);
+                let (word, at) = (computed.bit as usize / 64, computed.bit % 64);
+                self.outputs[word] = self.outputs[word] & !(1 << at) | value << at;
+            }
+        }
+        if number.is_none() {
+            self.say(net, joint, 0);
+        }
+    }
+
+    /// Writes the moves of an unprepared joint move where its code reads them.
+    #[cold]
+    fn say(&mut self, net: &ConeNet, joint: &[u32], value: u8) {
+        for (&first, &mv) in net.does.iter().zip(joint) {
+            self.frame[first + mv as usize] = value;
+        }
+    }
+
+    /// Moves on to the state that the joint move leads to.
+    #[inline(always)]
+    pub fn advance(&mut self, net: &ConeNet) {
+        let mut next = std::mem::take(&mut self.next);
+        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
+        self.move_to(net, &next);
+        self.next = next;
+    }
+
+    /// Takes over the values of another, of the same game.
+    #[inline(always)]
+    pub fn copy_from(&mut self, other: &Cones) {
+        self.state.copy_from_slice(&other.state);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.by_itself.copy_from_slice(&other.by_itself);
+        self.frame.copy_from_slice(&other.frame);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::events::{EventNet, Stage};
+    use super::*;
+    use crate::twin::Twin;
+    use crate::{CompileOptions, compile};
+    use game::{Rng, Seed};
+
+    fn random_moves(net: &Network, rng: &mut Rng) -> Vec<u32> {
+        net.n_moves().iter().map(|&n| rng.below(n) as u32).collect()
+    }
+
+    /// Whatever is prepared, the outputs are those of the incremental engine.
+    #[test]
+    fn cones_agree_with_events() {
+        let mut rng = Seed(31).rng();
+        let mut checked = [0; 3];
+        for case in 0..900 {
+            let twin = Twin::random(&mut rng);
+            let game = compile(&twin.program, &CompileOptions::default());
+            let net = game.network();
+            let passes: Vec<Option<u32>> = random_moves(net, &mut rng)
+                .into_iter()
+                .map(|mv| (case % 3 != 2).then_some(mv))
+                .collect();
+            let most = if case % 3 == 0 { MOST_JOINT_MOVES } else { 0 };
+            let Some(cones) = ConeNet::with_at_most(net, &passes, most) else {
+                continue;
+            };
+            let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()]) else {
+                continue;
+            };
+            checked[case % 3] += 1;
+            let (mut fast, mut slow) = (Cones::new(&cones), events.start());
+            let mut state = game.initial_state().0.to_vec();
+            for step in 0..30 {
+                fast.move_to(&cones, &state);
+                slow.move_to(&events, &state);
+                assert_eq!(
+                    fast.outputs[..cones.words.next],
+                    slow.outputs[..events.words.next],
+                    "case {case} step {step}"
+                );
+                let joint = random_moves(net, &mut rng);
+                fast.make(&cones, &joint);
+                slow.make(&events, &joint, Stage::Sees);
+                assert_eq!(fast.outputs, slow.outputs, "case {case} step {step} {joint:?}");
+                let next = cones.words.next;
+                state = fast.outputs[next..next + state.len()].to_vec();
+            }
+        }
+        assert!(!crate::cpu::is_wide() || checked.iter().all(|&n| n >= 8), "{checked:?}");
+    }
+}
