@@ -5,7 +5,7 @@
 
 use crate::http::{self, Limits, Refusal, Request};
 use crate::message::{Message, News, Variant};
-use crate::session::{Bench, Brief, Session};
+use crate::session::{self, Bench, Brief, Session};
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -87,7 +87,7 @@ struct Shared {
 /// A match, or the place that is kept for one while its rules are read.
 #[derive(Clone)]
 enum Entry {
-    Opening(Instant),
+    Opening { since: Instant, play_clock: u64 },
     Open(Arc<Session>),
 }
 
@@ -176,7 +176,7 @@ impl Shared {
         self.matches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve_one(&self, stream: &TcpStream) {
+    fn serve_one(self: &Arc<Self>, stream: &TcpStream) {
         let _ = stream.set_nodelay(true);
         let sent = match http::read_request(stream, &self.options.limits) {
             Ok(request) => self.answer_http(stream, &request),
@@ -191,7 +191,7 @@ impl Shared {
         }
     }
 
-    fn answer_http(&self, stream: &TcpStream, request: &Request) -> io::Result<()> {
+    fn answer_http(self: &Arc<Self>, stream: &TcpStream, request: &Request) -> io::Result<()> {
         let body = match request.method.as_str() {
             "OPTIONS" => return http::reply(stream, 200, "OK", "text/acl", ""),
             "GET" | "HEAD" => match http::decode_target(&request.target) {
@@ -231,7 +231,7 @@ impl Shared {
         )
     }
 
-    fn answer(&self, message: &Message<'_>, arrived: Instant) -> String {
+    fn answer(self: &Arc<Self>, message: &Message<'_>, arrived: Instant) -> String {
         match message {
             Message::Info => format!(
                 "((name {}) (status {}) (species alien))",
@@ -241,9 +241,10 @@ impl Shared {
             Message::Ping | Message::Preview { .. } if self.is_full() => "busy".to_owned(),
             Message::Ping | Message::Preview { .. } => "ready".to_owned(),
             Message::Start { .. } => self.start(message, arrived),
-            Message::Play { id, news } => match self.find(id) {
-                Some(session) => session.play(news, arrived),
-                None => unknown(message, id),
+            Message::Play { id, news } => match self.find(id, arrived) {
+                Found::Open(session) => session.play(news, arrived),
+                Found::StillOpening => "nil".to_owned(),
+                Found::Unknown => unknown(message, id),
             },
             Message::Stop { id, news } => self.stop(message, id, Some(news)),
             Message::Abort { id } => self.stop(message, id, None),
@@ -254,17 +255,27 @@ impl Shared {
         self.lock().len() >= self.options.max_matches
     }
 
-    fn find(&self, id: &str) -> Option<Arc<Session>> {
-        match self.lock().get(id)? {
-            Entry::Open(session) => {
-                session.touch();
-                Some(session.clone())
+    /// The match of this name. If its rules are still being read, there is as much time for that as for a move.
+    fn find(&self, id: &str, arrived: Instant) -> Found {
+        loop {
+            match self.lock().get(id) {
+                None => return Found::Unknown,
+                Some(Entry::Open(session)) => {
+                    session.touch();
+                    return Found::Open(session.clone());
+                }
+                Some(Entry::Opening { play_clock, .. }) => {
+                    if arrived.elapsed() >= session::due(*play_clock).1 {
+                        warn!(id, "is asked for a move while its rules are read");
+                        return Found::StillOpening;
+                    }
+                }
             }
-            Entry::Opening(_) => None,
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    fn start(&self, message: &Message<'_>, arrived: Instant) -> String {
+    fn start(self: &Arc<Self>, message: &Message<'_>, arrived: Instant) -> String {
         let Message::Start {
             id,
             role,
@@ -292,25 +303,50 @@ impl Shared {
             }
         }
         info!(id, role, start_clock, play_clock, bytes = rules.len(), "starts");
-        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(brief, self.bench.clone())));
-        let opened = opened.unwrap_or_else(|_| Err("reading the rules broke down; please report this".to_owned()));
-        match opened {
-            Ok(session) => {
-                let session = Arc::new(session);
-                let kept = self.lock().insert(id.to_owned(), Entry::Open(session.clone()));
-                if kept.is_none() {
-                    // It was given up while its rules were read.
-                    self.lock().remove(id);
-                    return "busy".to_owned();
-                }
+        // Reading the rules may take longer than there is time, so the answer does not wait for it.
+        let (sender, opened) = std::sync::mpsc::channel();
+        let shared = self.clone();
+        let open = move || {
+            let _ = sender.send(shared.open(brief));
+        };
+        if let Err(error) = std::thread::Builder::new().name("open".to_owned()).spawn(open) {
+            warn!("cannot start a thread: {error}");
+            self.lock().remove(id);
+            return "busy".to_owned();
+        }
+        let (_, answer) = session::due(start_clock);
+        match opened.recv_timeout(answer.saturating_sub(arrived.elapsed())) {
+            Ok(Some(session)) => {
                 session.prepare(arrived);
                 session.touch();
                 "ready".to_owned()
             }
+            Ok(None) => "busy".to_owned(),
+            Err(_) => {
+                warn!(id, "reading the rules takes longer than the start clock");
+                "ready".to_owned()
+            }
+        }
+    }
+
+    /// Reads the rules of a match for which a place is kept.
+    fn open(&self, brief: Brief) -> Option<Arc<Session>> {
+        let id = brief.id.clone();
+        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(brief, self.bench.clone())));
+        let opened = opened.unwrap_or_else(|_| Err("reading the rules broke down; please report this".to_owned()));
+        let mut matches = self.lock();
+        match opened {
+            // Without its place it was given up meanwhile.
+            Ok(session) if matches.contains_key(&id) => {
+                let session = Arc::new(session);
+                matches.insert(id, Entry::Open(session.clone()));
+                Some(session)
+            }
+            Ok(_) => None,
             Err(why) => {
                 warn!(id, "refused: {why}");
-                self.lock().remove(id);
-                "busy".to_owned()
+                matches.remove(&id);
+                None
             }
         }
     }
@@ -333,7 +369,7 @@ impl Shared {
         if matches.len() >= self.options.max_matches {
             let stale = |entry: &Entry| match entry {
                 Entry::Open(session) => session.is_stale(self.options.forget),
-                Entry::Opening(since) => since.elapsed() > Duration::from_secs(600),
+                Entry::Opening { since, .. } => since.elapsed() > Duration::from_secs(600),
             };
             let forgotten = matches.iter().find(|(_, entry)| stale(entry)).map(|(id, _)| id.clone());
             let Some(forgotten) = forgotten else {
@@ -342,7 +378,11 @@ impl Shared {
             warn!(id = forgotten, "dropped: its manager has been silent for long");
             matches.remove(&forgotten);
         }
-        matches.insert(brief.id.clone(), Entry::Opening(Instant::now()));
+        let opening = Entry::Opening {
+            since: Instant::now(),
+            play_clock: brief.play_clock,
+        };
+        matches.insert(brief.id.clone(), opening);
         Place::Kept
     }
 
@@ -355,13 +395,19 @@ impl Shared {
                 session.cancel();
                 info!(id, "is given up by its manager");
             }
-            (Some(Entry::Opening(_)), _) => info!(id, "is given up while its rules are read"),
+            (Some(Entry::Opening { .. }), _) => info!(id, "is given up while its rules are read"),
         }
         match news {
             Some(_) => "done".to_owned(),
             None => "aborted".to_owned(),
         }
     }
+}
+
+enum Found {
+    Open(Arc<Session>),
+    StillOpening,
+    Unknown,
 }
 
 enum Place {

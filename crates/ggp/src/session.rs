@@ -71,7 +71,7 @@ const MAX_GAP: u64 = 1_000;
 const MAX_JOINTS: usize = 20_000;
 
 /// When thinking should end, and when there must be an answer, from the first byte of the question.
-fn due(clock: u64) -> (Duration, Duration) {
+pub(crate) fn due(clock: u64) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
     let margin = clock.mul_f64(MARGIN_SHARE).max(MARGIN).min(clock / 2);
     (clock - margin, (clock - margin / 3).max(MOMENT))
@@ -158,7 +158,8 @@ impl Session {
         let role = RoleId(role as u16);
         let first_legal = first_legal(sim.as_mut(), role)?;
         let desk = Desk::new(&bench, &brief.id, &announced, role);
-        Ok(Session {
+        let known = brief.variant;
+        let session = Session {
             id: brief.id.clone(),
             spelling: Spelling::of(&rules),
             role,
@@ -178,7 +179,11 @@ impl Session {
             bench,
             first_legal,
             touched: Mutex::new(Instant::now()),
-        })
+        };
+        if let Some(variant) = known {
+            session.settle(&mut session.lock(), variant);
+        }
+        Ok(session)
     }
 
     /// Uses the start clock, of which the question's first byte was the beginning.
@@ -323,11 +328,7 @@ impl Session {
     fn hear_turn(&self, progress: &mut Progress, turn: u64, last: Option<&str>, percepts: &[&str]) -> Heard {
         if progress.variant.is_none() {
             debug!(id = self.id, "the manager speaks gdl2b");
-            progress.variant = Some(Variant::Gdl2b);
-            if !self.rules.has_sees() {
-                // Nobody announces moves here; then nothing is seen at all.
-                progress.sit_down(&self.bench, &self.id, &self.rules, self.role);
-            }
+            self.settle(progress, Variant::Gdl2b);
         }
         let sees = canonical_set(percepts);
         let own = last.and_then(kif::canonical);
@@ -456,10 +457,7 @@ impl Session {
             None => {
                 let variant = self.detect(progress, &items);
                 info!(id = self.id, "the manager speaks {variant}");
-                progress.variant = Some(variant);
-                if variant == Variant::Gdl1 && self.rules.has_sees() {
-                    self.know_everything(progress);
-                }
+                self.settle(progress, variant);
                 variant
             }
         };
@@ -536,10 +534,21 @@ impl Session {
         Ok(if can_be_seen { Variant::Gdl2a } else { Variant::Gdl1 })
     }
 
-    /// A manager that tells everybody everything: then everything is known.
-    fn know_everything(&self, progress: &mut Progress) {
-        let rules = self.rules_in_use(Some(Variant::Gdl1));
+    /// Knows from now on which dialect is spoken. Players who took it for another sit down anew.
+    fn settle(&self, progress: &mut Progress, variant: Variant) {
+        progress.variant = Some(variant);
+        let joint = variant == Variant::Gdl1;
+        if joint != self.rules.has_sees() {
+            // A joint move announces itself, and percepts are those of the rules: as was assumed.
+            return;
+        }
+        let rules = self.rules_in_use(Some(variant));
         progress.sit_down(&self.bench, &self.id, &rules, self.role);
+        if !joint {
+            // Nobody announces moves here; then nothing is seen at all.
+            return;
+        }
+        // A manager that tells everybody everything: then everything is known.
         progress.line = self.bench.simulator(&rules).ok().map(|mut sim| {
             let state = sim.initial().ok();
             Line { sim, state }

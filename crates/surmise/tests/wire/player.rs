@@ -260,6 +260,19 @@ fn t06_ten_megabytes_of_rules() {
     player.expect("(STOP m1 NIL)", "done");
 }
 
+/// Rules that take longer to read than the start clock: the answer does not wait, and the first move does.
+#[test]
+fn t09_rules_that_take_too_long() {
+    let player = player("random");
+    let pad = "(p a b c d e f g h i j k l m n o p q r s t u v w x y z)";
+    let rules = format!("{OPEN} {}", pad.repeat(30_000));
+    let began = Instant::now();
+    player.expect(&start("m1", "first", &rules, "0 20"), "ready");
+    assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
+    player.moves("(PLAY m1 NIL)", SAYS);
+    player.expect("(STOP m1 NIL)", "done");
+}
+
 #[test]
 fn t07_spacing_of_all_kinds() {
     let player = player("random");
@@ -386,6 +399,24 @@ fn t11_dialects_are_found_out() {
     let other = if mv == SAYS[0] { SAYS[1] } else { SAYS[0] };
     player.expect(&format!("(PLAY b1 1 {mv} ())"), other);
     player.expect("(ABORT b1)", "aborted");
+}
+
+#[test]
+fn t11_dialects_can_be_given() {
+    let told = player_with("hp:16,16", |options| options.variant = Some(ggp::Variant::Gdl1));
+    told.expect(&start("m1", "guesser", HIDDEN, "1 1"), "ready");
+    told.expect("(PLAY m1 NIL)", "noop");
+    told.expect("(PLAY m1 (noop (hide 2)))", "(open 2)");
+    let seen = player_with("hp:16,16", |options| options.variant = Some(ggp::Variant::Gdl2a));
+    seen.expect(&start("m1", "guesser", HIDDEN, "1 1"), "ready");
+    seen.expect("(PLAY m1 NIL)", "noop");
+    seen.expect("(PLAY m1 (1))", "(open 3)");
+    seen.expect("(STOP m1 (3))", "done");
+    // Nobody sees anything in this one, so there is nothing to be surprised about.
+    seen.expect(&start("m2", "first", OPEN, "1 1"), "ready");
+    let mv = seen.moves("(PLAY m2 NIL)", SAYS);
+    let other = if mv == SAYS[0] { SAYS[1] } else { SAYS[0] };
+    seen.expect("(PLAY m2 NIL)", other);
 }
 
 #[test]
