@@ -94,7 +94,8 @@ impl Atlas {
         Ok(start)
     }
 
-    fn enter(&mut self, sim: &mut dyn Simulator, state: State) -> Result<NodeId, Fault> {
+    /// A state, known or new.
+    pub(crate) fn enter(&mut self, sim: &mut dyn Simulator, state: State) -> Result<NodeId, Fault> {
         if let Some(&id) = self.numbers.get(&state) {
             return Ok(id);
         }

@@ -42,7 +42,7 @@ mod views;
 
 pub use auto::Auto;
 pub use believer::Believer;
-pub use cfr::{Cfr, CfrOptions, Horizon, PlayoutHorizon, Question, Roots};
+pub use cfr::{Cfr, CfrOptions, Horizon, Outlook, PlayoutHorizon, Question, Roots, StateSearch};
 pub use cheat::Cheater;
 pub use flat::{Flat, Guess, Plan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII, Spread};

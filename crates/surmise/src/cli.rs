@@ -1,7 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
 use crate::commands::{
-    belief, bench, check, compliance, explain, fmt, games, manage, play, player, replay, show, solve, trace,
+    belief, bench, check, compliance, explain, fmt, games, manage, play, player, replay, show, solve, trace, train,
 };
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -29,6 +29,7 @@ enum Command {
     Belief(belief::Args),
     Explain(explain::Args),
     Solve(solve::Args),
+    Train(train::Args),
     Bench(bench::Args),
     Replay(replay::Args),
     Player(player::Args),
@@ -72,6 +73,7 @@ pub fn run() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
         Command::Solve(args) => solve::run(&args),
+        Command::Train(args) => train::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => completions(shell),
     };

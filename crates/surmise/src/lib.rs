@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 pub mod engine;
 mod interrupt;
+mod learned;
 mod load;
 mod log;
 mod output;

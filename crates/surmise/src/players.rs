@@ -1,6 +1,7 @@
 //! Players by name: `name:key=value,…`, and the short forms of the papers such as `hp:16,4`.
 
 mod insights;
+mod learned;
 pub(crate) mod remote;
 
 use crate::engine::Engine;
@@ -11,6 +12,7 @@ use game::{Batch, Playouts, RoleId, Seed};
 use ggp::http::Peer;
 use insights::InsightSpec;
 use lab::opponents::Opponent;
+pub use learned::Net;
 use propnet::{Lanes, Rollouts};
 use referee::Seat;
 use remote::RemoteSpec;
@@ -59,6 +61,7 @@ enum Kind {
         belief: belief::Options,
         options: CfrOptions,
         playouts: u64,
+        net: Option<Net>,
     },
 }
 
@@ -197,10 +200,14 @@ impl PlayerSpec {
                 belief,
                 options,
                 playouts,
-            } => {
-                let horizon = Box::new(PlayoutHorizon { playouts: *playouts });
-                Seat::Player(Box::new(Cfr::new(tools, *sampler, belief, *options, horizon)?))
-            }
+                net,
+            } => match net {
+                Some(net) => Seat::Player(net.player(engine, tools, *sampler, belief, *options)?),
+                None => {
+                    let horizon = Box::new(PlayoutHorizon { playouts: *playouts });
+                    Seat::Player(Box::new(Cfr::new(tools, *sampler, belief, *options, horizon)?))
+                }
+            },
         })
     }
 }
@@ -307,27 +314,29 @@ fn ismcts(options: &mut Options<'_>) -> Result<Kind> {
 fn cfr(options: &mut Options<'_>) -> Result<Kind> {
     let (sampler, believing) = sampling(options)?;
     let default = CfrOptions::default();
-    let some = |number: u64| Some(number as usize);
-    let optional = |options: &mut Options<'_>, name: &str| match options.named(name) {
+    let number = |options: &mut Options<'_>, name: &str| match options.named(name) {
         None => Ok(None),
-        Some(text) => options.positive(name, text).map(some),
+        Some(text) => match text.parse::<usize>() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(anyhow!("{name} must be a number, not `{text}`")),
+        },
     };
-    let common = match options.named("common") {
-        None => default.common,
-        Some(text) => text
-            .parse()
-            .map_err(|_| anyhow!("common must be a number, not `{text}`"))?,
-    };
+    let net = Net::parse(options)?;
+    let depth = number(options, "depth")?;
+    if depth == Some(0) && net.is_none() {
+        bail!("depth=0 needs something learned to go by: net=DIR");
+    }
     Ok(Kind::Cfr {
         sampler,
         options: CfrOptions {
             roots: options.choice("roots")?.unwrap_or_default(),
-            depth: optional(options, "depth")?,
+            depth,
             iterations: options.named_number("iterations", default.iterations)?,
-            nodes: optional(options, "nodes")?,
+            nodes: number(options, "nodes")?,
             chance: options.named_number("chance", default.chance as u64)? as usize,
-            common,
+            common: number(options, "common")?.unwrap_or(default.common),
         },
+        net,
         playouts: options.named_number("playouts", 32)?,
         belief: belief::Options {
             models: options.number("samples", 80)? as usize,

@@ -4,13 +4,19 @@
 //! asked in batches.
 
 use crate::Tools;
-use game::{Fault, MoveId, RoleId, Seed, State, StopFlag};
+use game::{Fault, MoveId, RoleId, Seed, State, StopFlag, View};
 
 /// Values of states, and perhaps how roles play in them.
 pub trait Horizon: Send {
     /// What each role can expect in each state, in 0..1: one row a state, in role order. An answer after the flag was raised may
     /// be short, and is not used.
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault>;
+
+    /// What to do after a whole view, if that has been learned: the probabilities of the legal moves. Such advice is followed
+    /// without a search.
+    fn advise(&mut self, _role: RoleId, _view: &View, _legal: &[MoveId]) -> Option<Vec<f32>> {
+        None
+    }
 
     /// Whether [`policies`](Horizon::policies) has an opinion.
     fn knows_policies(&self) -> bool {

@@ -16,9 +16,11 @@
 mod common;
 mod horizon;
 mod regrets;
+mod state;
 mod subgame;
 
 pub use horizon::{Horizon, PlayoutHorizon, Question};
+pub use state::{Outlook, StateSearch};
 
 use crate::Tools;
 use crate::atlas::{Atlas, memory};
@@ -59,7 +61,7 @@ impl FromStr for Roots {
 pub struct CfrOptions {
     /// What it begins in.
     pub roots: Roots,
-    /// Rounds to look ahead at most.
+    /// Rounds to look ahead at most; 0 asks a horizon that knows policies and does not search.
     pub depth: Option<usize>,
     /// Iterations at each depth.
     pub iterations: u64,
@@ -433,9 +435,52 @@ impl Cfr {
         }
     }
 
+    /// What to do without a search: what was learned about the view, or, if no round is to be looked ahead, what the horizon says
+    /// about the states held possible.
+    fn advice(&mut self, starts: &[Start], legal: &[MoveId]) -> Option<(Vec<f64>, String)> {
+        let me = self.me();
+        let role = self.believer.tools.role;
+        if let Some(p) = self.horizon.advise(role, self.believer.view(), legal) {
+            let p = p.into_iter().map(f64::from).collect();
+            return Some((p, "learned by heart".to_owned()));
+        }
+        if self.options.depth != Some(0) {
+            return None;
+        }
+        let mine = self.common.as_ref().map(|c| c.mine);
+        let own: Vec<&Start> = starts
+            .iter()
+            .filter(|s| mine.is_none_or(|m| s.everyone[me] == m))
+            .collect();
+        let question = |start: &&Start| Question {
+            state: &self.atlas.node(start.node).state,
+            role,
+            legal,
+        };
+        let fits = |start: &&Start| *self.atlas.node(start.node).legal[me] == *legal;
+        let own: Vec<&Start> = own.into_iter().filter(fits).collect();
+        let questions: Vec<Question<'_>> = own.iter().map(question).collect();
+        let answers = self.horizon.policies(&questions)?;
+        let mut p = vec![0.0; legal.len()];
+        for (start, answer) in own.iter().zip(&answers) {
+            p.iter_mut()
+                .zip(answer)
+                .for_each(|(p, a)| *p += start.weight * f64::from(*a));
+        }
+        normalise(&mut p);
+        Some((
+            p,
+            format!("what was learned about {} histories, without a search", own.len()),
+        ))
+    }
+
     /// The habit of my present view, where the rest of the game is solved.
     fn solved_policy(&self) -> Option<Vec<(MoveId, f64, f64)>> {
-        let habit = self.habits.get(&self.common.as_ref()?.mine).filter(|_| self.solved)?;
+        let mine = self.common.as_ref()?.mine;
+        let habit = self
+            .habits
+            .get(&mine)
+            .filter(|h| self.solved && h.worth.len() == h.p.len())?;
         let moves = habit.moves.iter().zip(&habit.p).zip(&habit.worth);
         Some(moves.map(|((&mv, &p), &worth)| (mv, p, worth)).collect())
     }
@@ -510,8 +555,21 @@ impl Player for Cfr {
         };
         let legal = self.atlas.node(first.node).legal[me].clone();
         let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
-        if legal.len() == 1 && (self.common.is_none() || alone) {
+        if legal.len() == 1 && (self.common.is_none() || alone || self.horizon.knows_policies()) {
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
+        }
+        if legal.len() > 1
+            && let Some((advice, from)) = self.advice(&starts, &legal)
+        {
+            let mine = mine.unwrap_or(first.everyone[me]);
+            let policy: Vec<(MoveId, f64, f64)> = legal.iter().zip(&advice).map(|(&mv, &p)| (mv, p, 0.0)).collect();
+            let habit = Habit {
+                moves: legal,
+                p: advice,
+                worth: Vec::new(),
+            };
+            self.habits.insert(mine, habit);
+            return Ok(self.play(policy, 0, from, seed));
         }
         let Some(found) = self.search(&starts, seed, budget)? else {
             let pick = *seed.child("draw").rng().pick(&legal);

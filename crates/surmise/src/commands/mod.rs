@@ -14,3 +14,4 @@ pub mod replay;
 pub mod show;
 pub mod solve;
 pub mod trace;
+pub mod train;

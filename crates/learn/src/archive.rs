@@ -1,0 +1,384 @@
+//! What was learned as bytes: tensors in the safetensors format, with what they belong to as metadata.
+//!
+//! An archive that was cut short, changed, or written by something else is refused, and says why.
+
+use crate::codec::Codec;
+use crate::network::{Adam, Network, Shape, Target, Wanted};
+use crate::settings::Settings;
+use crate::table::{Entry, Table, ViewKey};
+use crate::trainer::{Buffer, Trainer};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt;
+
+/// Tensors and metadata.
+#[derive(Clone, Debug, Default)]
+pub struct Archive {
+    pub(crate) tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
+    /// What the tensors belong to.
+    pub about: Value,
+}
+
+/// Why bytes are not what they should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArchiveError {
+    /// They are no archive at all.
+    Foreign(String),
+    /// They were one, but something is wrong with them.
+    Corrupt(String),
+    /// They belong to another game.
+    OtherGame(String),
+}
+
+impl fmt::Display for ArchiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArchiveError::Foreign(why) => write!(f, "it was not written by `surmise train` ({why})"),
+            ArchiveError::Corrupt(why) => write!(f, "it is damaged ({why})"),
+            ArchiveError::OtherGame(why) => write!(f, "it does not fit this game: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ArchiveError {}
+
+/// What our archives say they are.
+const KIND: &str = "surmise learn 1";
+
+impl Archive {
+    fn put_f32(&mut self, name: impl Into<String>, shape: Vec<usize>, numbers: &[f32]) {
+        let bytes = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        self.tensors.push((name.into(), Dtype::F32, shape, bytes));
+    }
+
+    fn put_u64(&mut self, name: &str, numbers: impl Iterator<Item = u64>) {
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        let shape = vec![bytes.len() / 8];
+        self.tensors.push((name.to_owned(), Dtype::U64, shape, bytes));
+    }
+
+    fn put_u32(&mut self, name: &str, numbers: impl Iterator<Item = u32>) {
+        let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
+        let shape = vec![bytes.len() / 4];
+        self.tensors.push((name.to_owned(), Dtype::U32, shape, bytes));
+    }
+
+    /// The bytes of a safetensors file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let views = self.tensors.iter().filter_map(|(name, dtype, shape, bytes)| {
+            let view = TensorView::new(*dtype, shape.clone(), bytes).ok()?;
+            Some((name.clone(), view))
+        });
+        // One entry: several would be written in no particular order.
+        let about = json!({"kind": KIND, "checksum": self.checksum().to_string(), "about": self.about});
+        let about = HashMap::from([("surmise".to_owned(), about.to_string())]);
+        safetensors::serialize(views, Some(about)).unwrap_or_default()
+    }
+
+    /// One number for everything in it, whatever the order.
+    fn checksum(&self) -> u64 {
+        let one = |(name, _, _, bytes): &(String, Dtype, Vec<usize>, Vec<u8>)| hash(bytes) ^ hash(name.as_bytes());
+        let tensors = self.tensors.iter().map(one).fold(0, u64::wrapping_add);
+        tensors ^ hash(self.about.to_string().as_bytes())
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// If they are not an archive, or not as it was written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
+        let foreign = |e: safetensors::SafeTensorError| ArchiveError::Foreign(e.to_string());
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
+        let about = metadata.metadata().as_ref().and_then(|m| m.get("surmise"));
+        let about: Value = about
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        match about["kind"].as_str() {
+            Some(KIND) => {}
+            Some(other) => return Err(ArchiveError::Foreign(format!("it says `{other}`"))),
+            None => return Err(ArchiveError::Foreign("it does not say what it is".to_owned())),
+        }
+        let corrupt = |e: safetensors::SafeTensorError| ArchiveError::Corrupt(e.to_string());
+        let read = SafeTensors::deserialize(bytes).map_err(corrupt)?;
+        let mut archive = Archive {
+            tensors: Vec::new(),
+            about: about["about"].clone(),
+        };
+        for (name, view) in read.iter() {
+            let tensor = (
+                name.to_owned(),
+                view.dtype(),
+                view.shape().to_vec(),
+                view.data().to_vec(),
+            );
+            archive.tensors.push(tensor);
+        }
+        let expected = about["checksum"].as_str();
+        match expected == Some(&archive.checksum().to_string()) {
+            true => Ok(archive),
+            false => Err(ArchiveError::Corrupt("its checksum is wrong".to_owned())),
+        }
+    }
+
+    fn get(&self, name: &str, dtype: Dtype) -> Result<&[u8], ArchiveError> {
+        let found = self.tensors.iter().find(|(n, d, ..)| n == name && *d == dtype);
+        let missing = || ArchiveError::Corrupt(format!("`{name}` is missing"));
+        found.map(|(.., bytes)| bytes.as_slice()).ok_or_else(missing)
+    }
+
+    fn get_f32(&self, name: &str) -> Result<Vec<f32>, ArchiveError> {
+        let (chunks, _) = self.get(name, Dtype::F32)?.as_chunks();
+        Ok(chunks.iter().map(|&c| f32::from_le_bytes(c)).collect())
+    }
+
+    fn get_u64(&self, name: &str) -> Result<Vec<u64>, ArchiveError> {
+        let (chunks, _) = self.get(name, Dtype::U64)?.as_chunks();
+        Ok(chunks.iter().map(|&c| u64::from_le_bytes(c)).collect())
+    }
+
+    fn get_u32(&self, name: &str) -> Result<Vec<u32>, ArchiveError> {
+        let (chunks, _) = self.get(name, Dtype::U32)?.as_chunks();
+        Ok(chunks.iter().map(|&c| u32::from_le_bytes(c)).collect())
+    }
+}
+
+/// FNV-1a, eight bytes at a time.
+fn hash(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
+    let mixed = words.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, &w| {
+        (h ^ u64::from_le_bytes(w))
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23)
+    });
+    rest.iter()
+        .fold(mixed, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn names(list: &[String]) -> Value {
+    list.iter().map(|n| json!(n)).collect()
+}
+
+fn read_names(value: &Value) -> Option<Vec<String>> {
+    let list = value.as_array()?.iter();
+    list.map(|n| n.as_str().map(str::to_owned)).collect()
+}
+
+impl Codec {
+    fn to_json(&self) -> Value {
+        json!({
+            "roles": names(&self.roles),
+            "nature": self.nature,
+            "fluents": names(&self.fluents),
+            "moves": self.moves.iter().map(|m| names(m)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<Codec> {
+        let roles = read_names(&value["roles"])?;
+        let nature = value["nature"].as_u64().map(|n| n as usize);
+        Some(Codec {
+            players: (0..roles.len()).filter(|&r| Some(r) != nature).collect(),
+            roles,
+            nature,
+            fluents: read_names(&value["fluents"])?,
+            moves: value["moves"]
+                .as_array()?
+                .iter()
+                .map(read_names)
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// A network as an archive.
+pub(crate) fn put_network(archive: &mut Archive, codec: &Codec, network: &Network) {
+    for (name, shape, numbers) in network.tensors() {
+        archive.put_f32(name, shape, numbers);
+    }
+    archive.about["game"] = codec.to_json();
+    archive.about["width"] = json!(network.shape().width);
+}
+
+pub(crate) fn get_network(archive: &Archive) -> Result<(Codec, Network), ArchiveError> {
+    let corrupt = |what: &str| ArchiveError::Corrupt(what.to_owned());
+    let codec = Codec::from_json(&archive.about["game"]).ok_or_else(|| corrupt("it does not name its game"))?;
+    let width = archive.about["width"].as_u64().filter(|w| *w > 0 && *w < 1 << 16);
+    let shape: Shape = codec.shape(width.ok_or_else(|| corrupt("it does not say how wide it is"))? as usize);
+    let like = Network::new(shape.clone(), game::Seed(0));
+    let mut parameters = Vec::new();
+    for (name, _, expected) in like.tensors() {
+        let numbers = archive.get_f32(&name)?;
+        if numbers.len() != expected.len() || numbers.iter().any(|x| !x.is_finite()) {
+            return Err(ArchiveError::Corrupt(format!("`{name}` is not what it should be")));
+        }
+        parameters.extend(numbers);
+    }
+    let network = Network::with_parameters(shape, parameters);
+    Ok((codec, network.ok_or_else(|| corrupt("it has too many weights"))?))
+}
+
+/// A table as an archive; regrets only if training is to go on.
+pub(crate) fn put_table(archive: &mut Archive, table: &Table, regrets: bool) {
+    archive.put_u64("table.views", table.keys.iter().map(|k| k.0));
+    archive.put_u32("table.moves", table.entries.iter().map(|e| e.n));
+    archive.put_u32("table.updates", table.entries.iter().map(|e| e.updates));
+    archive.put_f32("table.totals", vec![table.totals.len()], &table.totals);
+    if regrets {
+        archive.put_f32("table.regrets", vec![table.regrets.len()], &table.regrets);
+    }
+}
+
+pub(crate) fn get_table(archive: &Archive, regrets: bool) -> Result<Table, ArchiveError> {
+    let (keys, moves) = (archive.get_u64("table.views")?, archive.get_u32("table.moves")?);
+    let updates = archive.get_u32("table.updates")?;
+    let totals = archive.get_f32("table.totals")?;
+    let all: u64 = moves.iter().map(|&n| u64::from(n)).sum();
+    let regrets = match regrets {
+        true => archive.get_f32("table.regrets")?,
+        false => Vec::new(),
+    };
+    let fits = keys.len() == moves.len() && keys.len() == updates.len() && all == totals.len() as u64;
+    if !fits || !regrets.is_empty() && regrets.len() != totals.len() {
+        return Err(ArchiveError::Corrupt("its tables do not fit together".to_owned()));
+    }
+    let mut table = Table {
+        keys: keys.into_iter().map(ViewKey).collect(),
+        totals,
+        regrets,
+        ..Table::default()
+    };
+    let mut first = 0;
+    for (&n, &updates) in moves.iter().zip(&updates) {
+        table.entries.push(Entry { first, n, updates });
+        first += n;
+    }
+    table.places = table
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(at, &key)| (key, at as u32))
+        .collect();
+    Ok(table)
+}
+
+impl Trainer {
+    /// Everything that is needed to go on exactly from here.
+    pub fn to_archive(&self) -> Archive {
+        let mut archive = Archive {
+            about: json!({
+                "what": "checkpoint",
+                "settings": self.settings.to_json(),
+                "generations": self.generations,
+                "games": self.games,
+                "states": self.states,
+                "latest": self.latest,
+                "steps": self.adam.steps,
+                "next": self.buffer.next,
+            }),
+            ..Archive::default()
+        };
+        put_network(&mut archive, &self.codec, &self.network);
+        put_table(&mut archive, &self.table, true);
+        archive.put_f32("adam.mean", vec![self.adam.mean.len()], &self.adam.mean);
+        archive.put_f32("adam.square", vec![self.adam.square.len()], &self.adam.square);
+        put_buffer(&mut archive, &self.buffer);
+        archive
+    }
+
+    /// Goes on where an archive was made.
+    ///
+    /// # Errors
+    /// If it is of another game, or not a checkpoint.
+    pub fn from_archive(archive: &Archive, game: &Codec) -> Result<Trainer, ArchiveError> {
+        let corrupt = |what: &str| ArchiveError::Corrupt(what.to_owned());
+        if archive.about["what"] != "checkpoint" {
+            return Err(ArchiveError::Foreign("it is no checkpoint".to_owned()));
+        }
+        let (codec, network) = get_network(archive)?;
+        if let Some(difference) = game.difference(&codec) {
+            return Err(ArchiveError::OtherGame(difference));
+        }
+        let settings = Settings::from_json(&archive.about["settings"]);
+        let settings = settings.ok_or_else(|| corrupt("its settings make no sense"))?;
+        let number = |name: &str| {
+            archive.about[name]
+                .as_u64()
+                .ok_or_else(|| corrupt("its counters are missing"))
+        };
+        let mut adam = Adam::new(network.parameters().len(), settings.rate);
+        adam.steps = number("steps")?;
+        (adam.mean, adam.square) = (archive.get_f32("adam.mean")?, archive.get_f32("adam.square")?);
+        let buffer = get_buffer(archive, number("next")? as usize, &codec)?;
+        let sizes = [adam.mean.len(), adam.square.len(), network.parameters().len()];
+        if sizes[0] != sizes[2] || sizes[1] != sizes[2] || buffer.targets.len() > settings.buffer {
+            return Err(corrupt("its parts do not fit together"));
+        }
+        Ok(Trainer {
+            table: get_table(archive, true)?,
+            generations: number("generations")?,
+            games: number("games")?,
+            states: number("states")?,
+            latest: number("latest")?,
+            codec,
+            settings,
+            network,
+            adam,
+            buffer,
+        })
+    }
+}
+
+fn put_buffer(archive: &mut Archive, buffer: &Buffer) {
+    let targets = &buffer.targets;
+    let policies = || targets.iter().flat_map(|t| t.policies.iter());
+    archive.put_u64("buffer.bits", targets.iter().flat_map(|t| t.bits.iter().copied()));
+    let values: Vec<f32> = targets.iter().flat_map(|t| t.values.iter().copied()).collect();
+    archive.put_f32("buffer.values", vec![values.len()], &values);
+    archive.put_u32("buffer.choices", targets.iter().map(|t| t.policies.len() as u32));
+    let head = |(player, moves, _): &Wanted| [u32::from(*player), moves.len() as u32];
+    archive.put_u32("buffer.heads", policies().flat_map(head));
+    archive.put_u32(
+        "buffer.moves",
+        policies().flat_map(|(_, moves, _)| moves.iter().copied()),
+    );
+    let p: Vec<f32> = policies().flat_map(|(.., p)| p.iter().copied()).collect();
+    archive.put_f32("buffer.policies", vec![p.len()], &p);
+}
+
+fn get_buffer(archive: &Archive, next: usize, codec: &Codec) -> Result<Buffer, ArchiveError> {
+    let wrong = || ArchiveError::Corrupt("its replay buffer does not fit together".to_owned());
+    let choices = archive.get_u32("buffer.choices")?;
+    let (bits, values) = (archive.get_u64("buffer.bits")?, archive.get_f32("buffer.values")?);
+    let mut heads = archive.get_u32("buffer.heads")?.into_iter();
+    let mut moves = archive.get_u32("buffer.moves")?.into_iter();
+    let mut p = archive.get_f32("buffer.policies")?.into_iter();
+    let n = choices.len().max(1);
+    let (words, players) = (bits.len() / n, codec.players.len());
+    if bits.len() != words * choices.len() || values.len() != players * choices.len() {
+        return Err(wrong());
+    }
+    let mut buffer = Buffer {
+        next,
+        ..Buffer::default()
+    };
+    for (at, &n_choices) in choices.iter().enumerate() {
+        let mut policies = Vec::new();
+        for _ in 0..n_choices {
+            let (player, n) = heads.next().zip(heads.next()).ok_or_else(wrong)?;
+            let legal: Box<[u32]> = moves.by_ref().take(n as usize).collect();
+            let policy: Box<[f32]> = p.by_ref().take(n as usize).collect();
+            let known = codec.moves.get(player as usize).ok_or_else(wrong)?.len();
+            if legal.len() != n as usize || policy.len() != n as usize || legal.iter().any(|&m| m as usize >= known) {
+                return Err(wrong());
+            }
+            policies.push((player as u16, legal, policy));
+        }
+        buffer.targets.push(Target {
+            bits: bits[at * words..][..words].into(),
+            values: values[at * players..][..players].into(),
+            policies: policies.into(),
+        });
+    }
+    Ok(buffer)
+}

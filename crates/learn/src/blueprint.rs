@@ -1,0 +1,180 @@
+//! What was learned, as it is used in play: never with the true state, only with views and with states held possible.
+
+use crate::archive::{Archive, ArchiveError, get_network, get_table, put_network, put_table};
+use crate::codec::Codec;
+use crate::network::{Network, softmax};
+use crate::table::{Table, ViewKey};
+use crate::trainer::Trainer;
+use belief::OpponentModel;
+use game::{Fault, MoveId, RoleId, Seed, State, StopFlag, View};
+use search::{Horizon, Question, Tools};
+use serde_json::json;
+use std::sync::Arc;
+
+/// A network and a table for playing.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    codec: Codec,
+    network: Network,
+    table: Table,
+}
+
+impl Blueprint {
+    pub(crate) fn new(codec: Codec, network: Network, table: Table) -> Blueprint {
+        Blueprint { codec, network, table }
+    }
+
+    pub(crate) fn codec(&self) -> &Codec {
+        &self.codec
+    }
+
+    /// What a trainer has learned so far.
+    pub fn of(trainer: &Trainer) -> Blueprint {
+        Blueprint {
+            codec: trainer.codec.clone(),
+            network: trainer.network.clone(),
+            table: trainer.table.clone(),
+        }
+    }
+
+    /// The network as an archive, with what is known about how it was trained.
+    pub fn network_archive(&self, training: serde_json::Value) -> Archive {
+        let mut archive = Archive {
+            about: json!({"what": "network", "training": training}),
+            ..Archive::default()
+        };
+        put_network(&mut archive, &self.codec, &self.network);
+        archive
+    }
+
+    /// The table as an archive.
+    pub fn table_archive(&self) -> Archive {
+        let mut archive = Archive {
+            about: json!({"what": "table", "game": self.codec.fingerprint().to_string()}),
+            ..Archive::default()
+        };
+        put_table(&mut archive, &self.table, false);
+        archive
+    }
+
+    /// Puts a network and perhaps a table together for a game.
+    ///
+    /// # Errors
+    /// If they are of another game, or not what they should be.
+    pub fn from_archives(network: &Archive, table: Option<&Archive>, game: &Codec) -> Result<Blueprint, ArchiveError> {
+        let (codec, network) = get_network(network)?;
+        if let Some(difference) = game.difference(&codec) {
+            return Err(ArchiveError::OtherGame(difference));
+        }
+        let table = match table {
+            None => Table::default(),
+            Some(archive) if archive.about["game"].as_str() != Some(&codec.fingerprint().to_string()) => {
+                return Err(ArchiveError::OtherGame(
+                    "the table is of another game than the network".to_owned(),
+                ));
+            }
+            Some(archive) => get_table(archive, false)?,
+        };
+        Ok(Blueprint { codec, network, table })
+    }
+
+    /// How many views it knows by heart.
+    pub fn known_views(&self) -> usize {
+        self.table.len()
+    }
+
+    fn player(&self, role: RoleId) -> Option<usize> {
+        self.codec.players.iter().position(|&r| r == usize::from(role.0))
+    }
+}
+
+/// A blueprint where a search stops looking.
+#[derive(Clone, Debug)]
+pub struct LearnedHorizon {
+    blueprint: Arc<Blueprint>,
+    /// How often a view must have been met for its policy to be played from the table; never, if nothing is given.
+    trusted: Option<u32>,
+}
+
+/// States that the network is asked about at a time: what fits a cache.
+const BATCH: usize = 256;
+
+impl LearnedHorizon {
+    /// A horizon that trusts the table in views met so often.
+    pub fn new(blueprint: Arc<Blueprint>, trusted: Option<u32>) -> LearnedHorizon {
+        LearnedHorizon { blueprint, trusted }
+    }
+}
+
+impl Horizon for LearnedHorizon {
+    fn values(
+        &mut self,
+        _tools: &mut Tools,
+        states: &[State],
+        _seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<Vec<f32>, Fault> {
+        let codec = &self.blueprint.codec;
+        let mut all = Vec::with_capacity(states.len() * codec.roles.len());
+        for batch in states.chunks(BATCH) {
+            if stop.is_raised() {
+                break;
+            }
+            let values = self.blueprint.network.values(batch.iter().map(|s| s.0.as_slice()));
+            for row in values.chunks_exact(codec.players.len()) {
+                let start = all.len();
+                all.resize(start + codec.roles.len(), 0.0);
+                for (&role, value) in codec.players.iter().zip(row) {
+                    all[start + role] = value.clamp(0.0, 1.0);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn knows_policies(&self) -> bool {
+        true
+    }
+
+    fn policies(&mut self, questions: &[Question<'_>]) -> Option<Vec<Vec<f32>>> {
+        let mut all = Vec::with_capacity(questions.len());
+        for batch in questions.chunks(BATCH) {
+            let answer = self
+                .blueprint
+                .network
+                .answer(batch.iter().map(|q| q.state.0.as_slice()));
+            for (row, question) in batch.iter().enumerate() {
+                let player = self.blueprint.player(question.role)?;
+                let n = self.blueprint.codec.moves[player].len();
+                let legal: Vec<u32> = question.legal.iter().map(|m| m.0).collect();
+                all.push(softmax(&answer.logits[player][row * n..][..n], &legal));
+            }
+        }
+        Some(all)
+    }
+
+    fn advise(&mut self, role: RoleId, view: &View, legal: &[MoveId]) -> Option<Vec<f32>> {
+        let key = ViewKey::of(usize::from(role.0), view);
+        let table = &self.blueprint.table;
+        (table.updates(key) >= self.trusted?).then(|| table.average(key, legal.len()))?
+    }
+}
+
+/// Opponents that play as a network does, half of the time, and else evenly: the paper's sampler (decision 18).
+#[derive(Clone, Debug)]
+pub struct LearnedOpponents(pub Arc<Blueprint>);
+
+impl OpponentModel for LearnedOpponents {
+    fn probabilities(&self, state: &State, role: RoleId, legal: &[MoveId], out: &mut Vec<f64>) {
+        out.clear();
+        let even = 1.0 / legal.len() as f64;
+        let Some(player) = self.0.player(role).filter(|_| legal.len() > 1) else {
+            out.extend(std::iter::repeat_n(even, legal.len()));
+            return;
+        };
+        let answer = self.0.network.answer(std::iter::once(state.0.as_slice()));
+        let legal: Vec<u32> = legal.iter().map(|m| m.0).collect();
+        let policy = softmax(&answer.logits[player], &legal);
+        out.extend(policy.iter().map(|&p| (f64::from(p) + even) / 2.0));
+    }
+}

@@ -1,0 +1,113 @@
+//! How a game is put to a network: which bit of a state is which fluent, which output is which move.
+//!
+//! Compiled games number both by sorted canonical text. The names are kept with a network, so that one that was trained on other
+//! rules is refused instead of being asked about the wrong bits.
+
+use crate::LearnError;
+use crate::network::Shape;
+use game::{MoveId, RoleId, Simulator, State};
+
+/// The names behind the numbers of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codec {
+    /// All roles, nature included.
+    pub roles: Vec<String>,
+    /// The roles that are not nature, by number. A *player* is a place in this list.
+    pub players: Vec<usize>,
+    /// Nature.
+    pub nature: Option<usize>,
+    /// The fluents, in the order of the bits of a state.
+    pub fluents: Vec<String>,
+    /// The moves of each player, in the order of their numbers.
+    pub moves: Vec<Vec<String>>,
+}
+
+/// Fluents beyond which a network is not tried: its first layer alone would have millions of weights.
+const MOST_FLUENTS: usize = 4_000;
+/// Moves of a role beyond which a network is not tried.
+const MOST_MOVES: usize = 20_000;
+
+impl Codec {
+    /// The codec of a compiled game, given how many moves each role has.
+    ///
+    /// # Errors
+    /// If there is nobody to learn for, or the game is too large for a network.
+    pub fn new(sim: &mut dyn Simulator, n_moves: &[usize]) -> Result<Codec, LearnError> {
+        let roles = sim.roles().to_vec();
+        let nature = sim.nature().map(|r| usize::from(r.0));
+        let players: Vec<usize> = (0..roles.len()).filter(|&r| Some(r) != nature).collect();
+        if players.is_empty() {
+            return Err(LearnError::NoPlayers);
+        }
+        let words = sim.initial()?.0.len();
+        let everything = State(std::iter::repeat_n(u64::MAX, words).collect());
+        let fluents = sim.fluents(&everything);
+        if fluents.len() > MOST_FLUENTS {
+            return Err(LearnError::TooLarge {
+                what: "fluents",
+                number: fluents.len(),
+                limit: MOST_FLUENTS,
+            });
+        }
+        let mut moves = Vec::new();
+        for &role in &players {
+            let n = n_moves.get(role).copied().unwrap_or(0);
+            if n > MOST_MOVES {
+                return Err(LearnError::TooLarge {
+                    what: "moves of a role",
+                    number: n,
+                    limit: MOST_MOVES,
+                });
+            }
+            let text = |mv: usize| sim.move_text(RoleId(role as u16), MoveId(mv as u32)).to_owned();
+            moves.push((0..n).map(text).collect());
+        }
+        Ok(Codec {
+            roles,
+            players,
+            nature,
+            fluents,
+            moves,
+        })
+    }
+
+    /// The shape of a network for this game.
+    pub fn shape(&self, width: usize) -> Shape {
+        Shape {
+            inputs: self.fluents.len(),
+            width,
+            moves: self.moves.iter().map(Vec::len).collect(),
+        }
+    }
+
+    /// What another codec has that this one has not, for people; nothing if they are the same.
+    pub fn difference(&self, other: &Codec) -> Option<String> {
+        let missing = |what: &str, ours: &[String], theirs: &[String]| {
+            let strange = theirs.iter().find(|name| !ours.contains(name));
+            let absent = ours.iter().find(|name| !theirs.contains(name));
+            match (strange, absent) {
+                (Some(name), _) => Some(format!("it knows the {what} `{name}`, which this game does not have")),
+                (None, Some(name)) => Some(format!("it does not know the {what} `{name}` of this game")),
+                (None, None) => (ours != theirs).then(|| format!("it numbers the {what}s differently")),
+            }
+        };
+        let mut moves = self.moves.iter().zip(&other.moves);
+        missing("role", &self.roles, &other.roles)
+            .or_else(|| missing("fluent", &self.fluents, &other.fluents))
+            .or_else(|| moves.find_map(|(ours, theirs)| missing("move", ours, theirs)))
+            .or_else(|| (self != other).then(|| "it is of another game".to_owned()))
+    }
+
+    /// One number for all of it.
+    pub fn fingerprint(&self) -> u64 {
+        let names = self
+            .roles
+            .iter()
+            .chain(&self.fluents)
+            .chain(self.moves.iter().flatten());
+        names.fold(0xcbf2_9ce4_8422_2325, |hash, name| {
+            let bytes = name.bytes().chain([0]);
+            bytes.fold(hash, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! Learning games by self-play: a network for all states, a table for the views that come up often.
+//!
+//! [`Trainer`] plays generations of games and teaches both; [`Blueprint`] is what is left of that for playing, and
+//! [`LearnedHorizon`] lets [`search::Cfr`] use it: values and policies of states from the network, policies of whole views from the
+//! table. [`Archive`] turns them into bytes and back.
+//!
+//! Nobody here reads a clock or a file.
+
+mod archive;
+mod blueprint;
+mod codec;
+mod matrix;
+mod network;
+mod paper;
+mod selfplay;
+mod settings;
+mod table;
+mod trainer;
+
+pub use archive::{Archive, ArchiveError};
+pub use blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
+pub use codec::Codec;
+pub use network::{Adam, Answer, Loss, Network, Shape, Target, Wanted, softmax};
+pub use settings::{LearnError, Method, Settings};
+pub use table::{Table, ViewKey};
+pub use trainer::Trainer;

@@ -1,0 +1,160 @@
+//! How to train, and why it may not be possible.
+
+use game::Fault;
+use serde_json::{Value, json};
+use std::fmt;
+use std::str::FromStr;
+
+/// How games of self-play are played, and what is learned from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Regrets of views, from whole games: ours.
+    #[default]
+    Regrets,
+    /// CFR from true states and from sampled ones: the paper's.
+    Paper,
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Method::Regrets => "regrets",
+            Method::Paper => "paper",
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Method, String> {
+        let known = [Method::Regrets, Method::Paper].into_iter().find(|m| m.name() == name);
+        known.ok_or_else(|| format!("there is no method `{name}`; choose regrets or paper"))
+    }
+}
+
+/// Everything that decides how training goes, besides the game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How games are played.
+    pub method: Method,
+    /// Where all randomness starts.
+    pub seed: u64,
+    /// Width of hidden layers; that of the input, but between 128 and 512, if not given.
+    pub width: Option<usize>,
+    /// Games of a generation.
+    pub games: u64,
+    /// Mini-batches of a generation.
+    pub batches: usize,
+    /// Targets of a mini-batch.
+    pub batch: usize,
+    /// Targets that the replay buffer holds.
+    pub buffer: usize,
+    /// Adam's step size.
+    pub rate: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            method: Method::default(),
+            seed: 1,
+            width: None,
+            games: 256,
+            batches: 20,
+            batch: 128,
+            buffer: 50_000,
+            rate: 1e-3,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a method: the paper's trains on 20 mini-batches after every game.
+    pub fn of(method: Method) -> Settings {
+        let usual = Settings::default();
+        match method {
+            Method::Regrets => usual,
+            Method::Paper => Settings {
+                method,
+                games: 4,
+                batches: 80,
+                ..usual
+            },
+        }
+    }
+
+    /// As JSON, to be kept with what was learned.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "method": self.method.name(),
+            "seed": self.seed,
+            "width": self.width,
+            "games_per_generation": self.games,
+            "batches_per_generation": self.batches,
+            "batch_size": self.batch,
+            "buffer": self.buffer,
+            "learning_rate": self.rate,
+        })
+    }
+
+    /// From JSON; nothing if something is missing or makes no sense.
+    pub fn from_json(value: &Value) -> Option<Settings> {
+        let size = |name: &str| {
+            value[name]
+                .as_u64()
+                .filter(|&n| n > 0 && n < 1 << 32)
+                .map(|n| n as usize)
+        };
+        Some(Settings {
+            method: value["method"].as_str().unwrap_or("regrets").parse().ok()?,
+            seed: value["seed"].as_u64()?,
+            width: size("width"),
+            games: size("games_per_generation")? as u64,
+            batches: size("batches_per_generation")?,
+            batch: size("batch_size")?,
+            buffer: size("buffer")?,
+            rate: value["learning_rate"].as_f64().filter(|r| *r > 0.0 && r.is_finite())? as f32,
+        })
+    }
+}
+
+/// Why there is nothing to learn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LearnError {
+    /// There is nobody to play, only nature.
+    NoPlayers,
+    /// The game is too large for a network.
+    TooLarge {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many.
+        number: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The simulator failed.
+    Fault(Fault),
+}
+
+impl fmt::Display for LearnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LearnError::NoPlayers => f.write_str("the game has no role to learn for"),
+            LearnError::TooLarge { what, number, limit } => write!(
+                f,
+                "the game is too large for a network: it has {number} {what}, and no more than {limit} are tried"
+            ),
+            LearnError::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LearnError {}
+
+impl From<Fault> for LearnError {
+    fn from(fault: Fault) -> Self {
+        LearnError::Fault(fault)
+    }
+}

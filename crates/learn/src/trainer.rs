@@ -1,0 +1,195 @@
+//! Training, a generation at a time: games in parallel, what they found out put together in order, and the network taught meanwhile.
+//!
+//! The loop is that of the paper's algorithm 1: play, put states with policies and values into the replay buffer, train on 20
+//! mini-batches. A game is a thousand times cheaper here, so that the mini-batches come once for each generation of games.
+
+use crate::codec::Codec;
+use crate::network::{Adam, Loss, Network, Target};
+use crate::selfplay::{Findings, SelfPlay};
+use crate::table::Table;
+use crate::{LearnError, Method, Settings, paper};
+use game::{Seed, Simulator};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Games that one thread plays at a time.
+const PORTION: u64 = 16;
+/// States that self-play visits for each mini-batch, at least.
+const STATES_A_BATCH: u64 = 1_500;
+/// Updates of a view before what comes after it gets an entry of its own.
+const GROWN: u32 = 2;
+
+/// A network, a table, and everything it takes to go on training them.
+#[derive(Clone, Debug)]
+pub struct Trainer {
+    /// The game.
+    pub codec: Codec,
+    /// How to train.
+    pub settings: Settings,
+    /// What single views taught.
+    pub table: Table,
+    /// What was generalised from it.
+    pub network: Network,
+    pub(crate) adam: Adam,
+    pub(crate) buffer: Buffer,
+    /// Generations so far.
+    pub generations: u64,
+    /// Games so far.
+    pub games: u64,
+    /// States visited so far.
+    pub states: u64,
+    /// States visited by the last generation.
+    pub(crate) latest: u64,
+}
+
+/// The latest targets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer {
+    pub targets: Vec<Target>,
+    /// Where the next one goes once it is full.
+    pub next: usize,
+}
+
+impl Buffer {
+    fn push(&mut self, target: Target, most: usize) {
+        if self.targets.len() < most {
+            self.targets.push(target);
+        } else {
+            self.targets[self.next] = target;
+        }
+        self.next = (self.next + 1) % most;
+    }
+}
+
+impl Trainer {
+    /// Training from the start.
+    pub fn new(codec: Codec, settings: Settings) -> Trainer {
+        let width = settings.width.unwrap_or_else(|| codec.fluents.len().clamp(128, 512));
+        let network = Network::new(codec.shape(width), Seed(settings.seed));
+        Trainer {
+            adam: Adam::new(network.parameters().len(), settings.rate),
+            codec,
+            table: Table::default(),
+            network,
+            buffer: Buffer::default(),
+            generations: 0,
+            games: 0,
+            states: 0,
+            latest: 0,
+            settings,
+        }
+    }
+
+    /// One generation, on as many threads as there are simulators. The result does not depend on how many.
+    ///
+    /// # Errors
+    /// If a simulator fails.
+    pub fn generation(&mut self, sims: &mut [Box<dyn Simulator>]) -> Result<Loss, LearnError> {
+        let seed = Seed(self.settings.seed).child("games");
+        let portion_size = match self.settings.method {
+            Method::Regrets => PORTION,
+            Method::Paper => 1,
+        };
+        let portions = self.settings.games.div_ceil(portion_size) as usize;
+        let (from, to) = (self.games, self.games + self.settings.games);
+        let results: Vec<Mutex<Option<Result<Findings, LearnError>>>> =
+            (0..portions).map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        // What games know is how things were when the generation began.
+        let (table, codec, method) = (&self.table, &self.codec, self.settings.method);
+        let before = match method {
+            Method::Regrets => None,
+            Method::Paper => Some(self.network.clone()),
+        };
+        let work = |sim: &mut Box<dyn Simulator>| {
+            loop {
+                let portion = next.fetch_add(1, Ordering::Relaxed);
+                let Some(place) = results.get(portion) else { return };
+                let first = from + portion as u64 * portion_size;
+                let games = first..(first + portion_size).min(to);
+                let found = match &before {
+                    Some(network) => paper::play(sim.as_ref(), codec, network, games, seed),
+                    None => SelfPlay::new(sim.as_mut(), table)
+                        .play(games, seed)
+                        .map_err(LearnError::from),
+                };
+                *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(found);
+            }
+        };
+        // The network learns from the buffer as it was, so that it can do so while games are played.
+        let (network, adam, buffer) = (&mut self.network, &mut self.adam, &self.buffer);
+        let (settings, number) = (&self.settings, self.generations);
+        // Where games are short, more of them are worth more than more mini-batches.
+        let batches = match method {
+            Method::Regrets => (self.latest / STATES_A_BATCH).clamp(1, settings.batches as u64) as usize,
+            Method::Paper => settings.batches,
+        };
+        let mut loss = Loss::default();
+        let mut teach = || loss = train(network, adam, buffer, settings, number, batches);
+        std::thread::scope(|scope| {
+            let mut rest = sims.iter_mut();
+            let own = rest.next();
+            for sim in rest {
+                scope.spawn(|| work(sim));
+            }
+            teach();
+            own.into_iter().for_each(work);
+        });
+        let before = self.states;
+        for place in results {
+            let found = place.into_inner().unwrap_or_else(|e| e.into_inner());
+            self.take_in(found.unwrap_or_else(|| Ok(Findings::default()))?);
+        }
+        self.latest = self.states - before;
+        self.generations += 1;
+        Ok(loss)
+    }
+
+    fn take_in(&mut self, found: Findings) {
+        // Later generations know better: they count for more (Brown and Sandholm 2019, linear CFR).
+        let weight = (self.generations + 1) as f32;
+        for note in &found.notes {
+            let numbers = &found.numbers[note.first as usize..][..note.n as usize];
+            if note.before.is_some_and(|key| self.table.updates(key) < GROWN) {
+                continue;
+            }
+            let Some(entry) = self.table.enter(note.key, numbers.len()) else {
+                continue;
+            };
+            entry.updates = entry.updates.saturating_add(u32::from(note.regrets));
+            let range = entry.first as usize..(entry.first + entry.n) as usize;
+            let into = match note.regrets {
+                true => &mut self.table.regrets[range],
+                false => &mut self.table.totals[range],
+            };
+            into.iter_mut().zip(numbers).for_each(|(sum, x)| *sum += weight * x);
+        }
+        self.games += found.games;
+        self.states += found.states;
+        let most = self.settings.buffer;
+        found.targets.into_iter().for_each(|t| self.buffer.push(t, most));
+    }
+}
+
+/// The mini-batches of a generation.
+fn train(
+    network: &mut Network,
+    adam: &mut Adam,
+    buffer: &Buffer,
+    settings: &Settings,
+    generation: u64,
+    n: usize,
+) -> Loss {
+    let mut mean = Loss::default();
+    if buffer.targets.is_empty() {
+        return mean;
+    }
+    let mut rng = Seed(settings.seed).child("batches").nth(generation).rng();
+    for _ in 0..n {
+        let batch: Vec<&Target> = (0..settings.batch).map(|_| rng.pick(&buffer.targets)).collect();
+        let loss = adam.step(network, &batch);
+        mean.value += loss.value / n as f32;
+        mean.policy += loss.policy / n as f32;
+    }
+    mean
+}

@@ -1,0 +1,102 @@
+//! Regret minimisation from one known state: what the paper trains its network on.
+
+use super::regrets::{Plan, solve};
+use super::subgame::{Bounds, Growth, Start, Subgame};
+use super::{CfrOptions, Horizon, USUAL_NODES};
+use crate::Tools;
+use crate::atlas::Atlas;
+use crate::views::{Everyone, Views};
+use game::{Fault, MoveId, Seed, State, StopFlag};
+
+/// What every role should do in a state, and what that is worth to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// In 0..1, in role order; 0 for nature.
+    pub values: Vec<f64>,
+    /// Moves and probabilities, in role order; empty where there is no choice.
+    pub policies: Vec<Vec<(MoveId, f64)>>,
+}
+
+/// Searches from states of one game. Steps are remembered from one search to the next.
+pub struct StateSearch {
+    atlas: Atlas,
+    options: CfrOptions,
+}
+
+impl StateSearch {
+    /// Searches like this.
+    pub fn new(options: CfrOptions) -> StateSearch {
+        StateSearch {
+            atlas: Atlas::default(),
+            options,
+        }
+    }
+
+    /// Looks as far ahead as the options allow; nothing if the game is over there.
+    ///
+    /// # Errors
+    /// If the simulator fails.
+    pub fn look(
+        &mut self,
+        tools: &mut Tools,
+        horizon: &mut dyn Horizon,
+        state: &State,
+        seed: Seed,
+    ) -> Result<Option<Outlook>, Fault> {
+        let n_roles = tools.sim.roles().len();
+        let mut views: Views<()> = Views::new(n_roles);
+        let node = self.atlas.enter(tools.sim.as_mut(), state.clone())?;
+        if self.atlas.node(node).over {
+            return Ok(None);
+        }
+        let everyone: Everyone = views.start();
+        let start = Start {
+            node,
+            everyone: everyone.clone(),
+            weight: 1.0,
+        };
+        let mut subgame = Subgame::new(tools, &[start]);
+        let stop = StopFlag::default();
+        let most = self.options.nodes.unwrap_or(USUAL_NODES);
+        let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
+        while subgame.depth < depth && subgame.has_horizon() {
+            let bounds = Bounds {
+                steps: if subgame.depth == 0 { usize::MAX } else { most },
+                chance: self.options.chance,
+                stop: &stop,
+            };
+            if subgame.deepen(tools, &mut self.atlas, &mut views, &bounds, seed)? == Growth::GivenUp {
+                break;
+            }
+        }
+        let (states, of_open) = subgame.horizon(&self.atlas);
+        let values = match states.is_empty() {
+            true => Vec::new(),
+            false => horizon.values(tools, &states, seed.child("horizon"), &stop)?,
+        };
+        let rows = subgame.rows(&of_open, &values, n_roles);
+        let plan = Plan {
+            iterations: self.options.iterations,
+            keep: self.options.iterations,
+            prior: None,
+            stop: &stop,
+        };
+        let Some(solution) = solve(&subgame, &rows, &plan) else {
+            return Ok(None);
+        };
+        let mut outlook = Outlook {
+            values: vec![0.0; n_roles],
+            policies: vec![Vec::new(); n_roles],
+        };
+        for (player, &role) in subgame.players.iter().enumerate() {
+            outlook.values[role] = solution.worth[player];
+            let here = |set: &&super::Infoset| set.view == everyone[role];
+            if let Some(set) = subgame.infosets.iter().find(here) {
+                let moves = subgame.moves[set.sequences()].iter().copied();
+                let p = solution.average[set.sequences()].iter().copied();
+                outlook.policies[role] = moves.zip(p).collect();
+            }
+        }
+        Ok(Some(outlook))
+    }
+}

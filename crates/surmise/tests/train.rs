@@ -1,0 +1,111 @@
+//! `surmise train` and what it leaves, as a user meets them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn surmise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_surmise")).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn fails_with(args: &[&str], message: &str) {
+    let output = surmise(args);
+    assert!(!output.status.success(), "{args:?} should fail");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains(message), "{args:?}: {stderr}");
+}
+
+/// A folder of its own that does not exist yet.
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("surmise-train-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+fn train(game: &str, out: &Path, more: &[&str]) -> Output {
+    let out = out.to_str().unwrap();
+    let mut args = vec!["train", game, "--out", out, "--trials", "2", "--width", "16"];
+    args.extend(more);
+    surmise(&args)
+}
+
+#[test]
+fn training_can_be_played_rated_and_resumed() {
+    let (one, two) = (folder("one"), folder("two"));
+    let output = train("kuhn-poker", &one, &["--games", "40000"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("against random"),
+        "{}",
+        text(&output.stdout)
+    );
+    let net = format!("cfr:net={}", one.display());
+    let rated = surmise(&["solve", "kuhn-poker", "--rate", &net, "--json"]);
+    let rated: serde_json::Value = serde_json::from_slice(&rated.stdout).unwrap();
+    let gap = rated["nash_conv"].as_f64().unwrap() / rated["payoff_range"].as_f64().unwrap();
+    assert!(gap < 0.05, "{gap}");
+    let played = surmise(&["match", "kuhn-poker", &net, "random", "--games", "3"]);
+    assert!(played.status.success(), "{}", text(&played.stderr));
+
+    // In two parts, on another number of threads: the same bytes.
+    assert!(
+        train("kuhn-poker", &two, &["--games", "20000", "--threads", "3"])
+            .status
+            .success()
+    );
+    let resumed = train("kuhn-poker", &two, &["--games", "40000", "--threads", "1", "--resume"]);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    for file in ["checkpoint.safetensors", "network.safetensors", "table.safetensors"] {
+        let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
+        assert!(read(&one) == read(&two), "{file} differs");
+    }
+    let out = one.to_str().unwrap();
+    fails_with(
+        &["train", "kuhn-poker", "--out", out, "--games", "1"],
+        "--resume goes on",
+    );
+    fails_with(&["match", "monty-hall", &net], "does not fit this game");
+    fails_with(
+        &["train", "monty-hall", "--out", out, "--games", "1", "--resume"],
+        "does not fit this game",
+    );
+    let checkpoint = two.join("checkpoint.safetensors");
+    let mut bytes = std::fs::read(&checkpoint).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&checkpoint, &bytes).unwrap();
+    let out = two.to_str().unwrap();
+    fails_with(
+        &["train", "kuhn-poker", "--out", out, "--games", "99999", "--resume"],
+        "it is damaged",
+    );
+    let _ = (std::fs::remove_dir_all(&one), std::fs::remove_dir_all(&two));
+}
+
+#[test]
+fn what_cannot_be_learned_is_said() {
+    let nowhere = folder("nowhere");
+    let out = nowhere.to_str().unwrap();
+    fails_with(&["train", "kuhn-poker", "--out", out, "--resume"], "cannot read");
+    fails_with(&["train", "kuhn-poker", "--out", out, "--minutes", "-1"], "--minutes");
+    fails_with(&["match", "kuhn-poker", &format!("cfr:net={out}")], "cannot read");
+    fails_with(&["match", "kuhn-poker", "cfr:depth=0"], "net=DIR");
+    fails_with(&["match", "kuhn-poker", "cfr:roots=nowhere"], "choose view or state");
+    fails_with(
+        &["solve", "kuhn-poker", "--rate", "random"],
+        "does not say with which probabilities",
+    );
+}
+
+#[test]
+fn an_untrained_search_solves_what_is_small() {
+    for game in ["kuhn-poker", "scissors-paper-rock", "matching-pennies"] {
+        let rated = surmise(&["solve", game, "--rate", "cfr", "--json"]);
+        let rated: serde_json::Value = serde_json::from_slice(&rated.stdout).unwrap();
+        let gap = rated["nash_conv"].as_f64().unwrap() / rated["payoff_range"].as_f64().unwrap();
+        assert!(gap < 0.005, "{game}: {gap}");
+    }
+}
