@@ -90,7 +90,7 @@ fn what_cannot_be_learned_is_said() {
     let nowhere = folder("nowhere");
     let out = nowhere.to_str().unwrap();
     fails_with(&["train", "kuhn-poker", "--out", out, "--resume"], "cannot read");
-    fails_with(&["train", "kuhn-poker", "--out", out, "--minutes", "-1"], "--minutes");
+    fails_with(&["train", "kuhn-poker", "--out", out, "--minutes=-1"], "--minutes must");
     fails_with(&["match", "kuhn-poker", &format!("cfr:net={out}")], "cannot read");
     fails_with(&["match", "kuhn-poker", "cfr:depth=0"], "net=DIR");
     fails_with(&["match", "kuhn-poker", "cfr:roots=nowhere"], "choose view or state");
