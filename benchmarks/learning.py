@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--out", default="/tmp/surmise-learning")
     parser.add_argument("--skip-training", action="store_true")
     parser.add_argument("--only", nargs="+", choices=list(GAMES), default=list(GAMES))
+    parser.add_argument("--rows", default="", help="only rows whose name contains this; the others stay as they were recorded")
     args = parser.parse_args()
     results = {"machine": machine(), "date": time.strftime("%Y-%m-%d"), "games": args.games, "tables": {}}
     for game in args.only:
@@ -87,7 +88,9 @@ def main():
         for seed, folder in zip(args.seeds, folders):
             seconds = json.loads((folder / "run.json").read_text())["seconds"]
             rows.append((f"trained {seconds / 60:.0f} min, seed {seed}", f"cfr:net={folder}"))
-            rows.append((f"the same, search from own view only", f"cfr:net={folder},table=off,common=0"))
+            rows.append(("the same, purified", f"cfr:net={folder},purify=0.15"))
+            rows.append(("the same, search from own view only", f"cfr:net={folder},table=off,common=0"))
+        rows = [(name, player) for name, player in rows if args.rows in name]
         columns = ["random"] + about["hand"]
         if len(folders) > 1:
             columns += [f"cfr:net={folder}" for folder in folders]
@@ -112,7 +115,9 @@ def main():
         kept = ROOT / "benchmarks" / "learning.json"
         if kept.exists():
             results["tables"] = json.loads(kept.read_text())["tables"]
-        results["tables"][game] = table
+        played = {row["player"] for row in table}
+        others = [row for row in results["tables"].get(game, []) if args.rows and row["player"] not in played]
+        results["tables"][game] = others + table
         kept.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -94,6 +94,8 @@ pub struct LearnedHorizon {
     blueprint: Arc<Blueprint>,
     /// How often a view must have been met for its policy to be played from the table; never, if nothing is given.
     trusted: Option<u32>,
+    /// Moves of the table that are played less often than this are not played at all.
+    least: f32,
 }
 
 /// States that the network is asked about at a time: what fits a cache.
@@ -102,7 +104,17 @@ const BATCH: usize = 256;
 impl LearnedHorizon {
     /// A horizon that trusts the table in views met so often.
     pub fn new(blueprint: Arc<Blueprint>, trusted: Option<u32>) -> LearnedHorizon {
-        LearnedHorizon { blueprint, trusted }
+        LearnedHorizon {
+            blueprint,
+            trusted,
+            least: 0.0,
+        }
+    }
+
+    /// Does not play what the table plays less often than this: what is left of early mistakes.
+    #[must_use]
+    pub fn purified(self, least: f32) -> LearnedHorizon {
+        LearnedHorizon { least, ..self }
     }
 }
 
@@ -156,7 +168,18 @@ impl Horizon for LearnedHorizon {
     fn advise(&mut self, role: RoleId, view: &View, legal: &[MoveId]) -> Option<Vec<f32>> {
         let key = ViewKey::of(usize::from(role.0), view);
         let table = &self.blueprint.table;
-        (table.updates(key) >= self.trusted?).then(|| table.average(key, legal.len()))?
+        if table.updates(key) < self.trusted? {
+            return None;
+        }
+        let mut policy = table.average(key, legal.len())?;
+        let most = policy.iter().copied().fold(0.0, f32::max);
+        policy
+            .iter_mut()
+            .filter(|p| **p < self.least.min(most))
+            .for_each(|p| *p = 0.0);
+        let total: f32 = policy.iter().sum();
+        policy.iter_mut().for_each(|p| *p /= total);
+        Some(policy)
     }
 }
 

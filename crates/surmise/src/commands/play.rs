@@ -35,7 +35,7 @@ use std::time::Duration;
 /// rollout=random|hp, opponents=tree|random|hp with inner-models=8 and inner-playouts=16) and cfr:SAMPLES (regret minimisation some
 /// rounds ahead from so many histories; also roots=view|state, depth=, iterations=300 at each depth, nodes=20000 steps of one depth,
 /// chance=64 moves of nature, common=1000 histories that everybody holds possible, playouts=32 at the horizon; net=DIR for what
-/// `surmise train` learned, with table=on|off, trust=100, opponents=uniform|net, and depth=0 for no search).
+/// `surmise train` learned, with table=on|off, trust=100, purify=0, opponents=uniform|net, and depth=0 for no search).
 ///
 /// Where nothing is hidden there are also mc:PLAYOUTS (flat Monte Carlo), uct:SIMULATIONS (Monte Carlo tree search; also c=0.7,
 /// policy=uniform|mast, playouts=1 from each leaf, batch=, solve=on|off), minimax:DEPTH (alpha-beta or max^n; also nodes=20000,

@@ -19,6 +19,8 @@ pub struct Net {
     table: bool,
     /// How often a view must have been met in training to be played by heart.
     trust: u32,
+    /// Moves of the table that are played less often than this are not played, in thousandths.
+    purify: u32,
     /// Whether histories are sampled as if the others played by the network.
     opponents: bool,
     /// Read once, for all matches.
@@ -27,13 +29,15 @@ pub struct Net {
 
 impl PartialEq for Net {
     fn eq(&self, other: &Net) -> bool {
-        let told = |net: &Net| (net.folder.clone(), net.table, net.trust, net.opponents);
+        let told = |net: &Net| (net.folder.clone(), net.table, net.trust, net.purify, net.opponents);
         told(self) == told(other)
     }
 }
 
 /// How often a view must have been met where nothing is said.
 const TRUST: u32 = 100;
+/// And how often a move must be played to be played at all.
+const PURIFY: u32 = 0;
 
 impl Net {
     pub(super) fn parse(options: &mut Options<'_>) -> Result<Option<Net>> {
@@ -50,7 +54,13 @@ impl Net {
             Some("net") => true,
             Some(other) => bail!("opponents are uniform or net, not `{other}`"),
         };
+        let purify = match options.named("purify").map(str::parse::<f64>) {
+            None => PURIFY,
+            Some(Ok(p)) if (0.0..=1.0).contains(&p) => (1000.0 * p) as u32,
+            Some(_) => bail!("purify must be a probability between 0 and 1"),
+        };
         Ok(Some(Net {
+            purify,
             folder: Some(Folder::new(Path::new(folder))),
             table,
             trust: options
@@ -67,6 +77,7 @@ impl Net {
             folder: None,
             table: true,
             trust: TRUST,
+            purify: PURIFY,
             opponents: false,
             loaded: Arc::new(Mutex::new(Some(blueprint))),
         }
@@ -94,6 +105,7 @@ impl Net {
     ) -> Result<Box<dyn Player>> {
         let blueprint = self.blueprint(engine)?;
         let horizon = LearnedHorizon::new(blueprint.clone(), self.table.then_some(self.trust));
+        let horizon = horizon.purified(self.purify as f32 / 1000.0);
         let mut player = Cfr::new(tools, sampler, belief, options, Box::new(horizon))?;
         if self.opponents {
             player.set_opponents(Box::new(LearnedOpponents(blueprint)))?;
