@@ -1,7 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
 use crate::commands::{
-    belief, bench, check, compliance, explain, fmt, games, manage, play, player, replay, show, solve, trace, train,
+    belief, bench, check, compliance, explain, fmt, games, lab, manage, play, player, replay, show, solve, trace, train,
 };
 use crate::output;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -31,6 +31,7 @@ enum Command {
     Solve(solve::Args),
     Train(train::Args),
     Bench(bench::Args),
+    Lab(lab::Args),
     Replay(replay::Args),
     Player(player::Args),
     Manage(manage::Args),
@@ -75,6 +76,7 @@ pub fn run() -> ExitCode {
         Command::Solve(args) => solve::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Lab(args) => lab::run(&args),
         Command::Completions { shell } => completions(shell),
     };
     outcome.unwrap_or_else(|error| {

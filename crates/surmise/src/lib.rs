@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 pub mod engine;
+mod house;
 mod interrupt;
 mod learned;
 mod load;

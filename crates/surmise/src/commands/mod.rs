@@ -8,6 +8,7 @@ pub mod explain;
 pub mod fmt;
 pub mod games;
 pub mod manage;
+pub mod lab;
 pub mod play;
 pub mod player;
 pub mod replay;

@@ -1,0 +1,160 @@
+//! What a paper says, held against the numbers.
+//!
+//! A claim names a quantity and a range. It holds if the quantity's interval lies within the range, does not hold if it lies outside, and is left open
+//! if it lies across the border or there is nothing to look at. A claim about several cells holds if it holds for each.
+
+use crate::spec::Claim;
+use crate::stats::Interval;
+use crate::summary::Summary;
+use crate::{Cell, Spec};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Everywhere.
+    Holds,
+    /// Some intervals lie across the border.
+    TooLittleData,
+    /// Somewhere the interval lies outside.
+    DoesNotHold,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::TooLittleData => "too little data",
+            Verdict::DoesNotHold => "does not hold",
+        })
+    }
+}
+
+/// A claim and what became of it.
+pub struct Checked<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Every quantity that was looked at: what it is of, where it lies, the verdict on it.
+    pub parts: Vec<(String, Interval, Verdict)>,
+}
+
+/// Checks every claim of a spec.
+pub fn check<'a>(spec: &'a Spec, summaries: &[Summary<'_>]) -> Vec<Checked<'a>> {
+    spec.claims.iter().map(|claim| check_one(claim, summaries)).collect()
+}
+
+fn check_one<'a>(claim: &'a Claim, summaries: &[Summary<'_>]) -> Checked<'a> {
+    let mut parts = Vec::new();
+    for summary in summaries.iter().filter(|s| s.cell.matches(&claim.of)) {
+        let Some(value) = summary.value(&claim.measure) else {
+            continue;
+        };
+        let (value, label) = match claim.minus.as_ref().or(claim.over.as_ref()) {
+            None => (value, label(summary.cell)),
+            Some(other) => {
+                let partner = summaries
+                    .iter()
+                    .find(|s| is_partner(summary.cell, s.cell, &claim.of, other));
+                let Some(against) = partner.and_then(|s| s.value(&claim.measure)) else {
+                    continue;
+                };
+                let named: Vec<String> = other.values().map(crate::spec::plain).collect();
+                let (combined, word) = match claim.minus.is_some() {
+                    true => (value.minus(&against), "minus"),
+                    false => (value.over(&against), "over"),
+                };
+                (combined, format!("{} {word} {}", label(summary.cell), named.join(", ")))
+            }
+        };
+        parts.push((label, value, judge(&value, claim)));
+    }
+    let worst = parts.iter().map(|(_, _, verdict)| *verdict).max();
+    Checked {
+        claim,
+        verdict: worst.unwrap_or(Verdict::TooLittleData),
+        parts,
+    }
+}
+
+/// Whether a cell agrees with another in every variable but those that tell the two sides apart.
+fn is_partner(
+    cell: &Cell,
+    other: &Cell,
+    of: &BTreeMap<String, toml::Value>,
+    wanted: &BTreeMap<String, toml::Value>,
+) -> bool {
+    let free = |name: &String| !wanted.contains_key(name) && !of.contains_key(name);
+    let same = |(name, value): &(String, String)| !free(name) || other.var(name).is_none_or(|v| v == value);
+    other.matches(wanted) && cell.vars.iter().all(same) && other.key != cell.key
+}
+
+fn judge(value: &Interval, claim: &Claim) -> Verdict {
+    let (above, below) = (
+        claim.above.unwrap_or(f64::NEG_INFINITY),
+        claim.below.unwrap_or(f64::INFINITY),
+    );
+    if value.low >= above && value.high <= below {
+        Verdict::Holds
+    } else if value.high < above || value.low > below {
+        Verdict::DoesNotHold
+    } else {
+        Verdict::TooLittleData
+    }
+}
+
+/// A cell in a few words.
+pub fn label(cell: &Cell) -> String {
+    match cell.vars.is_empty() {
+        true => cell.game.clone(),
+        false => cell.vars.iter().map(|(_, v)| v.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(above: Option<f64>, below: Option<f64>) -> Claim {
+        Claim {
+            says: String::new(),
+            measure: "score".to_owned(),
+            of: BTreeMap::new(),
+            minus: None,
+            over: None,
+            above,
+            below,
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_where_the_interval_lies() {
+        let value = |low, high| Interval {
+            mean: (low + high) / 2.0,
+            low,
+            high,
+            n: 10,
+            method: "",
+        };
+        assert_eq!(judge(&value(1.0, 2.0), &claim(Some(0.0), None)), Verdict::Holds);
+        assert_eq!(judge(&value(-2.0, -1.0), &claim(Some(0.0), None)), Verdict::DoesNotHold);
+        assert_eq!(
+            judge(&value(-1.0, 2.0), &claim(Some(0.0), None)),
+            Verdict::TooLittleData
+        );
+        assert_eq!(
+            judge(&value(60.0, 70.0), &claim(Some(62.0), Some(72.0))),
+            Verdict::TooLittleData
+        );
+        assert_eq!(
+            judge(&value(64.0, 70.0), &claim(Some(62.0), Some(72.0))),
+            Verdict::Holds
+        );
+        assert_eq!(
+            judge(&value(80.0, 90.0), &claim(Some(62.0), Some(72.0))),
+            Verdict::DoesNotHold
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! The folder of an experiment.
+//!
+//! | file | what |
+//! |---|---|
+//! | `lab.json` | which spec, at which size, by which command and program |
+//! | `spec.toml` | the spec, as it was given |
+//! | `journal/*.jsonl` | finished matches as they came, one file for each process that plays |
+//! | `results.jsonl` | the matches that count, sorted, without times: the same bytes whoever played them |
+//! | `times.jsonl` | how long each took |
+//! | `lock` | held by whoever plays |
+
+use crate::run::kept;
+use crate::unit::Played;
+use crate::{Size, Spec, journal};
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// An experiment's folder.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// What a folder says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Name of the spec.
+    pub name: String,
+    /// The size it was last run at.
+    pub size: String,
+    /// Names that were set on the command line.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
+    /// The command.
+    pub command: String,
+    /// The program.
+    pub version: String,
+    /// The roles of every game.
+    #[serde(default)]
+    pub roles: BTreeMap<String, Vec<String>>,
+    /// Cells that could not be played: their keys, and why.
+    #[serde(default)]
+    pub left_out: Vec<(String, String)>,
+}
+
+/// Finished matches by cell, in the order of their numbers.
+pub type Results = HashMap<String, Vec<Played>>;
+
+impl Folder {
+    /// Makes a folder for a spec, or takes up the one there is.
+    ///
+    /// # Errors
+    /// If it cannot be written, or belongs to something else.
+    pub fn prepare(path: &Path, spec: &Spec) -> Result<Folder> {
+        let folder = Folder { path: path.to_owned() };
+        let what = || format!("cannot write into `{}`", path.display());
+        if path.exists() && !path.is_dir() {
+            bail!("`{}` is a file; name a folder", path.display());
+        }
+        if folder.file("lab.json").exists() {
+            let manifest = folder.manifest()?;
+            if manifest.name != spec.name {
+                bail!(
+                    "`{}` holds the results of `{}`, not of `{}`; choose another folder with --out",
+                    path.display(),
+                    manifest.name,
+                    spec.name
+                );
+            }
+        } else if path.is_dir() && path.read_dir().with_context(what)?.next().is_some() {
+            bail!(
+                "`{}` holds other files; choose another folder with --out",
+                path.display()
+            );
+        }
+        std::fs::create_dir_all(folder.file("journal")).with_context(what)?;
+        File::create(folder.file("lock.try")).with_context(what)?;
+        std::fs::remove_file(folder.file("lock.try")).with_context(what)?;
+        Ok(folder)
+    }
+
+    /// The folder of an experiment that was begun.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn open(path: &Path) -> Result<(Folder, Manifest, Spec)> {
+        let folder = Folder { path: path.to_owned() };
+        let manifest = folder.manifest()?;
+        let text = folder.file("spec.toml");
+        let text = std::fs::read_to_string(&text).with_context(|| format!("cannot read `{}`", text.display()))?;
+        let origin = folder.file("spec.toml").display().to_string();
+        let mut spec = Spec::read(&origin, &text, Size::parse(&manifest.size)?, &manifest.set)?;
+        spec.cells
+            .retain(|cell| manifest.left_out.iter().all(|(key, _)| *key != cell.key));
+        spec.left_out
+            .extend(manifest.left_out.iter().map(|(_, why)| why.clone()));
+        Ok((folder, manifest, spec))
+    }
+
+    /// Notes what is played here.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn describe(&self, manifest: &Manifest, spec: &Spec) -> Result<()> {
+        self.write("spec.toml", spec.text.as_bytes())?;
+        self.write("lab.json", (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())
+    }
+
+    fn manifest(&self) -> Result<Manifest> {
+        let path = self.file("lab.json");
+        let text = std::fs::read_to_string(&path).with_context(|| {
+            format!(
+                "`{}` is not the folder of an experiment: it has no lab.json",
+                self.path.display()
+            )
+        })?;
+        serde_json::from_str(&text).map_err(|e| anyhow!("`{}` is damaged: {e}", path.display()))
+    }
+
+    /// A file of the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Keeps others from playing here until the file is dropped; `shared` with those who share.
+    ///
+    /// # Errors
+    /// If somebody is at it.
+    pub fn lock(&self, shared: bool) -> Result<File> {
+        let path = self.file("lock");
+        let file = File::create(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        let locked = if shared {
+            file.try_lock_shared()
+        } else {
+            file.try_lock()
+        };
+        match locked {
+            Ok(()) => Ok(file),
+            Err(std::fs::TryLockError::WouldBlock) => bail!(
+                "another run is at work in `{}`; wait for it, or choose another folder with --out",
+                self.path.display()
+            ),
+            Err(std::fs::TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock `{}`", path.display()))
+            }
+        }
+    }
+
+    /// Everything that was finished, each match once.
+    ///
+    /// # Errors
+    /// If a journal is damaged, or the same match came out differently twice.
+    pub fn load(&self) -> Result<Results> {
+        let folder = self.file("journal");
+        let listed = folder
+            .read_dir()
+            .with_context(|| format!("cannot read `{}`", folder.display()))?;
+        let mut paths: Vec<PathBuf> = listed.filter_map(|e| Some(e.ok()?.path())).collect();
+        paths.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
+        paths.sort();
+        let mut all: HashMap<String, BTreeMap<u64, Played>> = HashMap::new();
+        for path in paths {
+            for played in journal::read(&path)? {
+                let cell = all.entry(played.cell.clone()).or_default();
+                match cell.get(&played.n) {
+                    None => {
+                        cell.insert(played.n, played);
+                    }
+                    Some(before) if before.canonical() == played.canonical() => {}
+                    Some(before) => bail!(
+                        "match {} of cell {} came out differently twice (by {} and by {}), so these results cannot be trusted; begin anew in another \
+                         folder",
+                        played.n,
+                        played.cell,
+                        before.version,
+                        played.version
+                    ),
+                }
+            }
+        }
+        let sorted = |(key, cell): (String, BTreeMap<u64, Played>)| (key, cell.into_values().collect());
+        Ok(all.into_iter().map(sorted).collect())
+    }
+
+    /// Writes the results in their final form, and gives back those that count.
+    ///
+    /// # Errors
+    /// If they cannot be read or written.
+    pub fn finish(&self, spec: &Spec) -> Result<Results> {
+        let results = kept(spec, self.load()?)?;
+        let mut keys: Vec<&String> = results.keys().collect();
+        keys.sort();
+        let (mut lines, mut times) = (String::new(), String::new());
+        for played in keys.into_iter().flat_map(|key| &results[key]) {
+            lines += &played.canonical();
+            lines.push('\n');
+            let seconds = played.seconds.unwrap_or_default();
+            times += &format!(
+                "{{\"cell\":\"{}\",\"n\":{},\"seconds\":{seconds:.6}}}\n",
+                played.cell, played.n
+            );
+        }
+        self.write("results.jsonl", lines.as_bytes())?;
+        self.write("times.jsonl", times.as_bytes())?;
+        Ok(results)
+    }
+
+    /// Writes a file whole or not at all.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.file(name);
+        let what = || format!("cannot write `{}`", path.display());
+        let temporary = self.file(&format!("{name}.{}.tmp", std::process::id()));
+        let mut file = File::create(&temporary).with_context(what)?;
+        file.write_all(bytes)
+            .and_then(|()| file.sync_all())
+            .with_context(what)?;
+        std::fs::rename(&temporary, &path).with_context(what)
+    }
+}

@@ -1,0 +1,186 @@
+//! What was played, appended line by line, so that nothing is lost when a run is killed.
+//!
+//! A line goes to the system in one write as soon as its match is over: a killed process loses nothing that was finished. Every so often it is
+//! forced to the disk, for the day the machine goes down. A line that was torn at the end of a file is dropped, and its match
+//! played again; a line that is broken anywhere else is damage that the lab did not do, and is reported.
+
+use crate::unit::Played;
+use anyhow::{Context, Result, bail};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Lines and time after which what was written is forced to the disk.
+const SYNC_LINES: usize = 64;
+const SYNC_TIME: Duration = Duration::from_secs(2);
+
+/// A file of finished matches that one process appends to.
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    unsynced: usize,
+    synced: Instant,
+}
+
+impl Journal {
+    /// Opens a journal for appending, alone, and cuts off a torn end.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another process is writing it.
+    pub fn open(path: &Path) -> Result<Journal> {
+        let what = || format!("cannot write `{}`", path.display());
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = opened.with_context(what)?;
+        if file.try_lock().is_err() {
+            bail!("`{}` is being written by another run", path.display());
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(what)?;
+        let whole = parse(&bytes, path)?.whole;
+        file.set_len(whole as u64).with_context(what)?;
+        file.seek(SeekFrom::Start(whole as u64)).with_context(what)?;
+        Ok(Journal {
+            file,
+            path: path.to_owned(),
+            unsynced: 0,
+            synced: Instant::now(),
+        })
+    }
+
+    /// Adds a finished match.
+    ///
+    /// # Errors
+    /// If the disk is full or gone.
+    pub fn append(&mut self, played: &Played) -> Result<()> {
+        let mut line = serde_json::to_vec(played)?;
+        line.push(b'\n');
+        let what = || format!("cannot write `{}`", self.path.display());
+        self.file.write_all(&line).with_context(what)?;
+        self.unsynced += 1;
+        if self.unsynced >= SYNC_LINES || self.synced.elapsed() >= SYNC_TIME {
+            self.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Forces everything to the disk.
+    ///
+    /// # Errors
+    /// If the disk is full or gone.
+    pub fn sync(&mut self) -> Result<()> {
+        let what = || format!("cannot write `{}`", self.path.display());
+        self.file.sync_data().with_context(what)?;
+        self.unsynced = 0;
+        self.synced = Instant::now();
+        Ok(())
+    }
+}
+
+/// The finished matches of a journal.
+///
+/// # Errors
+/// If it cannot be read, or is damaged before its end.
+pub fn read(path: &Path) -> Result<Vec<Played>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(parse(&bytes, path)?.played)
+}
+
+struct Parsed {
+    played: Vec<Played>,
+    /// Bytes up to the end of the last good line.
+    whole: usize,
+}
+
+fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
+    let mut parsed = Parsed {
+        played: Vec::new(),
+        whole: 0,
+    };
+    let (mut at, mut broken) = (0, None);
+    for (number, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
+        at += line.len();
+        let complete = line.ends_with(b"\n");
+        match serde_json::from_slice(line).ok().filter(|_| complete) {
+            Some(played) => {
+                if let Some(broken) = broken {
+                    bail!(
+                        "{}:{broken}: this is not a finished match, and others follow it; something damaged the file. Delete the line, and its \
+                         match is played again",
+                        path.display()
+                    );
+                }
+                parsed.played.push(played);
+                parsed.whole = at;
+            }
+            None => broken = broken.or(Some(number + 1)),
+        }
+    }
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn played(n: u64) -> Played {
+        Played {
+            cell: "c".to_owned(),
+            n,
+            seed: n,
+            players: vec!["random".to_owned()],
+            goals: vec![100],
+            states: vec![1],
+            touches: vec![2],
+            illegal: vec![0],
+            rounds: 3,
+            version: "0".to_owned(),
+            beliefs: Vec::new(),
+            seconds: Some(0.5),
+        }
+    }
+
+    #[test]
+    fn a_journal_cut_anywhere_goes_on_from_its_last_whole_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        (0..3).for_each(|n| journal.append(&played(n)).unwrap());
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let line = whole.len() / 3;
+        for cut in 0..=whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let kept = cut / line;
+            assert_eq!(read(&path).unwrap().len(), kept, "cut at {cut}");
+            let mut journal = Journal::open(&path).unwrap();
+            journal.append(&played(9)).unwrap();
+            drop(journal);
+            let after: Vec<u64> = read(&path).unwrap().iter().map(|p| p.n).collect();
+            let expected: Vec<u64> = (0..kept as u64).chain([9]).collect();
+            assert_eq!(after, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let good = serde_json::to_string(&played(0)).unwrap();
+        std::fs::write(&path, format!("{good}\nrubbish\n{good}\n")).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("journal.jsonl:2:"));
+        std::fs::write(&path, format!("{good}\nrubbish\n\0\0\0")).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn two_do_not_write_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let first = Journal::open(&path).unwrap();
+        assert!(Journal::open(&path).is_err());
+        drop(first);
+        Journal::open(&path).unwrap();
+    }
+}

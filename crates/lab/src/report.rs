@@ -1,0 +1,366 @@
+//! What an experiment came to, for people: one page that needs nothing else, and the same as CSV, JSON and SVG.
+
+mod html;
+mod svg;
+
+use crate::claims::{self, Checked};
+use crate::folder::{Folder, Manifest};
+use crate::spec::{Plot, Reference};
+use crate::stats::Interval;
+use crate::summary::{RoundSummary, Summary, summarise};
+use crate::template::fill;
+use crate::{Cell, Spec};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use svg::{Chart, Point, Series};
+
+/// Everything that a report says.
+struct Report<'a> {
+    spec: &'a Spec,
+    manifest: &'a Manifest,
+    summaries: Vec<Summary<'a>>,
+    claims: Vec<Checked<'a>>,
+    charts: Vec<Chart>,
+}
+
+/// A report in a line, for a page over several.
+pub struct Line {
+    /// The experiment's name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Matches.
+    pub games: usize,
+    /// Claims that hold, are open, do not hold.
+    pub claims: [usize; 3],
+    /// The claims in words, with their verdicts.
+    pub said: Vec<(String, claims::Verdict)>,
+}
+
+/// Writes `report.html`, `cells.csv`, `rounds.csv`, `report.json` and `plot-N.svg` into the folder.
+///
+/// # Errors
+/// If the folder is none, or cannot be written.
+pub fn write(folder: &Folder) -> Result<(Line, Vec<PathBuf>)> {
+    let (_, manifest, spec) = Folder::open(&folder.path)?;
+    let results = crate::run::kept(&spec, folder.load()?)?;
+    let summaries = summarise(&spec, &results)?;
+    let claims = claims::check(&spec, &summaries);
+    let charts: Vec<Chart> = spec.plots.iter().map(|plot| chart(plot, &summaries)).collect();
+    let report = Report {
+        spec: &spec,
+        manifest: &manifest,
+        summaries,
+        claims,
+        charts,
+    };
+    let mut files = vec![
+        ("report.html".to_owned(), html::page(&report)),
+        ("cells.csv".to_owned(), report.cells_csv()),
+        ("report.json".to_owned(), report.json()),
+    ];
+    if report.summaries.iter().any(Summary::has_beliefs) {
+        files.push(("rounds.csv".to_owned(), report.rounds_csv()));
+    }
+    for (number, chart) in report.charts.iter().enumerate() {
+        files.push((format!("plot-{}.svg", number + 1), chart.svg()));
+    }
+    let mut written = Vec::new();
+    for (name, text) in files {
+        folder.write(&name, text.as_bytes())?;
+        written.push(folder.file(&name));
+    }
+    Ok((report.line(), written))
+}
+
+/// A page over the reports of several experiments.
+pub fn index(lines: &[Line]) -> String {
+    html::index(lines)
+}
+
+impl Report<'_> {
+    fn line(&self) -> Line {
+        let count = |verdict| self.claims.iter().filter(|c| c.verdict == verdict).count();
+        Line {
+            name: self.spec.name.clone(),
+            title: self.spec.title.clone(),
+            games: self.games(),
+            claims: [
+                count(claims::Verdict::Holds),
+                count(claims::Verdict::TooLittleData),
+                count(claims::Verdict::DoesNotHold),
+            ],
+            said: self.claims.iter().map(|c| (c.claim.says.clone(), c.verdict)).collect(),
+        }
+    }
+
+    fn games(&self) -> usize {
+        let mut keys: Vec<(&str, usize)> = self
+            .summaries
+            .iter()
+            .map(|s| (s.cell.key.as_str(), s.played.len()))
+            .collect();
+        keys.sort();
+        keys.dedup_by_key(|(key, _)| *key);
+        keys.iter().map(|(_, n)| n).sum()
+    }
+
+    /// The names of all variables, in the order they come up.
+    fn variables(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.summaries.iter().flat_map(|s| &s.cell.vars) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn references<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = &'s Reference> {
+        self.spec.references.iter().filter(|r| cell.matches(&r.only))
+    }
+
+    /// Measured values that are worth a column.
+    fn measures(&self) -> Vec<String> {
+        let beliefs = self.summaries.iter().any(Summary::has_beliefs);
+        let mut names: Vec<String> = match beliefs {
+            true => [
+                "cost",
+                "cost-measured",
+                "p-mid",
+                "p-end",
+                "weighted-p-mid",
+                "weighted-p-end",
+                "live",
+            ]
+            .map(String::from)
+            .to_vec(),
+            false => ["score", "touches", "states"].map(String::from).to_vec(),
+        };
+        for reference in &self.spec.references {
+            if !names.contains(&reference.measure) {
+                names.push(reference.measure.clone());
+            }
+        }
+        names.retain(|name| self.summaries.iter().any(|s| s.value(name).is_some()));
+        names
+    }
+
+    fn cells_csv(&self) -> String {
+        let (variables, measures) = (self.variables(), self.measures());
+        let mut header: Vec<String> = ["cell", "game", "players", "focus", "swap", "seed", "games", "complete"]
+            .map(String::from)
+            .to_vec();
+        header.extend(variables.iter().map(|v| format!("var {v}")));
+        for measure in &measures {
+            header.extend(["", " low", " high", " n", " method", " paper"].map(|s| format!("{measure}{s}")));
+        }
+        header.extend([
+            "paper states".to_owned(),
+            "replaced moves".to_owned(),
+            "given up".to_owned(),
+        ]);
+        let mut out = row(&header);
+        for summary in &self.summaries {
+            let cell = summary.cell;
+            let mut fields = vec![
+                cell.key.clone(),
+                cell.game.clone(),
+                cell.players.join(" | "),
+                (cell.focus + 1).to_string(),
+                cell.swap.to_string(),
+                cell.seed.to_string(),
+                summary.played.len().to_string(),
+                summary.complete.to_string(),
+            ];
+            fields.extend(variables.iter().map(|v| cell.var(v).unwrap_or_default().to_owned()));
+            for measure in &measures {
+                let value = summary.value(measure);
+                let show = |pick: fn(&Interval) -> f64| value.as_ref().map(|v| pick(v).to_string()).unwrap_or_default();
+                fields.extend([show(|v| v.mean), show(|v| v.low), show(|v| v.high)]);
+                fields.push(value.map(|v| v.n.to_string()).unwrap_or_default());
+                fields.push(value.map(|v| v.method.to_owned()).unwrap_or_default());
+                let paper = self
+                    .references(cell)
+                    .find(|r| r.measure == *measure)
+                    .and_then(|r| r.value);
+                fields.push(paper.map(|v| v.to_string()).unwrap_or_default());
+            }
+            let states = self.references(cell).find_map(|r| r.states);
+            fields.push(states.map(|v| v.to_string()).unwrap_or_default());
+            fields.extend([summary.illegal().to_string(), summary.given_up().to_string()]);
+            out += &row(&fields);
+        }
+        out
+    }
+
+    fn rounds_csv(&self) -> String {
+        let header = [
+            "cell",
+            "game",
+            "round",
+            "games",
+            "completion",
+            "valid",
+            "valid history",
+            "touches a model",
+            "random cost",
+            "random cost measured",
+            "live",
+            "histories bound",
+            "p q1",
+            "p median",
+            "p q3",
+            "p tested",
+            "weighted p median",
+            "weighted p tested",
+        ];
+        let mut out = row(&header.map(String::from));
+        for summary in &self.summaries {
+            for r in &summary.rounds {
+                let number = |v: f64| if v.is_finite() { v.to_string() } else { String::new() };
+                out += &row(&[
+                    summary.cell.key.clone(),
+                    summary.cell.game.clone(),
+                    r.round.to_string(),
+                    r.games.to_string(),
+                    number(r.completion),
+                    number(r.valid),
+                    number(r.valid_history),
+                    number(r.touches),
+                    number(r.random),
+                    r.random_measured.map(number).unwrap_or_default(),
+                    number(r.live),
+                    number(r.histories),
+                    number(crate::stats::quantile(&r.p, 0.25)),
+                    number(crate::stats::quantile(&r.p, 0.5)),
+                    number(crate::stats::quantile(&r.p, 0.75)),
+                    r.p.len().to_string(),
+                    number(crate::stats::quantile(&r.p_weighted, 0.5)),
+                    r.p_weighted.len().to_string(),
+                ]);
+            }
+        }
+        out
+    }
+
+    fn json(&self) -> String {
+        let measures = self.measures();
+        let cell = |summary: &Summary<'_>| {
+            let vars: serde_json::Map<String, Value> =
+                summary.cell.vars.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
+            let values: serde_json::Map<String, Value> = measures
+                .iter()
+                .filter_map(|m| Some((m.clone(), interval_json(&summary.value(m)?))))
+                .collect();
+            let paper: Vec<Value> = self
+                .references(summary.cell)
+                .map(
+                    |r| json!({"measure": r.measure, "value": r.value, "pm": r.pm, "states": r.states, "says": r.says}),
+                )
+                .collect();
+            json!({
+                "cell": summary.cell.key, "game": summary.cell.game, "players": summary.cell.players, "focus": summary.cell.focus + 1,
+                "swap": summary.cell.swap, "seed": summary.cell.seed, "variables": vars, "games": summary.played.len(),
+                "complete": summary.complete, "values": values, "paper": paper,
+            })
+        };
+        let claim = |checked: &Checked<'_>| {
+            let part = |(label, value, verdict): &(String, Interval, claims::Verdict)| json!({"of": label, "value": interval_json(value), "verdict": verdict.to_string()});
+            json!({
+                "says": checked.claim.says, "measure": checked.claim.measure, "above": checked.claim.above, "below": checked.claim.below,
+                "verdict": checked.verdict.to_string(), "parts": checked.parts.iter().map(part).collect::<Vec<_>>(),
+            })
+        };
+        let whole = json!({
+            "name": self.spec.name, "title": self.spec.title, "paper": self.spec.paper, "size": self.manifest.size,
+            "command": self.manifest.command, "version": self.manifest.version, "level": self.spec.level,
+            "cells": self.summaries.iter().map(cell).collect::<Vec<_>>(),
+            "claims": self.claims.iter().map(claim).collect::<Vec<_>>(),
+            "left_out": self.spec.left_out,
+        });
+        serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
+    }
+}
+
+fn interval_json(value: &Interval) -> Value {
+    let finite = |v: f64| if v.is_finite() { json!(v) } else { Value::Null };
+    json!({"mean": finite(value.mean), "low": finite(value.low), "high": finite(value.high), "n": value.n, "method": value.method})
+}
+
+/// A line of CSV (RFC 4180).
+fn row(fields: &[String]) -> String {
+    let quoted = |field: &String| match field.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.clone(),
+    };
+    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
+
+fn chart(plot: &Plot, summaries: &[Summary<'_>]) -> Chart {
+    let mut series: Vec<Series> = Vec::new();
+    for summary in summaries.iter().filter(|s| s.cell.matches(&plot.only)) {
+        let name = fill(&plot.series, &summary.cell.vars).unwrap_or_else(|_| plot.series.clone());
+        let points = points(plot, summary);
+        match series.iter_mut().find(|s| s.name == name) {
+            Some(known) => known.points.extend(points),
+            None => series.push(Series { name, points }),
+        }
+    }
+    series.retain(|s| !s.points.is_empty());
+    for series in &mut series {
+        series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        series.points.dedup_by(|a, b| a == b);
+    }
+    Chart {
+        title: plot.title.clone(),
+        x_label: plot.x_label.clone(),
+        y_label: plot.y_label.clone(),
+        log_x: plot.log_x,
+        log_y: plot.log_y,
+        percent: plot.y.starts_with("score") || plot.y == "live",
+        lines: plot.lines.iter().map(|(label, at)| (label.clone(), *at)).collect(),
+        series,
+    }
+}
+
+/// Rounds that fewer matches than this share reached are not drawn.
+const DRAWN: f64 = 0.25;
+
+fn points(plot: &Plot, summary: &Summary<'_>) -> Vec<Point> {
+    let by_round = |x: fn(&RoundSummary) -> f64| {
+        let reached = |r: &&RoundSummary| r.games as f64 >= DRAWN * summary.played.len() as f64;
+        let of = |r: &RoundSummary| {
+            let y = match plot.y.as_str() {
+                "cost" => 100.0 * r.touches / r.random,
+                "cost-measured" => 100.0 * r.touches / r.random_measured?,
+                "live" => 100.0 * r.live,
+                "valid" => 100.0 * r.valid_history,
+                _ => crate::stats::quantile(&r.p, 0.5),
+            };
+            y.is_finite().then(|| Point::bare(x(r), y))
+        };
+        summary.rounds.iter().filter(reached).filter_map(of).collect()
+    };
+    match plot.x.as_str() {
+        "completion" => return by_round(|r| r.completion),
+        "round" => return by_round(|r| r.round as f64),
+        _ => {}
+    }
+    let x = match summary.cell.var(&plot.x) {
+        Some(text) => text.parse().ok().map(|x| (x, x, x)),
+        None => summary.value(&plot.x).map(|v| (v.mean, v.low, v.high)),
+    };
+    match (x, summary.value(&plot.y)) {
+        (Some((x, x_low, x_high)), Some(y)) => vec![Point {
+            x,
+            x_low,
+            x_high,
+            y: y.mean,
+            y_low: y.low,
+            y_high: y.high,
+        }],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,362 @@
+//! The page.
+
+use super::svg::{escape, short};
+use super::{Line, Report};
+use crate::claims::{Checked, Verdict, label};
+use crate::spec::Reference;
+use crate::stats::{Interval, quantile};
+use crate::summary::Summary;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The report of an experiment.
+pub fn page(report: &Report<'_>) -> String {
+    let mut body = String::new();
+    let spec = report.spec;
+    let _ = write!(body, "<header><h1>{}</h1>", escape(&spec.title));
+    if let Some(paper) = &spec.paper {
+        let _ = write!(body, "<p class=\"paper\">{}</p>", escape(paper));
+    }
+    let incomplete = report.summaries.iter().filter(|s| !s.complete).count();
+    let _ = write!(
+        body,
+        "<p>{} Intervals are at the {} % level. {} games in {} cells, size <em>{}</em>.</p>",
+        escape(&spec.about),
+        short(100.0 * spec.level),
+        report.games(),
+        report.summaries.len(),
+        escape(&report.manifest.size)
+    );
+    if incomplete > 0 {
+        let _ = write!(
+            body,
+            "<p class=\"warning\">{incomplete} cells are not finished; run the command below again to go on.</p>"
+        );
+    }
+    for what in &spec.left_out {
+        let _ = write!(body, "<p class=\"warning\">{}</p>", escape(what));
+    }
+    body += "</header>";
+    claims(&mut body, report);
+    for chart in &report.charts {
+        let _ = write!(body, "<figure>{}</figure>", chart.svg());
+    }
+    cells(&mut body, report);
+    rounds(&mut body, report);
+    made(&mut body, report);
+    whole(&spec.title, &body)
+}
+
+/// A page over several reports.
+pub fn index(lines: &[Line]) -> String {
+    let mut body = String::from(
+        "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table><thead><tr><th>experiment<th>what<th class=\"n\">games<th>claims</tr></thead><tbody>",
+    );
+    for line in lines {
+        let mut said = String::new();
+        for (words, verdict) in &line.said {
+            let _ = write!(said, "<li>{} {}</li>", badge(*verdict), escape(words));
+        }
+        let _ = write!(
+            body,
+            "<tr><td><a href=\"{0}/report.html\">{0}</a><td>{1}<td class=\"n\">{2}<td><ul class=\"plain\">{said}</ul></tr>",
+            escape(&line.name),
+            escape(&line.title),
+            line.games
+        );
+    }
+    body += "</tbody></table>";
+    whole("Experiments", &body)
+}
+
+fn whole(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>\n",
+        escape(title)
+    )
+}
+
+fn badge(verdict: Verdict) -> String {
+    let class = match verdict {
+        Verdict::Holds => "yes",
+        Verdict::TooLittleData => "open",
+        Verdict::DoesNotHold => "no",
+    };
+    format!("<span class=\"badge {class}\">{verdict}</span>")
+}
+
+fn claims(body: &mut String, report: &Report<'_>) {
+    if report.claims.is_empty() {
+        return;
+    }
+    *body += "<section><h2>What the paper says, and what the numbers say</h2><table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
+    for checked in &report.claims {
+        let mut parts = String::new();
+        for (label, value, verdict) in &checked.parts {
+            let mark = if *verdict == checked.verdict || checked.parts.len() == 1 {
+                ""
+            } else {
+                " class=\"soft\""
+            };
+            let _ = write!(parts, "<li{mark}>{}: {}</li>", escape(label), interval(value));
+        }
+        if checked.parts.is_empty() {
+            parts = "<li class=\"soft\">nothing was played</li>".to_owned();
+        }
+        let _ = write!(
+            body,
+            "<tr><td>{}<div class=\"soft\">{}</div><td>{}<td><ul class=\"plain\">{parts}</ul></tr>",
+            escape(&checked.claim.says),
+            wanted(checked),
+            badge(checked.verdict)
+        );
+    }
+    *body += "</tbody></table></section>";
+}
+
+fn wanted(checked: &Checked<'_>) -> String {
+    let claim = checked.claim;
+    let quantity = match (&claim.minus, &claim.over) {
+        (Some(_), _) => format!("difference of {}", claim.measure),
+        (_, Some(_)) => format!("ratio of {}", claim.measure),
+        _ => claim.measure.clone(),
+    };
+    match (claim.above, claim.below) {
+        (Some(a), Some(b)) => format!("{quantity} between {} and {}", short(a), short(b)),
+        (Some(a), None) => format!("{quantity} above {}", short(a)),
+        (None, Some(b)) => format!("{quantity} below {}", short(b)),
+        (None, None) => quantity,
+    }
+}
+
+/// An estimate with its interval.
+fn interval(value: &Interval) -> String {
+    let show = |v: f64| number(v, value.mean.abs().max(value.half().min(value.mean.abs())));
+    if !value.low.is_finite() || !value.high.is_finite() {
+        return format!(
+            "{} <span class=\"soft\">(n = {}, too few for an interval)</span>",
+            show(value.mean),
+            value.n
+        );
+    }
+    format!(
+        "{} <span class=\"soft\">({} to {})</span>",
+        show(value.mean),
+        show(value.low),
+        show(value.high)
+    )
+}
+
+/// With as many digits as make sense beside something of this size.
+fn number(value: f64, beside: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    match beside {
+        b if b >= 1000.0 => thousands(value),
+        b if b >= 10.0 => format!("{value:.1}"),
+        b if b >= 0.1 => format!("{value:.2}"),
+        b if b >= 0.001 => format!("{value:.3}"),
+        0.0 => format!("{value:.1}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+fn thousands(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if value < 0.0 { format!("−{out}") } else { out }
+}
+
+fn cells(body: &mut String, report: &Report<'_>) {
+    let (variables, measures) = (report.variables(), report.measures());
+    // What only repeats other columns is for the CSV.
+    let shown: Vec<&&str> = variables
+        .iter()
+        .filter(|v| !["rules", "options", "player", "other", "prune", "maximum", "n", "line"].contains(*v))
+        .collect();
+    let has_paper = |m: &String| {
+        report
+            .summaries
+            .iter()
+            .any(|s| report.references(s.cell).any(|r| r.measure == *m))
+    };
+    let paper_states = report.spec.references.iter().any(|r| r.states.is_some());
+    *body += "<section><h2>Cells</h2><div class=\"wide\"><table><thead><tr>";
+    for name in &shown {
+        let _ = write!(body, "<th>{}", escape(name));
+    }
+    *body += "<th>game<th>players<th class=\"n\">games";
+    for measure in &measures {
+        let _ = write!(body, "<th class=\"n\">{}", heading(measure));
+        if has_paper(measure) {
+            *body += "<th class=\"n\">paper";
+        }
+    }
+    if paper_states {
+        *body += "<th class=\"n\">paper's states";
+    }
+    *body += "</tr></thead><tbody>";
+    for summary in &report.summaries {
+        *body += "<tr>";
+        for name in &shown {
+            let _ = write!(body, "<td>{}", escape(summary.cell.var(name).unwrap_or_default()));
+        }
+        let _ = write!(
+            body,
+            "<td><code>{}</code><td>{}",
+            escape(&summary.cell.game),
+            players(summary)
+        );
+        let open = if summary.complete {
+            ""
+        } else {
+            " <span class=\"soft\">(unfinished)</span>"
+        };
+        let _ = write!(body, "<td class=\"n\">{}{open}", summary.played.len());
+        for measure in &measures {
+            let value = summary
+                .value(measure)
+                .map(|v| interval(&v))
+                .unwrap_or_else(|| "–".to_owned());
+            let _ = write!(body, "<td class=\"n\">{value}");
+            if has_paper(measure) {
+                let found = report.references(summary.cell).find(|r| r.measure == *measure);
+                let _ = write!(body, "<td class=\"n\">{}", found.map(reference).unwrap_or_default());
+            }
+        }
+        if paper_states {
+            let states = report.references(summary.cell).find_map(|r| r.states);
+            let _ = write!(body, "<td class=\"n\">{}", states.map(thousands).unwrap_or_default());
+        }
+        *body += "</tr>";
+    }
+    *body += "</tbody></table></div>";
+    *body += "<p class=\"soft\">touches are nodes of the game tree visited in a game, remembered ones included (the papers' measure); states are successors computed. \
+              Win rates have Wilson's interval, other means Student's, medians one from order statistics.</p></section>";
+}
+
+fn heading(measure: &str) -> String {
+    match measure {
+        "score" => "score".to_owned(),
+        "touches" => "touches / game".to_owned(),
+        "states" => "states / game".to_owned(),
+        "cost" => "late cost, % of random".to_owned(),
+        "cost-measured" => "late cost, % of random games".to_owned(),
+        "p-mid" => "median p, middle".to_owned(),
+        "p-end" => "median p, end".to_owned(),
+        "weighted-p-mid" => "weighted p, middle".to_owned(),
+        "weighted-p-end" => "weighted p, end".to_owned(),
+        "live" => "live at the end, %".to_owned(),
+        other => escape(other),
+    }
+}
+
+fn players(summary: &Summary<'_>) -> String {
+    let cell = summary.cell;
+    let name = |(at, player): (usize, &String)| match at == cell.focus && cell.players.len() > 1 {
+        true => format!("<strong><code>{}</code></strong>", escape(player)),
+        false => format!("<code>{}</code>", escape(player)),
+    };
+    let names: Vec<String> = cell.players.iter().enumerate().map(name).collect();
+    let swapped = if cell.swap {
+        " <span class=\"soft\">seats swapped</span>"
+    } else {
+        ""
+    };
+    names.join(" ") + swapped
+}
+
+fn reference(reference: &Reference) -> String {
+    let mut out = reference.value.map(|v| number(v, v.abs())).unwrap_or_default();
+    if let Some(pm) = reference.pm {
+        let _ = write!(out, " ± {pm}");
+    }
+    if let Some(says) = &reference.says {
+        let _ = write!(out, " <span class=\"soft\">{}</span>", escape(says));
+    }
+    out
+}
+
+fn rounds(body: &mut String, report: &Report<'_>) {
+    for summary in report.summaries.iter().filter(|s| !s.rounds.is_empty()) {
+        let _ = write!(
+            body,
+            "<details><summary>Round by round: {}</summary><div class=\"wide\"><table><thead><tr>",
+            escape(&label(summary.cell))
+        );
+        for (at, name) in [
+            "round",
+            "games",
+            "P(valid), %",
+            "P(valid history), %",
+            "touches / model",
+            "random, by P(valid)",
+            "random, played",
+            "live, %",
+            "histories at most",
+            "p: quartiles",
+            "tested",
+            "weighted p",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let _ = write!(body, "<th class=\"n\">{}", if at == 0 { "round" } else { name });
+        }
+        *body += "</tr></thead><tbody>";
+        for r in &summary.rounds {
+            let p = |q| number(quantile(&r.p, q), 0.01);
+            let quartiles = if r.p.is_empty() {
+                "–".to_owned()
+            } else {
+                format!("{} {} {}", p(0.25), p(0.5), p(0.75))
+            };
+            let fields = [
+                r.round.to_string(),
+                r.games.to_string(),
+                number(100.0 * r.valid, 10.0),
+                short(100.0 * r.valid_history),
+                number(r.touches, r.touches),
+                number(r.random, r.random),
+                r.random_measured
+                    .map(|v| number(v, v))
+                    .unwrap_or_else(|| "–".to_owned()),
+                number(100.0 * r.live, 10.0),
+                short(r.histories),
+                quartiles,
+                r.p.len().to_string(),
+                number(quantile(&r.p_weighted, 0.5), 0.01),
+            ];
+            *body += "<tr>";
+            for field in fields {
+                let _ = write!(body, "<td class=\"n\">{field}");
+            }
+            *body += "</tr>";
+        }
+        *body += "</tbody></table></div></details>";
+    }
+}
+
+fn made(body: &mut String, report: &Report<'_>) {
+    let _ = write!(
+        body,
+        "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in <code>results.jsonl</code>, the table in \
+         <code>cells.csv</code>, everything in <code>report.json</code>, the plots in <code>plot-N.svg</code>.</p>",
+        escape(&report.manifest.command),
+        escape(&report.manifest.version)
+    );
+    let _ = write!(
+        body,
+        "<details><summary>The spec</summary><pre><code>{}</code></pre></details></section>",
+        escape(&report.spec.text)
+    );
+}

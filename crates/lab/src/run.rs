@@ -1,0 +1,405 @@
+//! Playing what is missing.
+//!
+//! The units of a spec have one order, cell after cell; threads, processes and machines take what is theirs of it and what is not done yet. A cell
+//! with `until` ends at the first whole step of matches at which its interval is narrow enough, decided on the matches from the first up to there and
+//! nothing else, so that it ends at the same match however it is played; what was played beyond is left out.
+
+use crate::folder::{Folder, Results};
+use crate::journal::Journal;
+use crate::stats;
+use crate::unit::{Played, Seated, open_all, role_of};
+use crate::{Cell, House, Spec, Table};
+use anyhow::{Result, anyhow};
+use game::StopFlag;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Observations between two looks at whether a cell is precise enough.
+const STEP: usize = 20;
+
+/// A spec whose games are open and whose players exist.
+pub struct Plan<'a> {
+    /// The spec.
+    pub spec: &'a Spec,
+    tables: Vec<(String, Box<dyn Table>)>,
+    /// Cells that can be played.
+    playable: Vec<&'a Cell>,
+    /// Cells that cannot: their keys, and why.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// How to run.
+pub struct RunOptions<'a> {
+    /// Matches at a time.
+    pub threads: usize,
+    /// Which part of how many.
+    pub shard: (usize, usize),
+    /// The journal to write, without its ending.
+    pub journal: String,
+    /// Of the program.
+    pub version: String,
+    /// Ends the run; what was played is kept.
+    pub stop: StopFlag,
+    /// Told how it goes.
+    pub progress: &'a (dyn Fn(Tick) + Sync),
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    /// Before it begins: units there are, and of these done before.
+    Begin(u64, u64),
+    /// One more is done.
+    Done,
+    /// So many need not be played.
+    Skipped(u64),
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Matches played now.
+    pub played: u64,
+    /// Matches there were before.
+    pub before: u64,
+    /// Whether nothing is missing, as far as this shard goes.
+    pub complete: bool,
+}
+
+impl<'a> Plan<'a> {
+    /// Opens the games and seats the players of a spec, playing nothing.
+    ///
+    /// # Errors
+    /// With the line of the spec, if a game or a player does not exist or they do not fit.
+    pub fn new(spec: &'a Spec, house: &dyn House) -> Result<Plan<'a>> {
+        let wrong = |line: usize, e: anyhow::Error| anyhow!("{}:{line}: {e:#}", spec.origin);
+        let tables = open_all(house, spec.cells.iter()).map_err(|(line, e)| wrong(line, e))?;
+        let mut plan = Plan {
+            spec,
+            tables,
+            playable: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for cell in &spec.cells {
+            match (Seated::new(cell, plan.table(cell)), &cell.optional) {
+                (Ok(_), _) => plan.playable.push(cell),
+                (Err((_, error)), Some(reason)) => {
+                    let what = format!(
+                        "{} with {} is left out: {reason} ({error:#})",
+                        cell.game,
+                        cell.players.join(" and ")
+                    );
+                    plan.left_out.push((cell.key.clone(), what));
+                }
+                (Err((place, error)), None) => return Err(wrong(cell.lines[place.min(cell.lines.len() - 1)], error)),
+            }
+        }
+        Ok(plan)
+    }
+
+    fn table(&self, cell: &Cell) -> &dyn Table {
+        let found = self.tables.iter().find(|(game, _)| *game == cell.game);
+        found.expect("every game was opened").1.as_ref()
+    }
+
+    /// The roles of every game.
+    pub fn roles(&self) -> BTreeMap<String, Vec<String>> {
+        let roles = |(game, table): &(String, Box<dyn Table>)| (game.clone(), table.simulator().roles().to_vec());
+        self.tables.iter().map(roles).collect()
+    }
+
+    /// Plays what is missing in a folder.
+    ///
+    /// # Errors
+    /// If a game fails or the folder cannot be read or written. What was played is kept.
+    pub fn run(&self, folder: &Folder, options: &RunOptions<'_>) -> Result<Ended> {
+        let (shard, shards) = options.shard;
+        let works = works(self.playable.iter().copied());
+        let path = folder.file(&format!("journal/{}.jsonl", options.journal));
+        let journal = Journal::open(&path)?;
+        let state = State {
+            deciders: works.iter().map(|w| Decider::new(w.cell)).collect(),
+            journal,
+            error: None,
+            played: 0,
+            refreshed: Instant::now(),
+        };
+        let state = Mutex::new(state);
+        let mut units: Vec<(usize, u64)> = Vec::new();
+        let mut before = 0;
+        {
+            let mut state = lock(&state);
+            state.take_in(&works, &folder.load()?)?;
+            let all = works
+                .iter()
+                .enumerate()
+                .flat_map(|(w, work)| (0..work.games).map(move |n| (w, n)));
+            for (_, (w, n)) in all.enumerate().filter(|(at, _)| at % shards == shard) {
+                match state.deciders[w].has(n) {
+                    true => before += 1,
+                    false => units.push((w, n)),
+                }
+            }
+        }
+        (options.progress)(Tick::Begin(before + units.len() as u64, before));
+        let seated: Vec<Seated<'_>> = works
+            .iter()
+            .map(|w| Seated::new(w.cell, self.table(w.cell)).map_err(|(_, e)| e))
+            .collect::<Result<_>>()?;
+        let others = shards > 1 && works.iter().any(|w| w.cell.until.is_some());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(&(w, n)) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if options.stop.is_raised() {
+                    return;
+                }
+                {
+                    let mut state = lock(&state);
+                    if state.error.is_some() {
+                        return;
+                    }
+                    if others && let Err(error) = state.refresh(&works, folder) {
+                        state.error = Some(error);
+                        return;
+                    }
+                    if state.deciders[w].ends_before(n) {
+                        (options.progress)(Tick::Skipped(1));
+                        continue;
+                    }
+                }
+                let played = seated[w].play(n, &options.version, &options.stop);
+                if lock(&state).note(&works, w, played) {
+                    (options.progress)(Tick::Done);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..options.threads.clamp(1, 1_024) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut state = state.into_inner().unwrap_or_else(|e| e.into_inner());
+        state.journal.sync()?;
+        match state.error {
+            Some(error) => Err(error),
+            None => Ok(Ended {
+                played: state.played,
+                before,
+                complete: !options.stop.is_raised(),
+            }),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Cells of one key, which share their matches.
+struct Work<'a> {
+    cell: &'a Cell,
+    games: u64,
+}
+
+fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<Work<'a>> {
+    let mut works: Vec<Work<'a>> = Vec::new();
+    for cell in cells {
+        match works.iter_mut().find(|w| w.cell.key == cell.key) {
+            Some(work) => work.games = work.games.max(cell.games),
+            None => works.push(Work {
+                cell,
+                games: cell.games,
+            }),
+        }
+    }
+    works
+}
+
+/// What the threads share.
+struct State {
+    deciders: Vec<Decider>,
+    journal: Journal,
+    error: Option<anyhow::Error>,
+    played: u64,
+    refreshed: Instant,
+}
+
+impl State {
+    /// Keeps a finished match; whether there was one.
+    fn note(&mut self, works: &[Work<'_>], w: usize, played: Result<Option<Played>>) -> bool {
+        let noted = played.and_then(|played| {
+            let Some(played) = played else {
+                return Ok(false);
+            };
+            self.journal.append(&played)?;
+            self.played += 1;
+            self.deciders[w].add(works[w].cell, &played)?;
+            Ok(true)
+        });
+        noted.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            false
+        })
+    }
+
+    fn take_in(&mut self, works: &[Work<'_>], results: &Results) -> Result<()> {
+        for (work, decider) in works.iter().zip(&mut self.deciders) {
+            for played in results.get(&work.cell.key).into_iter().flatten() {
+                decider.add(work.cell, played)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What others have finished, looked up now and then.
+    fn refresh(&mut self, works: &[Work<'_>], folder: &Folder) -> Result<()> {
+        if self.refreshed.elapsed() < Duration::from_secs(2) {
+            return Ok(());
+        }
+        self.take_in(works, &folder.load()?)?;
+        self.refreshed = Instant::now();
+        Ok(())
+    }
+}
+
+/// Knows which matches of a cell are done, and whether it is precise enough.
+#[derive(Default)]
+struct Decider {
+    done: BTreeMap<u64, f64>,
+    /// Scores from the first match on, without gaps.
+    prefix: Vec<f64>,
+    end: Option<u64>,
+    until: Option<(f64, f64)>,
+    block: usize,
+}
+
+impl Decider {
+    fn new(cell: &Cell) -> Decider {
+        Decider {
+            until: cell.until.map(|until| (until, LEVEL_OF_STOPPING)),
+            block: cell.block(),
+            ..Decider::default()
+        }
+    }
+
+    fn has(&self, n: u64) -> bool {
+        self.done.contains_key(&n)
+    }
+
+    fn ends_before(&self, n: u64) -> bool {
+        self.end.is_some_and(|end| n >= end)
+    }
+
+    fn add(&mut self, cell: &Cell, played: &Played) -> Result<()> {
+        self.done.insert(played.n, score(cell, played, cell.focus)?);
+        let Some((until, level)) = self.until else {
+            return Ok(());
+        };
+        while let Some(&next) = self.done.get(&(self.prefix.len() as u64)) {
+            self.prefix.push(next);
+            let step = STEP * self.block;
+            if self.end.is_none() && self.prefix.len().is_multiple_of(step) && self.prefix.len() >= 2 * step {
+                self.end = stopping_point(&self.prefix, self.block, until, level).map(|n| n as u64);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a cell is precise enough is judged at this level, whatever level is reported.
+const LEVEL_OF_STOPPING: f64 = 0.95;
+
+/// The number of matches after which the interval of a cell's mean is narrow enough, if there is one: the first whole step of which that is true.
+pub fn stopping_point(scores: &[f64], block: usize, until: f64, level: f64) -> Option<usize> {
+    let step = STEP * block;
+    let narrow = |&n: &usize| {
+        let interval = stats::of_scores(&scores[..n], block, level);
+        (interval.high - interval.low) / 2.0 <= until
+    };
+    (2 * step..=scores.len()).step_by(step).find(narrow)
+}
+
+/// A player's payoff in a match; one that was given up counts nothing for anybody.
+pub fn score(cell: &Cell, played: &Played, player: usize) -> Result<f64> {
+    let role = role_of(cell, played, player)?;
+    Ok(played.goals.get(role).copied().map_or(0.0, f64::from))
+}
+
+/// The matches that count, in order and without gaps: no more than were asked for, and no more than are needed.
+pub fn kept(spec: &Spec, mut results: Results) -> Result<Results> {
+    let mut kept: HashMap<String, Vec<Played>> = HashMap::new();
+    for work in works(spec.cells.iter()) {
+        let Some(mut cell) = results.remove(&work.cell.key) else {
+            continue;
+        };
+        let gap = cell.iter().enumerate().position(|(at, played)| played.n != at as u64);
+        cell.truncate(gap.unwrap_or(cell.len()).min(work.games as usize));
+        if let Some(until) = work.cell.until {
+            let scores: Vec<f64> = cell
+                .iter()
+                .map(|played| score(work.cell, played, work.cell.focus))
+                .collect::<Result<_>>()?;
+            let end = stopping_point(&scores, work.cell.block(), until, LEVEL_OF_STOPPING);
+            cell.truncate(end.unwrap_or(cell.len()));
+        }
+        kept.insert(work.cell.key.clone(), cell);
+    }
+    Ok(kept)
+}
+
+/// Units of a spec that are there, and that are wanted: all of them, and those of one shard each.
+pub fn missing(spec: &Spec, folder: &Folder, shards: usize) -> Result<(u64, u64, Vec<usize>)> {
+    let results = folder.load()?;
+    let works = works(spec.cells.iter());
+    let kept = kept(spec, results.clone())?;
+    let (mut done, mut wanted, mut open) = (0, 0, vec![false; shards.max(1)]);
+    let mut at = 0;
+    for work in &works {
+        let finished: std::collections::HashSet<u64> =
+            results.get(&work.cell.key).into_iter().flatten().map(|p| p.n).collect();
+        let scores: Result<Vec<f64>> = kept
+            .get(&work.cell.key)
+            .into_iter()
+            .flatten()
+            .map(|p| score(work.cell, p, work.cell.focus))
+            .collect();
+        let end = match work.cell.until {
+            Some(until) => {
+                stopping_point(&scores?, work.cell.block(), until, LEVEL_OF_STOPPING).map_or(work.games, |n| n as u64)
+            }
+            None => work.games,
+        };
+        for n in 0..work.games {
+            if n < end {
+                wanted += 1;
+                if finished.contains(&n) {
+                    done += 1;
+                } else {
+                    open[at % shards.max(1)] = true;
+                }
+            }
+            at += 1;
+        }
+    }
+    Ok((done, wanted, (0..open.len()).filter(|&s| open[s]).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopping_is_decided_on_a_prefix() {
+        let scores: Vec<f64> = (0..400).map(|n| f64::from(n % 2) * 100.0).collect();
+        let end = stopping_point(&scores, 1, 8.0, 0.95).expect("narrow enough");
+        assert_eq!(end % STEP, 0);
+        assert!(end > 100 && end < 200, "{end}");
+        // More matches change nothing, fewer give no end.
+        assert_eq!(stopping_point(&scores[..end], 1, 8.0, 0.95), Some(end));
+        assert_eq!(stopping_point(&scores[..end - 1], 1, 8.0, 0.95), None);
+        assert_eq!(stopping_point(&scores, 1, 0.1, 0.95), None);
+    }
+}

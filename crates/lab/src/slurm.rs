@@ -1,0 +1,202 @@
+//! The same units as a job array of Slurm, on a folder that all nodes share.
+//!
+//! Task k of n plays the units k, k + n, k + 2n … of the spec into a journal of its own, so that tasks need nothing from each other. A task that is
+//! preempted, or whose node fails, is put back into the queue by Slurm (`--requeue`); one whose program fails asks for that itself, a few times. Either way it
+//! goes on where its journal ends. Tasks that were cancelled are submitted again by submitting again.
+
+use crate::folder::Folder;
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::process::Command;
+
+/// What to ask Slurm for.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Tasks of the array.
+    pub tasks: usize,
+    /// Matches at a time in each task.
+    pub threads: usize,
+    /// The partition; Slurm's default if none.
+    pub partition: Option<String>,
+    /// Most tasks that run at a time.
+    pub at_a_time: Option<usize>,
+    /// Time limit of a task, as Slurm writes it.
+    pub time: Option<String>,
+}
+
+/// Jobs that were submitted for a folder.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Submitted {
+    /// Tasks that the units were divided into.
+    pub tasks: usize,
+    /// Numbers of the jobs, the newest last.
+    pub jobs: Vec<u64>,
+}
+
+/// How often a task whose program fails is put back into the queue.
+const RETRIES: u32 = 3;
+
+impl Submitted {
+    /// What was submitted so far, if anything was.
+    ///
+    /// # Errors
+    /// If the note of it cannot be read.
+    pub fn read(folder: &Folder) -> Result<Option<Submitted>> {
+        let path = folder.file("slurm/jobs.json");
+        match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+            Ok(text) => Ok(Some(
+                serde_json::from_str(&text).with_context(|| format!("`{}` is damaged", path.display()))?,
+            )),
+        }
+    }
+}
+
+/// The script of a job.
+pub fn script(job: &Job, folder: &Path, program: &Path, name: &str, open: &[usize]) -> String {
+    let list: Vec<String> = ranges(open);
+    let limit = job.at_a_time.map(|n| format!("%{n}")).unwrap_or_default();
+    let mut out = String::from("#!/bin/bash\n");
+    let mut ask = |what: String| out += &format!("#SBATCH {what}\n");
+    ask(format!("--job-name=lab-{name}"));
+    ask(format!("--array={}{limit}", list.join(",")));
+    ask("--ntasks=1".to_owned());
+    ask(format!("--cpus-per-task={}", job.threads.max(1)));
+    ask("--requeue".to_owned());
+    ask("--open-mode=append".to_owned());
+    ask(format!("--output={}/slurm/task-%a.log", folder.display()));
+    if let Some(partition) = &job.partition {
+        ask(format!("--partition={partition}"));
+    }
+    if let Some(time) = &job.time {
+        ask(format!("--time={time}"));
+    }
+    let (program, folder) = (quoted(program), quoted(folder));
+    out += &format!(
+        "\n# A task that fails is queued again and goes on where it was.\n\
+         {program} lab work {folder} --task \"$SLURM_ARRAY_TASK_ID\" --of {} --threads {}\n\
+         status=$?\n\
+         if [ $status -ne 0 ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {RETRIES} ]; then\n    \
+         scontrol requeue \"${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}\"\n\
+         fi\n\
+         exit $status\n",
+        job.tasks,
+        job.threads.max(1)
+    );
+    out
+}
+
+/// As one word of a shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// `0-3,7` for 0, 1, 2, 3, 7.
+fn ranges(numbers: &[usize]) -> Vec<String> {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    for &number in numbers {
+        match out.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => out.push((number, number)),
+        }
+    }
+    let show = |(a, b): (usize, usize)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    out.into_iter().map(show).collect()
+}
+
+/// Submits the tasks with something left to do; the job's number.
+///
+/// # Errors
+/// If Slurm is not there or refuses.
+pub fn submit(folder: &Folder, job: &Job, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
+    let before = Submitted::read(folder)?;
+    std::fs::create_dir_all(folder.file("slurm"))
+        .with_context(|| format!("cannot write into `{}`", folder.path.display()))?;
+    let absolute = std::path::absolute(&folder.path)?;
+    folder.write("slurm/job.sh", script(job, &absolute, program, name, open).as_bytes())?;
+    let said = call(
+        "sbatch",
+        &["--parsable", &absolute.join("slurm/job.sh").display().to_string()],
+    )?;
+    let number = said.trim().split(';').next().unwrap_or_default();
+    let number: u64 = number
+        .parse()
+        .with_context(|| format!("sbatch answered `{}`", said.trim()))?;
+    let mut submitted = before.unwrap_or_default();
+    submitted.tasks = job.tasks;
+    submitted.jobs.push(number);
+    folder.write(
+        "slurm/jobs.json",
+        (serde_json::to_string_pretty(&submitted)? + "\n").as_bytes(),
+    )?;
+    Ok(number)
+}
+
+/// Tasks of the folder's jobs that Slurm still has, and their states.
+///
+/// # Errors
+/// If Slurm is not there.
+pub fn queued(submitted: &Submitted) -> Result<Vec<(usize, String)>> {
+    let mut tasks = Vec::new();
+    for job in &submitted.jobs {
+        let number = job.to_string();
+        // A job that is long gone is an error to squeue, and nothing to us.
+        let listed = call(
+            "squeue",
+            &["--noheader", "--array", "--jobs", &number, "--format=%K %T"],
+        );
+        let listed = match listed {
+            Err(error) if error.to_string().contains("Invalid job id") => String::new(),
+            other => other?,
+        };
+        for line in listed.lines() {
+            if let Some((task, state)) = line.trim().split_once(' ')
+                && let Ok(task) = task.parse()
+            {
+                tasks.push((task, state.to_owned()));
+            }
+        }
+    }
+    tasks.sort();
+    Ok(tasks)
+}
+
+fn call(program: &str, args: &[&str]) -> Result<String> {
+    let output = Command::new(program).args(args).output();
+    let output = output
+        .with_context(|| format!("cannot run `{program}`; Slurm's commands have to be installed and in the PATH"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("`{program} {}` failed: {}", args.join(" "), said.trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_says_what_was_asked() {
+        let job = Job {
+            tasks: 8,
+            threads: 2,
+            partition: Some("short".to_owned()),
+            at_a_time: Some(4),
+            time: None,
+        };
+        let text = script(
+            &job,
+            Path::new("/data/it's"),
+            Path::new("/opt/surmise"),
+            "x",
+            &[0, 1, 2, 5, 7],
+        );
+        assert!(text.starts_with("#!/bin/bash\n#SBATCH --job-name=lab-x\n#SBATCH --array=0-2,5,7%4\n"));
+        assert!(text.contains("#SBATCH --partition=short\n") && !text.contains("--time"));
+        assert!(text.contains(r"'/opt/surmise' lab work '/data/it'\''s' --task"));
+        assert!(text.contains("--of 8 --threads 2"));
+    }
+}
