@@ -72,11 +72,20 @@ impl Folder {
                     spec.name
                 );
             }
-        } else if path.is_dir() && path.read_dir().with_context(what)?.next().is_some() {
-            bail!(
-                "`{}` holds other files; choose another folder with --out",
-                path.display()
-            );
+        } else if path.is_dir() {
+            // A run may have been killed before it noted what it was.
+            let ours =
+                |name: &str| ["journal", "lock", "lock.try", "spec.toml"].contains(&name) || name.ends_with(".tmp");
+            let mut names = path
+                .read_dir()
+                .with_context(what)?
+                .filter_map(|e| e.ok()?.file_name().into_string().ok());
+            if let Some(other) = names.find(|name| !ours(name)) {
+                bail!(
+                    "`{}` holds other files, such as `{other}`; choose another folder with --out",
+                    path.display()
+                );
+            }
         }
         std::fs::create_dir_all(folder.file("journal")).with_context(what)?;
         File::create(folder.file("lock.try")).with_context(what)?;
