@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SECONDS ?= 600
 
-.PHONY: test fmt clippy unit bench fuzz play
+.PHONY: test fmt clippy unit bench fuzz play slurm-test lab
 
 test: fmt clippy unit
 
@@ -27,3 +27,11 @@ fuzz:
 
 play:
 	$(CARGO) run --release --quiet -p surmise -- match krieg-tictactoe --games 20
+
+# Job arrays against a real Slurm on loopback; needs root and the packages munge, slurmctld, slurmd and slurm-client.
+slurm-test:
+	SURMISE_SLURM=1 $(CARGO) test -p surmise --test slurm -- --nocapture
+
+# Every figure and table of the papers at its quick size, with reports in lab-results/.
+lab:
+	$(CARGO) run --release --quiet -p surmise -- lab run all --quick --out lab-results

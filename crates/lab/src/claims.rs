@@ -55,9 +55,7 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[Summary<'_>]) -> Checked<'a> {
         let (value, label) = match claim.minus.as_ref().or(claim.over.as_ref()) {
             None => (value, label(summary.cell)),
             Some(other) => {
-                let partner = summaries
-                    .iter()
-                    .find(|s| is_partner(summary.cell, s.cell, &claim.of, other));
+                let partner = summaries.iter().find(|s| is_partner(summary.cell, s.cell, other));
                 let Some(against) = partner.and_then(|s| s.value(&claim.measure)) else {
                     continue;
                 };
@@ -79,16 +77,22 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[Summary<'_>]) -> Checked<'a> {
     }
 }
 
-/// Whether a cell agrees with another in every variable but those that tell the two sides apart.
-fn is_partner(
-    cell: &Cell,
-    other: &Cell,
-    of: &BTreeMap<String, toml::Value>,
-    wanted: &BTreeMap<String, toml::Value>,
-) -> bool {
-    let free = |name: &String| !wanted.contains_key(name) && !of.contains_key(name);
-    let same = |(name, value): &(String, String)| !free(name) || other.var(name).is_none_or(|v| v == value);
-    other.matches(wanted) && cell.vars.iter().all(same) && other.key != cell.key
+/// Whether a cell agrees with another in every variable but those that tell the two sides apart, and those that change with them.
+fn is_partner(cell: &Cell, other: &Cell, wanted: &BTreeMap<String, toml::Value>) -> bool {
+    let named = |name: &String| wanted.contains_key(name);
+    let apart: Vec<usize> = cell
+        .vars
+        .iter()
+        .zip(&cell.groups)
+        .filter(|((n, _), _)| named(n))
+        .map(|(_, g)| *g)
+        .collect();
+    let mut rest = cell
+        .vars
+        .iter()
+        .zip(&cell.groups)
+        .filter(|((n, _), g)| !n.starts_with('_') && !apart.contains(g));
+    other.matches(wanted) && other.key != cell.key && rest.all(|((n, v), _)| other.var(n).is_none_or(|w| w == v))
 }
 
 fn judge(value: &Interval, claim: &Claim) -> Verdict {
@@ -105,11 +109,13 @@ fn judge(value: &Interval, claim: &Claim) -> Verdict {
     }
 }
 
-/// A cell in a few words.
+/// A cell in a few words: the values of its variables, without helpers, whose names begin with `_`.
 pub fn label(cell: &Cell) -> String {
-    match cell.vars.is_empty() {
+    let shown = cell.vars.iter().filter(|(name, _)| !name.starts_with('_'));
+    let words: Vec<&str> = shown.map(|(_, value)| value.as_str()).collect();
+    match words.is_empty() {
         true => cell.game.clone(),
-        false => cell.vars.iter().map(|(_, v)| v.as_str()).collect::<Vec<_>>().join(", "),
+        false => words.join(", "),
     }
 }
 
@@ -127,6 +133,29 @@ mod tests {
             above,
             below,
         }
+    }
+
+    #[test]
+    fn what_changes_together_is_compared() {
+        let text = r#"
+name = "x"
+title = "x"
+[[sweep]]
+game = "g{size}"
+players = ["p{r}"]
+games = 1
+[sweep.over]
+size = [1, 2]
+r = [{ r = 1, resources = 1 }, { r = 8, resources = 64 }]
+"#;
+        let spec = Spec::read("x.toml", text, crate::Size::Plain, &[]).unwrap();
+        let map = |value: i64| BTreeMap::from([("r".to_owned(), toml::Value::Integer(value))]);
+        let partners = |cell: &Cell| -> Vec<String> {
+            let of = spec.cells.iter().filter(|other| is_partner(cell, other, &map(1)));
+            of.map(|c| format!("{} {}", c.game, c.players[0])).collect()
+        };
+        assert_eq!(partners(&spec.cells[1]), ["g1 p1"]);
+        assert_eq!(partners(&spec.cells[3]), ["g2 p1"]);
     }
 
     #[test]

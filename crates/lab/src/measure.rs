@@ -6,7 +6,7 @@
 
 use crate::{Measure, Table};
 use anyhow::{Context, Result};
-use belief::{EnumerateError, Now, Options, SamplerKind, Weights, World, chi2, make};
+use belief::{BeliefError, EnumerateError, Now, Options, SamplerKind, Weights, World, chi2, make};
 use game::{Batch, Budget, RoleId, Round, Seed, Simulator, StopFlag, View};
 use referee::Record;
 use serde::{Deserialize, Serialize};
@@ -149,12 +149,23 @@ fn random_games(
         ..faithful(models)
     };
     let mut sampler = make(SamplerKind::Naive, &options, role, seed)?;
-    let mut world = world(sim, batch);
-    sampler.update(&mut world, view, Now::Playing, &Budget::until(stop.clone()))?;
-    let report = &sampler.belief().report;
-    // Constraints that were relaxed because nothing was found are not what was asked for.
-    let found = if report.relaxed.is_empty() { report.live } else { 0 };
-    Ok((report.update_touches, found))
+    let before = successors(sim, batch);
+    let updated = sampler.update(&mut world(sim, batch), view, Now::Playing, &Budget::until(stop.clone()));
+    match updated {
+        Ok(()) => {
+            let report = &sampler.belief().report;
+            // Constraints that were relaxed because nothing was found are not what was asked for.
+            let found = if report.relaxed.is_empty() { report.live } else { 0 };
+            Ok((report.update_touches, found))
+        }
+        // It gave up; what it had tried until then still counts.
+        Err(BeliefError::Impossible { .. } | BeliefError::OutOfBudget) => Ok((successors(sim, batch) - before, 0)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn successors(sim: &dyn Simulator, batch: &Option<Box<dyn Batch>>) -> u64 {
+    sim.meter().states + batch.as_ref().map_or(0, |b| b.meter().states)
 }
 
 /// What a role knew at the end of a match.

@@ -1,7 +1,7 @@
 //! What an experiment is: a TOML text, and the cells it expands to.
 //!
 //! A spec has sweeps; a sweep has a game, players and variables, and gives one [`Cell`] for every combination of the variables' values.
-//! A value may be a table, which sets several names at once. The tables `quick` and `paper` of a sweep replace its variables
+//! A value may be a table, which sets several names at once; names that begin with `_` only fill in others and are not shown. The tables `quick` and `paper` of a sweep replace its variables
 //! and its number of games at these sizes. Mistakes are told with the line they are in, before anything is played.
 //!
 //! The key of a cell is a hash of what decides its results (game, players, seats, seed, measure) and of nothing else, so that changing a spec
@@ -102,6 +102,8 @@ pub struct Cell {
     pub measure: Measure,
     /// The values of the variables.
     pub vars: Vec<(String, String)>,
+    /// For each of them, which entry of the sweep's `over` it came from: those of one entry change together.
+    pub groups: Vec<usize>,
     /// Lines of the game and of each player in the spec.
     pub lines: Vec<usize>,
     /// If a player of that kind does not exist: why it does not matter.
@@ -397,7 +399,8 @@ impl Reader<'_> {
             }
         }
         let combinations = combinations(&variables).map_err(|e| self.wrong(place, e))?;
-        for vars in combinations {
+        for combination in combinations {
+            let (groups, vars): (Vec<usize>, Vec<(String, String)>) = combination.into_iter().unzip();
             if spec.cells.len() >= MOST_CELLS {
                 return Err(self.wrong(place, format!("this makes more than {MOST_CELLS} cells")));
             }
@@ -427,6 +430,7 @@ impl Reader<'_> {
                 seed,
                 measure,
                 vars,
+                groups,
                 lines,
                 optional: sweep.optional.clone(),
             };
@@ -532,10 +536,13 @@ pub fn plain(value: &toml::Value) -> String {
     }
 }
 
+/// A value of a variable, and which entry of `over` it came from.
+type Bound = (usize, (String, String));
+
 /// Every combination of the values of variables, the last varying fastest.
-fn combinations(variables: &toml::Table) -> Result<Vec<Vec<(String, String)>>> {
-    let mut rows: Vec<Vec<(String, String)>> = vec![Vec::new()];
-    for (name, values) in variables {
+fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Bound>>> {
+    let mut rows: Vec<Vec<Bound>> = vec![Vec::new()];
+    for (group, (name, values)) in variables.iter().enumerate() {
         let values = values
             .as_array()
             .with_context(|| format!("`{name}` needs a list of values"))?;
@@ -547,8 +554,10 @@ fn combinations(variables: &toml::Table) -> Result<Vec<Vec<(String, String)>>> {
             for value in values {
                 let mut row = row.clone();
                 match value {
-                    toml::Value::Table(several) => row.extend(several.iter().map(|(n, v)| (n.clone(), plain(v)))),
-                    one => row.push((name.clone(), plain(one))),
+                    toml::Value::Table(several) => {
+                        row.extend(several.iter().map(|(n, v)| (group, (n.clone(), plain(v)))))
+                    }
+                    one => row.push((group, (name.clone(), plain(one)))),
                 }
                 longer.push(row);
             }
@@ -644,6 +653,18 @@ r = [1, 4, 16]
         refused("games = 100", "swap = true\ngames = 100", 8, "seat");
         refused("[[sweep]]", "[[sweep]", 6, "");
         refused("games = 100", "focus = 2\ngames = 100", 9, "from 1 to 1");
+    }
+
+    #[test]
+    fn the_spec_of_the_guide_is_one() {
+        let page = include_str!("../../../docs/lab.md");
+        let block = page
+            .split_once("```toml\n")
+            .and_then(|(_, rest)| rest.split_once("```"))
+            .expect("a block")
+            .0;
+        let spec = Spec::read("lab.md", block, Size::Quick, &[]).unwrap();
+        assert_eq!((spec.cells.len(), spec.plots.len(), spec.claims.len()), (6, 1, 1));
     }
 
     #[test]

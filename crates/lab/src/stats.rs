@@ -72,7 +72,11 @@ pub fn of_scores(scores: &[f64], block: usize, level: f64) -> Interval {
     let rounds: Vec<f64> = scores.chunks_exact(block).map(mean).collect();
     let student = student(&rounds, level);
     if student.low < student.high {
-        return student;
+        return Interval {
+            low: student.low.max(0.0),
+            high: student.high.min(100.0),
+            ..student
+        };
     }
     // Payoffs that never varied so far may still do so: no narrower than as many wins and losses of the same mean.
     let hits = student.mean / 100.0 * rounds.len() as f64;

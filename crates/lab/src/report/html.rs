@@ -22,7 +22,7 @@ pub fn page(report: &Report<'_>) -> String {
     let _ = write!(
         body,
         "<p>{} Intervals are at the {} % level. {} games in {} cells, size <em>{}</em>.</p>",
-        escape(&spec.about),
+        prose(&spec.about),
         short(100.0 * spec.level),
         report.games(),
         report.summaries.len(),
@@ -35,7 +35,7 @@ pub fn page(report: &Report<'_>) -> String {
         );
     }
     for what in &spec.left_out {
-        let _ = write!(body, "<p class=\"warning\">{}</p>", escape(what));
+        let _ = write!(body, "<p class=\"warning\">{}</p>", prose(what));
     }
     body += "</header>";
     claims(&mut body, report);
@@ -76,6 +76,15 @@ fn whole(title: &str, body: &str) -> String {
          <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>\n",
         escape(title)
     )
+}
+
+/// Text in which `code` is set as such.
+fn prose(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| match at % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    text.split('`').enumerate().map(part).collect()
 }
 
 fn badge(verdict: Verdict) -> String {
@@ -178,11 +187,7 @@ fn thousands(value: f64) -> String {
 
 fn cells(body: &mut String, report: &Report<'_>) {
     let (variables, measures) = (report.variables(), report.measures());
-    // What only repeats other columns is for the CSV.
-    let shown: Vec<&&str> = variables
-        .iter()
-        .filter(|v| !["rules", "options", "player", "other", "prune", "maximum", "n", "line"].contains(*v))
-        .collect();
+    let shown: Vec<&&str> = variables.iter().filter(|v| !v.starts_with('_')).collect();
     let has_paper = |m: &String| {
         report
             .summaries
@@ -230,7 +235,11 @@ fn cells(body: &mut String, report: &Report<'_>) {
             let _ = write!(body, "<td class=\"n\">{value}");
             if has_paper(measure) {
                 let found = report.references(summary.cell).find(|r| r.measure == *measure);
-                let _ = write!(body, "<td class=\"n\">{}", found.map(reference).unwrap_or_default());
+                let _ = write!(
+                    body,
+                    "<td class=\"n paper-value\">{}",
+                    found.map(reference).unwrap_or_default()
+                );
             }
         }
         if paper_states {
@@ -281,7 +290,7 @@ fn reference(reference: &Reference) -> String {
         let _ = write!(out, " ± {pm}");
     }
     if let Some(says) = &reference.says {
-        let _ = write!(out, " <span class=\"soft\">{}</span>", escape(says));
+        let _ = write!(out, "<div class=\"soft\">{}</div>", escape(says));
     }
     out
 }

@@ -263,8 +263,8 @@ impl Chart {
             );
             let _ = write!(
                 out,
-                r#"<text class="axis" x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"#,
-                right - 6.0,
+                r#"<text class="axis" x="{:.1}" y="{:.1}">{}</text>"#,
+                left + 5.0,
                 at - 4.0,
                 escape(label)
             );

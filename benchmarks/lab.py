@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Collects finished experiments into benchmarks/lab/: the reports, and a table of every claim and cell in README.md.
+
+    surmise lab run all --quick --out results && python3 benchmarks/lab.py results --machine "AMD EPYC, 2 cores"
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent / "lab"
+KEPT = ["report.html", "report.json", "cells.csv", "rounds.csv", "lab.json"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--machine", required=True)
+    parser.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    args = parser.parse_args()
+    experiments = sorted(p.parent for p in args.results.glob("*/report.json"))
+    reports = [json.loads((e / "report.json").read_text()) for e in experiments]
+    lines = ["# The papers' experiments at their quick size", "",
+             f"{args.machine}; {args.date}; surmise {reports[0]['version']}. `python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it; "
+             "each experiment is one command, `surmise lab run NAME --quick`, and gives the same numbers on any machine (only times differ).", "",
+             "| experiment | games | CPU seconds | claims that hold | too little data | do not hold |", "|---|---|---|---|---|---|"]
+    for experiment, report in zip(experiments, reports):
+        counts = [sum(c["verdict"] == v for c in report["claims"]) for v in ("holds", "too little data", "does not hold")]
+        seconds = sum(json.loads(line)["seconds"] for line in (experiment / "times.jsonl").open())
+        games = sum(1 for _ in (experiment / "results.jsonl").open())
+        lines.append(f"| [{report['name']}]({report['name']}/report.html) {report['title']} | {games:,} | {seconds:,.0f} | " + " | ".join(map(str, counts)) + " |")
+    for experiment, report in zip(experiments, reports):
+        lines += ["", f"## {report['name']}: {report['title']}", "", f"{report['paper']}. `{report['command']}`. Intervals at {100 * report['level']:g} %.", ""]
+        lines += [f"*{what}*\n" for what in report["left_out"]]
+        lines += ["| claim | verdict | measured |", "|---|---|---|"]
+        lines += [f"| {c['says']} | **{c['verdict']}** | " + "; ".join(part(p) for p in c["parts"][:8]) + " |" for c in report["claims"]]
+        copy(experiment, ROOT / report["name"])
+    (ROOT / "README.md").write_text("\n".join(lines) + "\n")
+
+
+def part(p):
+    v = p["value"]
+    low, high = (number(v[k]) if v[k] is not None else "?" for k in ("low", "high"))
+    return f"{p['of']}: {number(v['mean'])} ({low} to {high})"
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def copy(source, target):
+    target.mkdir(parents=True, exist_ok=True)
+    for name in KEPT + [p.name for p in source.glob("plot-*.svg")]:
+        if (source / name).exists():
+            shutil.copy(source / name, target / name)
+
+
+if __name__ == "__main__":
+    main()
