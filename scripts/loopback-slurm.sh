@@ -55,7 +55,8 @@ SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=$dir/munge.socket
+# A requeued job waits until its old credential has expired.
+AuthInfo=socket=$dir/munge.socket,cred_expire=10
 CredType=cred/munge
 SlurmctldPort=$port
 SlurmctldPidFile=$dir/ctld.pid

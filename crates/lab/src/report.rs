@@ -147,8 +147,18 @@ impl Report<'_> {
         names
     }
 
+    /// These, and the payoffs of all players.
+    fn all_measures(&self) -> Vec<String> {
+        let mut names = self.measures();
+        let seats = self.summaries.iter().map(|s| s.cell.players.len()).max().unwrap_or(1);
+        if seats > 1 {
+            names.extend((1..=seats).map(|player| format!("score-{player}")));
+        }
+        names
+    }
+
     fn cells_csv(&self) -> String {
-        let (variables, measures) = (self.variables(), self.measures());
+        let (variables, measures) = (self.variables(), self.all_measures());
         let mut header: Vec<String> = ["cell", "game", "players", "focus", "swap", "seed", "games", "complete"]
             .map(String::from)
             .to_vec();
@@ -246,7 +256,7 @@ impl Report<'_> {
     }
 
     fn json(&self) -> String {
-        let measures = self.measures();
+        let measures = self.all_measures();
         let cell = |summary: &Summary<'_>| {
             let vars: serde_json::Map<String, Value> =
                 summary.cell.vars.iter().map(|(n, v)| (n.clone(), json!(v))).collect();

@@ -322,6 +322,11 @@ pub fn stopping_point(scores: &[f64], block: usize, until: f64, level: f64) -> O
     (2 * step..=scores.len()).step_by(step).find(narrow)
 }
 
+/// As [`stopping_point`], at the level at which cells are judged.
+pub fn precise_enough(scores: &[f64], block: usize, until: f64) -> Option<usize> {
+    stopping_point(scores, block, until, LEVEL_OF_STOPPING)
+}
+
 /// A player's payoff in a match; one that was given up counts nothing for anybody.
 pub fn score(cell: &Cell, played: &Played, player: usize) -> Result<f64> {
     let role = role_of(cell, played, player)?;

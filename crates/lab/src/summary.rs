@@ -2,7 +2,7 @@
 
 use crate::folder::Results;
 use crate::measure::RoundReport;
-use crate::run::score;
+use crate::run::{precise_enough, score};
 use crate::stats::{self, Interval};
 use crate::unit::{Played, role_of};
 use crate::{Cell, Measure, Spec};
@@ -63,7 +63,13 @@ pub fn summarise<'a>(spec: &'a Spec, results: &'a Results) -> Result<Vec<Summary
         for one in played {
             role_of(cell, one, cell.focus)?;
         }
-        let stopped = cell.until.is_some() && played.len() >= 2;
+        let scores: Vec<f64> = played
+            .iter()
+            .map(|p| score(cell, p, cell.focus))
+            .collect::<Result<_>>()?;
+        let stopped = cell
+            .until
+            .is_some_and(|until| precise_enough(&scores, cell.block(), until).is_some());
         all.push(Summary {
             cell,
             played,

@@ -34,6 +34,21 @@ pub fn page(report: &Report<'_>) -> String {
             "<p class=\"warning\">{incomplete} cells are not finished; run the command below again to go on.</p>"
         );
     }
+    let mut versions: Vec<&str> = report
+        .summaries
+        .iter()
+        .flat_map(|s| s.played)
+        .map(|p| p.version.as_str())
+        .collect();
+    versions.sort();
+    versions.dedup();
+    if versions.len() > 1 {
+        let _ = write!(
+            body,
+            "<p class=\"warning\">These matches were played by different versions of the program: {}.</p>",
+            escape(&versions.join(", "))
+        );
+    }
     for what in &spec.left_out {
         let _ = write!(body, "<p class=\"warning\">{}</p>", prose(what));
     }
@@ -109,7 +124,12 @@ fn claims(body: &mut String, report: &Report<'_>) {
             } else {
                 " class=\"soft\""
             };
-            let _ = write!(parts, "<li{mark}>{}: {}</li>", escape(label), interval(value));
+            let (mean, range) = interval(value, &checked.claim.measure);
+            let _ = write!(
+                parts,
+                "<li{mark}>{}: {mean} <span class=\"soft\">({range})</span></li>",
+                escape(label)
+            );
         }
         if checked.parts.is_empty() {
             parts = "<li class=\"soft\">nothing was played</li>".to_owned();
@@ -140,22 +160,19 @@ fn wanted(checked: &Checked<'_>) -> String {
     }
 }
 
-/// An estimate with its interval.
-fn interval(value: &Interval) -> String {
-    let show = |v: f64| number(v, value.mean.abs().max(value.half().min(value.mean.abs())));
-    if !value.low.is_finite() || !value.high.is_finite() {
-        return format!(
-            "{} <span class=\"soft\">(n = {}, too few for an interval)</span>",
-            show(value.mean),
-            value.n
-        );
-    }
-    format!(
-        "{} <span class=\"soft\">({} to {})</span>",
-        show(value.mean),
-        show(value.low),
-        show(value.high)
-    )
+/// An estimate and its interval, as two texts.
+fn interval(value: &Interval, measure: &str) -> (String, String) {
+    let probability = measure.trim_start_matches("weighted-").starts_with('p');
+    let show = |v: f64| match probability {
+        true if v < 0.0005 => "&lt;0.001".to_owned(),
+        true => format!("{v:.3}"),
+        false => number(v, value.mean.abs()),
+    };
+    let range = match value.low.is_finite() && value.high.is_finite() {
+        true => format!("{} to {}", show(value.low), show(value.high)),
+        false => format!("n = {}, too few for an interval", value.n),
+    };
+    (show(value.mean), range)
 }
 
 /// With as many digits as make sense beside something of this size.
@@ -199,7 +216,7 @@ fn cells(body: &mut String, report: &Report<'_>) {
     for name in &shown {
         let _ = write!(body, "<th>{}", escape(name));
     }
-    *body += "<th>game<th>players<th class=\"n\">games";
+    *body += "<th class=\"n\">games";
     for measure in &measures {
         let _ = write!(body, "<th class=\"n\">{}", heading(measure));
         if has_paper(measure) {
@@ -209,18 +226,12 @@ fn cells(body: &mut String, report: &Report<'_>) {
     if paper_states {
         *body += "<th class=\"n\">paper's states";
     }
-    *body += "</tr></thead><tbody>";
+    *body += "<th class=\"last\">game and players</tr></thead><tbody>";
     for summary in &report.summaries {
         *body += "<tr>";
         for name in &shown {
             let _ = write!(body, "<td>{}", escape(summary.cell.var(name).unwrap_or_default()));
         }
-        let _ = write!(
-            body,
-            "<td><code>{}</code><td>{}",
-            escape(&summary.cell.game),
-            players(summary)
-        );
         let open = if summary.complete {
             ""
         } else {
@@ -228,11 +239,9 @@ fn cells(body: &mut String, report: &Report<'_>) {
         };
         let _ = write!(body, "<td class=\"n\">{}{open}", summary.played.len());
         for measure in &measures {
-            let value = summary
-                .value(measure)
-                .map(|v| interval(&v))
-                .unwrap_or_else(|| "–".to_owned());
-            let _ = write!(body, "<td class=\"n\">{value}");
+            let value = summary.value(measure).map(|v| interval(&v, measure));
+            let shown = value.map(|(mean, range)| format!("{mean}<div class=\"soft\">{range}</div>"));
+            let _ = write!(body, "<td class=\"n\">{}", shown.as_deref().unwrap_or("–"));
             if has_paper(measure) {
                 let found = report.references(summary.cell).find(|r| r.measure == *measure);
                 let _ = write!(
@@ -246,7 +255,12 @@ fn cells(body: &mut String, report: &Report<'_>) {
             let states = report.references(summary.cell).find_map(|r| r.states);
             let _ = write!(body, "<td class=\"n\">{}", states.map(thousands).unwrap_or_default());
         }
-        *body += "</tr>";
+        let _ = write!(
+            body,
+            "<td class=\"last\"><code>{}</code><br>{}</tr>",
+            escape(&summary.cell.game),
+            players(summary)
+        );
     }
     *body += "</tbody></table></div>";
     *body += "<p class=\"soft\">touches are nodes of the game tree visited in a game, remembered ones included (the papers' measure); states are successors computed. \
