@@ -7,7 +7,7 @@
 use crate::folder::{Folder, Results};
 use crate::journal::Journal;
 use crate::stats;
-use crate::unit::{Played, Seated, open_all, role_of};
+use crate::unit::{Played, Seated, Tables, open_all, role_of};
 use crate::{Cell, House, Spec, Table};
 use anyhow::{Result, anyhow};
 use game::StopFlag;
@@ -23,7 +23,7 @@ const STEP: usize = 20;
 pub struct Plan<'a> {
     /// The spec.
     pub spec: &'a Spec,
-    tables: Vec<(String, Box<dyn Table>)>,
+    tables: Tables,
     /// Cells that can be played.
     playable: Vec<&'a Cell>,
     /// Cells that cannot: their keys, and why.

@@ -456,7 +456,7 @@ impl Reader<'_> {
             }
             Some(_) => {}
         }
-        if sweep.swap && n % seats as u64 != 0 {
+        if sweep.swap && !n.is_multiple_of(seats as u64) {
             let what = format!("with `swap` the games ({n}) have to be a multiple of the seats ({seats})");
             return Err(self.wrong(games, what));
         }

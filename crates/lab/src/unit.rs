@@ -201,12 +201,18 @@ pub fn role_of(cell: &Cell, played: &Played, player: usize) -> Result<usize> {
     Ok(roles[(player + seats - shift % seats) % seats])
 }
 
+/// Games by name, opened.
+pub type Tables = Vec<(String, Box<dyn Table>)>;
+
 /// Opens every game of a spec once.
+///
+/// # Errors
+/// If one cannot be opened: with its line in the spec.
 pub fn open_all<'c>(
     house: &dyn House,
     cells: impl Iterator<Item = &'c Cell>,
-) -> Result<Vec<(String, Box<dyn Table>)>, (usize, anyhow::Error)> {
-    let mut tables: Vec<(String, Box<dyn Table>)> = Vec::new();
+) -> Result<Tables, (usize, anyhow::Error)> {
+    let mut tables = Tables::new();
     for cell in cells {
         if tables.iter().all(|(game, _)| *game != cell.game) {
             let table = house.open(&cell.game).map_err(|e| (cell.lines[0], e))?;

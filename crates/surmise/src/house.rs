@@ -68,6 +68,11 @@ impl Table for Opened {
     }
 
     fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat> {
-        self.player(player)?.seat(&self.engine, role, seed)
+        match self.player(player)?.seat(&self.engine, role, seed)? {
+            Seat::Guest(_) => bail!(
+                "`{player}` plays elsewhere, so its matches cannot be repeated; an experiment needs players that live here"
+            ),
+            seat => Ok(seat),
+        }
     }
 }
