@@ -15,19 +15,22 @@ use std::process::ExitCode;
 
 /// Run experiments: many matches, their statistics, and reports beside the papers' figures
 ///
-/// An experiment is a TOML file, or one of the presets that repeat the figures and tables of the papers:
+/// An experiment is a TOML file, or one of the presets that repeat the figures and tables of the
+/// papers:
 ///
 ///   surmise lab list                                what there is
 ///   surmise lab run 2012-figure-5                   play it at its quick size and write a report
 ///   surmise lab run 2012-figure-5 --paper           at the paper's size
 ///   surmise lab show 2012-figure-5 > mine.toml      the spec, to change; `lab run mine.toml` plays it
 ///
-/// Results go to lab-results/NAME, or to --out. Ctrl-C and even a crash lose nothing that was finished: run the same command again, and it goes on.
-/// After a change of the spec only the cells that changed are played. The same spec gives the same results.jsonl, byte for byte, on any number of
-/// threads, tasks or machines.
+/// Results go to lab-results/NAME, or to --out. Ctrl-C and even a crash lose nothing that was
+/// finished: run the same command again, and it goes on. After a change of the spec only the cells
+/// that changed are played. The same spec gives the same results.jsonl, byte for byte, on any number
+/// of threads, tasks or machines.
 ///
-/// On a cluster `submit` runs the same matches as a job array of Slurm on a folder that all nodes share; `status` says how far it is,
-/// `collect` brings the results together, and submitting again queues what was cancelled or failed.
+/// On a cluster `submit` runs the same matches as a job array of Slurm on a folder that all nodes
+/// share; `status` says how far it is, `collect` brings the results together, and submitting again
+/// queues what was cancelled or failed.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
