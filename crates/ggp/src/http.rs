@@ -371,6 +371,17 @@ pub enum NoReply {
     Stopped,
 }
 
+impl std::fmt::Display for NoReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoReply::Unreachable(why) => f.write_str(why),
+            NoReply::Late(_) => f.write_str("too late"),
+            NoReply::TooLong(_) => write!(f, "more than {MAX_REPLY} bytes"),
+            NoReply::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
 /// Where a player is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {

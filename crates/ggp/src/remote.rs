@@ -144,7 +144,12 @@ impl Remote {
 
     fn say(&self, message: &str, patience: Duration, stop: &StopFlag) -> Result<String, Excuse> {
         let (id, role) = (&self.host.id, self.role());
-        debug!(id, role, "says {}", message.chars().take(200).collect::<String>());
+        debug!(
+            id,
+            role,
+            "{role} is told {}",
+            message.chars().take(200).collect::<String>()
+        );
         let reply = http::exchange(&self.peer, message, patience, stop);
         let excuse = |raw: String, why| Excuse { raw, why };
         reply.map_err(|none| match none {
@@ -184,18 +189,18 @@ impl Guest for Remote {
         let (id, role, peer) = (&self.host.id, self.role(), &self.peer);
         match reply {
             Ok(reply) if reply.eq_ignore_ascii_case("busy") => {
-                warn!(id, role, %peer, "is busy");
+                warn!(id, role, %peer, "{role} is busy");
                 Err(Excuse {
                     raw: reply,
                     why: Substitution::Busy,
                 })
             }
             Ok(reply) => {
-                info!(id, role, %peer, reply = clipped(&reply), "begins");
+                info!(id, role, %peer, "{role} begins: {}", clipped(&reply));
                 Ok(())
             }
             Err(excuse) => {
-                warn!(id, role, %peer, code = excuse.why.code(), "does not begin: {:?}", excuse.why);
+                warn!(id, role, %peer, code = excuse.why.code(), "{role} does not begin: {}", excuse.why);
                 Err(excuse)
             }
         }
@@ -208,13 +213,13 @@ impl Guest for Remote {
         let reply = reply.and_then(|raw| self.read(&raw));
         let (id, role, turn) = (&self.host.id, self.role(), told.len());
         match &reply {
-            Ok(reply) => info!(id, role, turn, "answers {}", reply.raw),
+            Ok(reply) => info!(id, role, turn, "{role} answers {}", reply.raw),
             Err(excuse) => warn!(
                 id,
                 role,
                 turn,
                 code = excuse.why.code(),
-                "has no move: {:?} {}",
+                "{role} has no move: {} {}",
                 excuse.why,
                 excuse.raw
             ),
@@ -233,8 +238,8 @@ impl Guest for Remote {
         let said = self.say(&message, patience, &StopFlag::default());
         let (id, role, how) = (&self.host.id, self.role(), if over { "STOP" } else { "ABORT" });
         match said {
-            Ok(reply) => debug!(id, role, "answers {} to {how}", clipped(&reply)),
-            Err(excuse) => debug!(id, role, "does not answer to {how}: {:?}", excuse.why),
+            Ok(reply) => debug!(id, role, "{role} answers {} to {how}", clipped(&reply)),
+            Err(excuse) => debug!(id, role, "{role} does not answer to {how}: {}", excuse.why),
         }
     }
 }

@@ -123,6 +123,20 @@ impl Substitution {
     }
 }
 
+impl fmt::Display for Substitution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Substitution::Illegal => "not a legal move",
+            Substitution::Missing(why) => why,
+            Substitution::Late => "too late",
+            Substitution::Unreadable => "not one ground term",
+            Substitution::Nil => "nil",
+            Substitution::Busy => "busy",
+            Substitution::Empty => "an empty answer",
+        })
+    }
+}
+
 /// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError(String);

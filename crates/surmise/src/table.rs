@@ -103,6 +103,10 @@ impl Table<'_> {
             anyhow!(fault)
         })?;
         outcome.record = clerk.finish(&outcome)?;
+        match outcome.record.complete {
+            true => tracing::info!(id, goals = ?outcome.record.goals, "is over"),
+            false => tracing::warn!(id, rounds = outcome.record.rounds.len(), "is given up"),
+        }
         Ok(Played { id, outcome })
     }
 

@@ -181,8 +181,10 @@ fn greet(table: &Table<'_>) {
             continue;
         };
         match exchange(peer, "(INFO)", Duration::from_secs(1), &table.stop) {
-            Ok(reply) => tracing::info!(role, %peer, "says it is {}", reply.chars().take(200).collect::<String>()),
-            Err(none) => tracing::warn!(role, %peer, "does not answer to INFO: {none:?}"),
+            Ok(reply) => {
+                tracing::info!(role, %peer, "{role} says it is {}", reply.chars().take(200).collect::<String>())
+            }
+            Err(none) => tracing::warn!(role, %peer, "{role} does not answer to INFO: {none}"),
         }
     }
 }
