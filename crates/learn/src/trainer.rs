@@ -8,12 +8,16 @@ use crate::network::{Adam, Loss, Network, Target};
 use crate::selfplay::{Findings, SelfPlay};
 use crate::table::Table;
 use crate::{LearnError, Method, Settings, paper};
-use game::{Seed, Simulator};
+use game::{Seed, Simulator, StopFlag};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Games that one thread plays at a time.
 const PORTION: u64 = 16;
+/// Games of the first generation, of which it is not known how long they are.
+const FIRST_GAMES: u64 = 16;
+/// States that a generation visits, about.
+const STATES_A_GENERATION: u64 = 400_000;
 /// States that self-play visits for each mini-batch, at least.
 const STATES_A_BATCH: u64 = 1_500;
 /// Updates of a view before what comes after it gets an entry of its own.
@@ -40,6 +44,8 @@ pub struct Trainer {
     pub states: u64,
     /// States visited by the last generation.
     pub(crate) latest: u64,
+    /// Games of the last generation.
+    pub(crate) latest_games: u64,
 }
 
 /// The latest targets.
@@ -76,22 +82,34 @@ impl Trainer {
             games: 0,
             states: 0,
             latest: 0,
+            latest_games: 0,
             settings,
         }
     }
 
-    /// One generation, on as many threads as there are simulators. The result does not depend on how many.
+    /// Games of the next generation: fewer where games are long, so that none takes minutes.
+    fn next_games(&self) -> u64 {
+        let most = self.settings.games;
+        match self.latest {
+            0 => most.min(FIRST_GAMES),
+            states => (STATES_A_GENERATION * self.latest_games / states).clamp(1, most),
+        }
+    }
+
+    /// One generation, on as many threads as there are simulators. The result does not depend on how many. If the flag is raised
+    /// before it has ended, nothing of it counts and there is no loss to report.
     ///
     /// # Errors
     /// If a simulator fails.
-    pub fn generation(&mut self, sims: &mut [Box<dyn Simulator>]) -> Result<Loss, LearnError> {
+    pub fn generation(&mut self, sims: &mut [Box<dyn Simulator>], stop: &StopFlag) -> Result<Option<Loss>, LearnError> {
+        let games = self.next_games();
         let seed = Seed(self.settings.seed).child("games");
         let portion_size = match self.settings.method {
-            Method::Regrets => PORTION,
+            Method::Regrets => PORTION.min(games.div_ceil(16)),
             Method::Paper => 1,
         };
-        let portions = self.settings.games.div_ceil(portion_size) as usize;
-        let (from, to) = (self.games, self.games + self.settings.games);
+        let portions = games.div_ceil(portion_size) as usize;
+        let (from, to) = (self.games, self.games + games);
         let results: Vec<Mutex<Option<Result<Findings, LearnError>>>> =
             (0..portions).map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
@@ -104,7 +122,9 @@ impl Trainer {
         let work = |sim: &mut Box<dyn Simulator>| {
             loop {
                 let portion = next.fetch_add(1, Ordering::Relaxed);
-                let Some(place) = results.get(portion) else { return };
+                let Some(place) = results.get(portion).filter(|_| !stop.is_raised()) else {
+                    return;
+                };
                 let first = from + portion as u64 * portion_size;
                 let games = first..(first + portion_size).min(to);
                 let found = match &before {
@@ -117,6 +137,7 @@ impl Trainer {
             }
         };
         // The network learns from the buffer as it was, so that it can do so while games are played.
+        let (old_network, old_adam) = (self.network.clone(), self.adam.clone());
         let (network, adam, buffer) = (&mut self.network, &mut self.adam, &self.buffer);
         let (settings, number) = (&self.settings, self.generations);
         // Where games are short, more of them are worth more than more mini-batches.
@@ -136,13 +157,19 @@ impl Trainer {
             own.into_iter().for_each(work);
         });
         let before = self.states;
-        for place in results {
-            let found = place.into_inner().unwrap_or_else(|e| e.into_inner());
-            self.take_in(found.unwrap_or_else(|| Ok(Findings::default()))?);
+        let results = results
+            .into_iter()
+            .map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
+        let Some(results) = results.collect::<Option<Vec<_>>>() else {
+            (self.network, self.adam) = (old_network, old_adam);
+            return Ok(None);
+        };
+        for found in results {
+            self.take_in(found?);
         }
-        self.latest = self.states - before;
+        (self.latest, self.latest_games) = (self.states - before, games);
         self.generations += 1;
-        Ok(loss)
+        Ok(Some(loss))
     }
 
     fn take_in(&mut self, found: Findings) {

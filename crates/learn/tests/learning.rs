@@ -53,7 +53,8 @@ impl Game {
     fn go_on(&self, trainer: &mut Trainer, generations: u64, threads: usize) {
         let mut sims: Vec<Box<dyn Simulator>> = (0..threads).map(|_| self.sim()).collect();
         for _ in 0..generations {
-            trainer.generation(&mut sims).unwrap();
+            let loss = trainer.generation(&mut sims, &StopFlag::default()).unwrap();
+            assert!(loss.is_some(), "nobody stopped it");
         }
     }
 
@@ -96,7 +97,7 @@ fn kuhn_poker_is_learned() {
     assert!(gap < 0.02, "{gap}");
     // Not because everything is that good here.
     let beginner = nash_conv(&game, &game.train(3, 1, 16));
-    assert!(beginner > 0.1, "{beginner}");
+    assert!(beginner > 0.05, "{beginner}");
 }
 
 #[test]

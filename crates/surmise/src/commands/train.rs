@@ -149,7 +149,10 @@ impl School<'_> {
         let mut loss = Loss::default();
         let mut new = 0;
         while self.trainer.games < most && self.started.elapsed() < time && !interrupt::flag().is_raised() {
-            loss = self.trainer.generation(&mut sims)?;
+            let Some(latest) = self.trainer.generation(&mut sims, &interrupt::flag())? else {
+                break;
+            };
+            loss = latest;
             new += 1;
             self.show(&spinner, loss);
             if saved.elapsed() >= every && time.saturating_sub(self.started.elapsed()) > every / 4 {
