@@ -15,7 +15,8 @@ mod words;
 
 use crate::lanes::bit;
 use crate::lanes::playouts::MAX_ROUNDS;
-use crate::network::Signal;
+use crate::network::{Network, Signal};
+use crate::passes::count_ops_for;
 use crate::{Compiled, cpu};
 use cones::{ConeNet, Cones};
 use events::{EventNet, Events, Stage};
@@ -54,9 +55,9 @@ enum Engine {
     Plain(PlainEngine),
 }
 
-/// Operations of a step by cones, beyond which changes are rather walked through gate by gate. Measured: amazons (3,700) is as
-/// fast either way.
-const MOST_CONE_OPS: f32 = 4_000.0;
+/// Operations of a step by cones, beyond which changes are rather walked through gate by gate. Measured: amazons (3,700) is a
+/// little slower by cones, skirmish (4,100) twice as fast.
+const MOST_CONE_OPS: f32 = 5_000.0;
 
 /// What a step by cones costs beside its operations, in operations of a whole step, and what its operations cost. Measured:
 /// breakthrough on 6×6 (1,040 as a whole, 98 by cones) is a little faster by cones, pentago (826, 217) is as fast either way.
@@ -76,8 +77,7 @@ impl Shared {
             .flatten()
             .map(|cones| (cones.cost(game.changes()), cones))
             .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= MOST_CONE_OPS);
-        let stats = game.stats();
-        let whole = (stats.legal_ops + stats.next_ops + stats.sees_ops) as f32;
+        let whole = step_ops(net) as f32;
         let steps_fit = match (mode, &cones) {
             (ScalarMode::Compiled, _) => true,
             (ScalarMode::Auto, Some((cost, _))) => whole < CONE_STEP + CONE_OP * cost,
@@ -120,6 +120,15 @@ impl Shared {
     fn guard(&self, role: usize) -> Option<&Guard> {
         self.guards()?.roles[role].as_ref()
     }
+}
+
+/// Operations of a whole step: what it shares is counted once.
+fn step_ops(net: &Network) -> usize {
+    let out = &net.outputs;
+    let mut roots: Vec<Signal> = out.legal.iter().chain(&out.sees).flatten().copied().collect();
+    roots.extend(&out.next);
+    roots.push(out.terminal);
+    count_ops_for(net, &roots)
 }
 
 /// How the scalar simulator keeps values up to date.
