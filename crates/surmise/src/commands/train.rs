@@ -58,7 +58,7 @@ pub struct Args {
     /// Seconds between checkpoints
     #[arg(long, default_value_t = 60.0, value_name = "S")]
     every: f64,
-    /// Games in each role against random players, and against the last checkpoint, at every checkpoint
+    /// Games in each role against random players, and against the last checkpoint, at every checkpoint; fewer where they take long
     #[arg(long, default_value_t = 50, value_name = "N")]
     trials: u64,
     /// One JSON object in the end instead of lines
@@ -262,13 +262,19 @@ impl School<'_> {
         })
     }
 
-    /// The mean score of each role, everybody else being somebody else.
+    /// The mean score of each role, everybody else being somebody else. Long games are tried less often, so that most of the time
+    /// is spent learning; at least one is played.
     fn trials(&self, ours: &Arc<Blueprint>, theirs: Option<&Arc<Blueprint>>) -> Result<Vec<f64>> {
         let roles = &self.trainer.codec.roles;
+        let patience = Duration::from_secs_f64((self.args.every / 40.0).clamp(0.5, 60.0));
         let mut means = Vec::new();
         for &tried in &self.trainer.codec.players {
-            let mut sum = 0.0;
+            let (mut sum, mut played) = (0.0, 0_u64);
+            let begun = Instant::now();
             for number in 0..self.args.trials {
+                if number > 0 && (begun.elapsed() > patience || interrupt::flag().is_raised()) {
+                    break;
+                }
                 let seed = Seed(self.trainer.settings.seed).child("trials").nth(number);
                 let mut seats = Vec::new();
                 for role in 0..roles.len() {
@@ -284,8 +290,9 @@ impl School<'_> {
                     });
                 }
                 sum += self.play(seats, seed, tried)?;
+                played += 1;
             }
-            means.push(sum / self.args.trials.max(1) as f64);
+            means.push(sum / played.max(1) as f64);
         }
         Ok(means)
     }
@@ -294,7 +301,6 @@ impl School<'_> {
         let tools = tools(self.engine, RoleId(role as u16), seed.nth(role as u64));
         let belief = belief::Options {
             models: 32,
-            layer_limit: 1_000,
             ..belief::Options::default()
         };
         let options = CfrOptions {
@@ -318,7 +324,11 @@ impl School<'_> {
             names: vec![String::new(); seats.len()],
             seats,
             seed,
-            clock: Clock::None,
+            // A view that is hard to explain must not hold up the training.
+            clock: Clock::PerMove {
+                time: Duration::from_millis(250),
+                grace: Duration::from_millis(500),
+            },
             max_rounds: 2_000,
             stop: game::StopFlag::default(),
         };
