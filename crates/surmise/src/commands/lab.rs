@@ -284,11 +284,12 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
 }
 
 fn run_one(spec: &Spec, mut manifest: Manifest, path: &Path, threads: usize) -> Result<(report::Line, bool)> {
-    let folder = Folder::prepare(path, spec)?;
-    let _lock = folder.lock(false)?;
     let spinner = progress::spinner(&format!("{}: opening its games", spec.name));
     let plan = Plan::new(spec, &Front)?;
     spinner.finish_and_clear();
+    // Only now: a spec that is refused leaves no folder behind.
+    let folder = Folder::prepare(path, spec)?;
+    let _lock = folder.lock(false)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
     folder.describe(&manifest, spec)?;
