@@ -9,6 +9,7 @@
 //! | `times.jsonl` | how long each took |
 //! | `lock` | held by whoever plays |
 
+use crate::contents::Contents;
 use crate::run::kept;
 use crate::unit::Played;
 use crate::{Size, Spec, journal};
@@ -43,6 +44,9 @@ pub struct Manifest {
     /// The roles of every game.
     #[serde(default)]
     pub roles: BTreeMap<String, Vec<String>>,
+    /// What was in the files that games and players read.
+    #[serde(default, skip_serializing_if = "Contents::is_empty")]
+    pub contents: Contents,
     /// Cells that could not be played: their keys, and why.
     #[serde(default)]
     pub left_out: Vec<(String, String)>,
@@ -57,6 +61,38 @@ impl Folder {
     /// # Errors
     /// If it cannot be written, or belongs to something else.
     pub fn prepare(path: &Path, spec: &Spec) -> Result<Folder> {
+        Folder::belongs(path, spec)?;
+        let folder = Folder { path: path.to_owned() };
+        let what = || format!("cannot write into `{}`", path.display());
+        std::fs::create_dir_all(folder.file("journal")).with_context(what)?;
+        folder.try_out().with_context(what)?;
+        Ok(folder)
+    }
+
+    /// Whether [`prepare`](Folder::prepare) would do, leaving everything as it is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(path: &Path, spec: &Spec) -> Result<()> {
+        Folder::belongs(path, spec)?;
+        let missing: Vec<&Path> = path
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
+            .collect();
+        let made = std::fs::create_dir_all(path);
+        let tried = made.and_then(|()| Folder { path: path.to_owned() }.try_out());
+        // From the innermost outwards; what somebody else has put something into meanwhile stays.
+        missing.iter().for_each(|path| drop(std::fs::remove_dir(path)));
+        tried.with_context(|| format!("cannot write into `{}`", path.display()))
+    }
+
+    fn try_out(&self) -> std::io::Result<()> {
+        File::create(self.file("lock.try"))?;
+        std::fs::remove_file(self.file("lock.try"))
+    }
+
+    /// Whether what is there, if anything, belongs to the spec.
+    fn belongs(path: &Path, spec: &Spec) -> Result<()> {
         let folder = Folder { path: path.to_owned() };
         let what = || format!("cannot write into `{}`", path.display());
         if path.exists() && !path.is_dir() {
@@ -87,10 +123,7 @@ impl Folder {
                 );
             }
         }
-        std::fs::create_dir_all(folder.file("journal")).with_context(what)?;
-        File::create(folder.file("lock.try")).with_context(what)?;
-        std::fs::remove_file(folder.file("lock.try")).with_context(what)?;
-        Ok(folder)
+        Ok(())
     }
 
     /// The folder of an experiment that was begun.
@@ -104,6 +137,7 @@ impl Folder {
         let text = std::fs::read_to_string(&text).with_context(|| format!("cannot read `{}`", text.display()))?;
         let origin = folder.file("spec.toml").display().to_string();
         let mut spec = Spec::read(&origin, &text, Size::parse(&manifest.size)?, &manifest.set)?;
+        spec.seal(&manifest.contents);
         spec.cells
             .retain(|cell| manifest.left_out.iter().all(|(key, _)| *key != cell.key));
         spec.left_out

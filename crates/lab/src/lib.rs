@@ -11,6 +11,7 @@
 //! `stats` and `summary` (what it comes to), `claims` (what the papers say, held against the numbers), `report` (for people).
 
 pub mod claims;
+pub mod contents;
 pub mod folder;
 pub mod journal;
 pub mod opponents;
@@ -33,6 +34,7 @@ pub use spec::{Cell, Measure, Size, Spec};
 use anyhow::Result;
 use game::{Batch, RoleId, Seed, Simulator};
 use referee::Seat;
+use std::path::PathBuf;
 
 /// Where games and players come from.
 pub trait House: Sync {
@@ -41,6 +43,27 @@ pub trait House: Sync {
     /// # Errors
     /// If there is no such game, or it cannot be played.
     fn open(&self, game: &str) -> Result<Box<dyn Table>>;
+
+    /// Files whose contents decide how a game goes or how a player plays.
+    fn files(&self, name: Named<'_>) -> Vec<PathBuf>;
+}
+
+/// Something that a spec names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<'a> {
+    /// A game.
+    Game(&'a str),
+    /// A player.
+    Player(&'a str),
+}
+
+impl<'a> Named<'a> {
+    /// Its name.
+    pub fn text(self) -> &'a str {
+        match self {
+            Named::Game(text) | Named::Player(text) => text,
+        }
+    }
 }
 
 /// A game that can be played.

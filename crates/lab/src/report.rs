@@ -121,6 +121,11 @@ impl Report<'_> {
         self.spec.references.iter().filter(|r| cell.matches(&r.only))
     }
 
+    /// The name of a role, if the folder knows it.
+    fn role(&self, cell: &Cell, role: usize) -> Option<String> {
+        self.manifest.roles.get(&cell.game)?.get(role).cloned()
+    }
+
     /// Measured values that are worth a column.
     fn measures(&self) -> Vec<String> {
         let beliefs = self.summaries.iter().any(Summary::has_beliefs);
@@ -166,6 +171,10 @@ impl Report<'_> {
         for measure in &measures {
             header.extend(["", " low", " high", " n", " method", " paper"].map(|s| format!("{measure}{s}")));
         }
+        let seats = self.summaries.iter().map(|s| s.by_seat().len()).max().unwrap_or(0);
+        for seat in 1..=seats {
+            header.extend(["", " low", " high", " n"].map(|s| format!("score in seat {seat}{s}")));
+        }
         header.extend([
             "paper states".to_owned(),
             "replaced moves".to_owned(),
@@ -196,6 +205,13 @@ impl Report<'_> {
                     .find(|r| r.measure == *measure)
                     .and_then(|r| r.value);
                 fields.push(paper.map(|v| v.to_string()).unwrap_or_default());
+            }
+            let in_seats = summary.by_seat();
+            for seat in 0..seats {
+                let value = in_seats.get(seat).map(|(_, value)| value);
+                let show = |pick: fn(&Interval) -> f64| value.map(|v| pick(v).to_string()).unwrap_or_default();
+                fields.extend([show(|v| v.mean), show(|v| v.low), show(|v| v.high)]);
+                fields.push(value.map(|v| v.n.to_string()).unwrap_or_default());
             }
             let states = self.references(cell).find_map(|r| r.states);
             fields.push(states.map(|v| v.to_string()).unwrap_or_default());
@@ -270,10 +286,15 @@ impl Report<'_> {
                     |r| json!({"measure": r.measure, "value": r.value, "pm": r.pm, "states": r.states, "says": r.says}),
                 )
                 .collect();
+            let seats: Vec<Value> = summary
+                .by_seat()
+                .iter()
+                .map(|(role, value)| json!({"role": self.role(summary.cell, *role), "score": interval_json(value)}))
+                .collect();
             json!({
                 "cell": summary.cell.key, "game": summary.cell.game, "players": summary.cell.players, "focus": summary.cell.focus + 1,
                 "swap": summary.cell.swap, "seed": summary.cell.seed, "variables": vars, "games": summary.played.len(),
-                "complete": summary.complete, "values": values, "paper": paper,
+                "complete": summary.complete, "values": values, "seats": seats, "paper": paper,
             })
         };
         let claim = |checked: &Checked<'_>| {

@@ -4,9 +4,10 @@
 //! A value may be a table, which sets several names at once; names that begin with `_` only fill in others and are not shown. The tables `quick` and `paper` of a sweep replace its variables
 //! and its number of games at these sizes. Mistakes are told with the line they are in, before anything is played.
 //!
-//! The key of a cell is a hash of what decides its results (game, players, seats, seed, measure) and of nothing else, so that changing a spec
+//! The key of a cell is a hash of what decides its results (game, players, seats, seed, measure, and the contents of files that those read) and of nothing else, so that changing a spec
 //! leaves the other cells' results valid, and asking for more games keeps those that were played.
 
+use crate::contents::Contents;
 use crate::template::fill;
 use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
@@ -108,6 +109,8 @@ pub struct Cell {
     pub lines: Vec<usize>,
     /// If a player of that kind does not exist: why it does not matter.
     pub optional: Option<String>,
+    /// Fingerprints of the files that its game and its players read, if they read any.
+    pub contents: Vec<String>,
 }
 
 /// What is measured in a match besides its result.
@@ -294,6 +297,15 @@ impl Spec {
         Reader { origin, text }.spec(raw, size, set)
     }
 
+    /// Makes what is in files part of the keys of the cells that use them.
+    pub fn seal(&mut self, contents: &Contents) {
+        for cell in &mut self.cells {
+            let names = std::iter::once(&cell.game).chain(&cell.players);
+            cell.contents = names.filter_map(|name| contents.get(name).cloned()).collect();
+            cell.key = cell.hash();
+        }
+    }
+
     /// The cell of this key.
     pub fn cell(&self, key: &str) -> Option<&Cell> {
         self.cells.iter().find(|c| c.key == key)
@@ -433,6 +445,7 @@ impl Reader<'_> {
                 groups,
                 lines,
                 optional: sweep.optional.clone(),
+                contents: Vec::new(),
             };
             cell.key = cell.hash();
             spec.cells.push(cell);
@@ -496,7 +509,9 @@ impl Cell {
             } => json!([sampler.to_string(), models, nodes, naive, self.focus]),
         };
         let content = json!([self.game, self.players, self.swap, self.seed, measure]);
-        format!("{:016x}", Seed(0).child(&content.to_string()).0)
+        let key = Seed(0).child(&content.to_string());
+        let key = self.contents.iter().fold(key, |key, print| key.child(print));
+        format!("{:016x}", key.0)
     }
 
     /// The value of a variable.

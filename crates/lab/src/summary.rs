@@ -7,6 +7,7 @@ use crate::stats::{self, Interval};
 use crate::unit::{Played, role_of};
 use crate::{Cell, Measure, Spec};
 use anyhow::Result;
+use std::collections::BTreeMap;
 
 /// A cell and its matches.
 pub struct Summary<'a> {
@@ -207,6 +208,19 @@ impl Summary<'_> {
     pub fn score(&self, player: usize) -> Interval {
         let scores: Result<Vec<f64>> = self.played.iter().map(|p| score(self.cell, p, player)).collect();
         stats::of_scores(&scores.unwrap_or_default(), self.cell.block(), self.level)
+    }
+
+    /// Where players change seats: the focused player's payoff in each role's place, in the order of the roles.
+    pub fn by_seat(&self) -> Vec<(usize, Interval)> {
+        let mut seats: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for played in self.played.iter().filter(|_| self.cell.swap) {
+            let role = role_of(self.cell, played, self.cell.focus);
+            if let (Ok(role), Ok(score)) = (role, score(self.cell, played, self.cell.focus)) {
+                seats.entry(role).or_default().push(score);
+            }
+        }
+        let interval = |(role, scores): (usize, Vec<f64>)| (role, stats::of_scores(&scores, 1, self.level));
+        seats.into_iter().map(interval).collect()
     }
 
     fn work(&self, pick: fn(&Played, usize) -> u64) -> Interval {

@@ -5,10 +5,11 @@ use crate::load::load;
 use crate::players::PlayerSpec;
 use anyhow::{Result, bail};
 use game::{Batch, RoleId, Seed, Simulator};
-use lab::{House, Table};
+use lab::{House, Named, Table};
 use propnet::Lanes;
 use referee::Seat;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// The catalogue, rules files, and all players.
@@ -28,6 +29,13 @@ impl House for Front {
             hidden,
             players: Mutex::new(HashMap::new()),
         }))
+    }
+
+    fn files(&self, name: Named<'_>) -> Vec<PathBuf> {
+        match name {
+            Named::Game(game) => vec![PathBuf::from(game)],
+            Named::Player(player) => PlayerSpec::parse(player).map_or(Vec::new(), |spec| spec.files()),
+        }
     }
 }
 

@@ -52,6 +52,15 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// The files that play depends on.
+    pub fn files(&self, table: bool) -> Vec<PathBuf> {
+        let names = ["network.safetensors", "table.safetensors"];
+        names[..1 + usize::from(table)]
+            .iter()
+            .map(|name| self.file(name))
+            .collect()
+    }
+
     /// Whether there is a checkpoint in it.
     pub fn has_checkpoint(&self) -> bool {
         self.file("checkpoint.safetensors").exists()

@@ -20,6 +20,7 @@ use search::{
     Auto, By, Cfr, CfrOptions, Cheater, DISCOUNT, First, Hp2Options, HyperPlay, HyperPlayII, InnerOptions, IsMcts,
     IsMctsOptions, McOpponents, Perfect, PlayoutHorizon, Pruning, Random, Tabular, Tools,
 };
+use std::path::PathBuf;
 
 /// Who is to play, as asked for on the command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +138,20 @@ impl PlayerSpec {
         match &self.kind {
             Kind::Remote(remote) => Some(&remote.peer),
             _ => None,
+        }
+    }
+
+    /// The files that it plays by.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.kind {
+            Kind::Strategy(_) => self
+                .text
+                .strip_prefix("strategy:")
+                .map(PathBuf::from)
+                .into_iter()
+                .collect(),
+            Kind::Cfr { net: Some(net), .. } => net.files(),
+            _ => Vec::new(),
         }
     }
 

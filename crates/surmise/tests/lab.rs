@@ -123,6 +123,25 @@ fn killed_runs_lose_and_repeat_nothing() {
     // Running once more plays nothing.
     let said = succeed(&["run", &spec, "--out", &killed]);
     assert!(said.contains("0 games played, 1000 there before"), "{said}");
+    // Seats are changed in this one, and the report says what each was worth.
+    let page = std::fs::read_to_string(Path::new(&killed).join("report.html")).expect("a report");
+    assert!(page.contains("<h2>By seat</h2>") && page.contains("as xplayer") && page.contains("as oplayer"));
+    let json = std::fs::read_to_string(Path::new(&killed).join("report.json")).expect("a report");
+    let json: serde_json::Value = json.parse().expect("JSON");
+    for cell in json["cells"].as_array().expect("cells") {
+        let mean = |value: &serde_json::Value| value["mean"].as_f64().expect("a number");
+        let seats: Vec<f64> = cell["seats"]
+            .as_array()
+            .expect("seats")
+            .iter()
+            .map(|s| mean(&s["score"]))
+            .collect();
+        assert_eq!(seats.len(), 2);
+        assert!(
+            (mean(&cell["values"]["score"]) - (seats[0] + seats[1]) / 2.0).abs() < 1e-9,
+            "{cell}"
+        );
+    }
 }
 
 /// Tasks of an array, in any order and with one of them begun twice, come to the same bytes; the report is there.
@@ -187,8 +206,8 @@ fn bad_specs_are_refused_with_line_and_reason() {
             "{said}"
         );
         assert!(
-            !Path::new(&out).join("lab.json").exists(),
-            "nothing runs before everything is checked"
+            !Path::new(&out).exists(),
+            "nothing is made before everything is checked"
         );
     };
     check("monty-hall", "monty-hell", 5, "monty-hell");
@@ -199,6 +218,16 @@ fn bad_specs_are_refused_with_line_and_reason() {
     check("games = 2", "gamez = 2", 7, "unknown field `gamez`");
     check("games = 2", "games = 99999999999", 7, "cannot be played");
     check("title", "\"", 3, "");
+    check("games = 2", "games = 0", 7, "0 games");
+    check("games = 2", "games = -1", 7, "");
+    check(
+        "title = \"Doors\"",
+        "title = \"Doors\"\nwidth = 3",
+        4,
+        "unknown field `width`",
+    );
+    check("games = 2", "games = 2\nuntil = 0.0", 8, "positive");
+    check("players = [\"{player}\"]", "players = []", 5, "no players");
     // Folders.
     let spec = place.spec(&small);
     let said = refuse(&["run", &spec, "--out", "/dev/null/there"]);
@@ -215,6 +244,60 @@ fn bad_specs_are_refused_with_line_and_reason() {
     assert!(refuse(&["run", &other, "--out", &place.at("")]).contains("holds other files"));
     assert!(refuse(&["run", "no-such-preset"]).contains("lab list"));
     assert!(refuse(&["report", "/dev/null"]).contains("/dev/null"));
+}
+
+/// With several specs nothing is played before all of them have been looked at.
+#[test]
+fn a_bad_spec_stops_the_good_one_beside_it() {
+    let place = Place::new("several");
+    let (good, bad, out) = (place.at("good.toml"), place.at("bad.toml"), place.at("out"));
+    let small = DOORS.replace("games = 250", "games = 2");
+    std::fs::write(&good, &small).expect("a file");
+    let broken = small.replace("\"doors\"", "\"windows\"").replace("hp:2,2", "hq:2,2");
+    std::fs::write(&bad, broken).expect("a file");
+    let said = refuse(&["run", &good, &bad, "--out", &out]);
+    assert!(
+        said.contains("bad.toml:6: ") && said.contains("there is no player `hq`"),
+        "{said}"
+    );
+    assert!(!Path::new(&out).exists(), "nothing was made");
+    std::fs::write(&bad, small.replace("\"doors\"", "\"windows\"")).expect("a file");
+    succeed(&["run", &good, &bad, "--out", &out]);
+    assert_eq!(results(&format!("{out}/windows")), results(&format!("{out}/doors")));
+    assert!(Path::new(&out).join("index.html").is_file());
+}
+
+/// Cells are known by what is in the files they use, not by the files' names.
+#[test]
+fn other_contents_of_a_file_are_another_cell() {
+    let place = Place::new("contents");
+    let (rules, out) = (place.at("pick.kif"), place.at("out"));
+    let game = |worth: u32| {
+        format!(
+            "(role a) (init on) (<= (legal a left) (true on)) (<= (legal a right) (true on)) (<= (next left) (does a left)) \
+             (<= (next off) (true on)) (<= terminal (true off)) (<= (goal a {worth}) (true left)) (<= (goal a 0) (not (true left)))"
+        )
+    };
+    let spec = place.spec(&format!(
+        "name = \"pick\"\ntitle = \"Pick\"\n[[sweep]]\ngame = \"{rules}\"\nplayers = [\"random\"]\ngames = 20\n"
+    ));
+    std::fs::write(&rules, game(100)).expect("a file");
+    assert!(succeed(&["run", &spec, "--out", &out]).contains("20 games played, 0 there before"));
+    assert!(succeed(&["run", &spec, "--out", &out]).contains("0 games played, 20 there before"));
+    let first = results(&out);
+    std::fs::write(&rules, game(60)).expect("a file");
+    assert!(succeed(&["run", &spec, "--out", &out]).contains("20 games played, 0 there before"));
+    assert!(first.contains("[100]") && !results(&out).contains("[100]") && results(&out).contains("[60]"));
+    // A task that was queued before does not mix the two.
+    std::fs::write(&rules, game(70)).expect("a file");
+    assert!(refuse(&["work", &out, "--task", "0", "--of", "1"]).contains("have changed"));
+    // The old contents again: everything is there.
+    std::fs::write(&rules, game(100)).expect("a file");
+    assert!(succeed(&["run", &spec, "--out", &out]).contains("0 games played, 20 there before"));
+    assert_eq!(results(&out), first);
+    // A report needs none of the files.
+    std::fs::remove_file(&rules).expect("a file");
+    succeed(&["report", &out]);
 }
 
 #[test]

@@ -11,6 +11,10 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+fn text_of(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
 fn fails_with(args: &[&str], message: &str) {
     let output = surmise(args);
     assert!(!output.status.success(), "{args:?} should fail");
@@ -56,7 +60,21 @@ fn training_can_be_played_rated_and_resumed() {
             .status
             .success()
     );
+    let lab = |expected: &str| {
+        let spec = two.with_extension("toml");
+        let text = "name = \"net\"\ntitle = \"Net\"\n[set]\nnet = \"\"\n[[sweep]]\ngame = \"kuhn-poker\"\nplayers = [\"cfr:net={net}\", \"random\"]\n\
+                    games = 4\nneeds = \"net\"\n";
+        std::fs::write(&spec, text).unwrap();
+        let (spec, out) = (spec.to_str().unwrap().to_owned(), two.with_extension("lab"));
+        let set = format!("net={}", two.display());
+        let output = surmise(&["lab", "run", &spec, "--set", &set, "--out", out.to_str().unwrap()]);
+        assert!(text_of(&output).contains(expected), "{}", text_of(&output));
+    };
+    lab("4 games played, 0 there before");
+    lab("0 games played, 4 there before");
     let resumed = train("kuhn-poker", &two, &["--games", "40000", "--threads", "1", "--resume"]);
+    // The folder has the same name and holds another network: another experiment.
+    lab("4 games played, 0 there before");
     assert!(resumed.status.success(), "{}", text(&resumed.stderr));
     for file in ["checkpoint.safetensors", "network.safetensors", "table.safetensors"] {
         let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();

@@ -58,6 +58,7 @@ pub fn page(report: &Report<'_>) -> String {
         let _ = write!(body, "<figure>{}</figure>", chart.svg());
     }
     cells(&mut body, report);
+    seats(&mut body, report);
     rounds(&mut body, report);
     made(&mut body, report);
     whole(&spec.title, &body)
@@ -100,6 +101,14 @@ fn prose(text: &str) -> String {
         _ => format!("<code>{}</code>", escape(part)),
     };
     text.split('`').enumerate().map(part).collect()
+}
+
+/// A name of the program, which may be broken where its parts end.
+fn code(text: &str) -> String {
+    format!(
+        "<code>{}</code>",
+        escape(text).replace(',', ",<wbr>").replace(':', ":<wbr>")
+    )
 }
 
 fn badge(verdict: Verdict) -> String {
@@ -226,9 +235,11 @@ fn cells(body: &mut String, report: &Report<'_>) {
     if paper_states {
         *body += "<th class=\"n\">paper's states";
     }
-    *body += "<th class=\"last\">game and players</tr></thead><tbody>";
+    *body += "</tr></thead><tbody>";
+    let columns =
+        shown.len() + 1 + measures.len() + measures.iter().filter(|m| has_paper(m)).count() + usize::from(paper_states);
     for summary in &report.summaries {
-        *body += "<tr>";
+        *body += "<tr class=\"cell\">";
         for name in &shown {
             let _ = write!(body, "<td>{}", escape(summary.cell.var(name).unwrap_or_default()));
         }
@@ -257,14 +268,55 @@ fn cells(body: &mut String, report: &Report<'_>) {
         }
         let _ = write!(
             body,
-            "<td class=\"last\"><code>{}</code><br>{}</tr>",
-            escape(&summary.cell.game),
+            "</tr><tr class=\"who\"><td colspan=\"{columns}\">{}: {}</tr>",
+            code(&summary.cell.game),
             players(summary)
         );
     }
     *body += "</tbody></table></div>";
     *body += "<p class=\"soft\">touches are nodes of the game tree visited in a game, remembered ones included (the papers' measure); states are successors computed. \
               Win rates have Wilson's interval, other means Student's, medians one from order statistics.</p></section>";
+}
+
+/// The focused player's score in each seat, where seats were changed.
+fn seats(body: &mut String, report: &Report<'_>) {
+    let swapped: Vec<(&Summary<'_>, Vec<(usize, Interval)>)> = report
+        .summaries
+        .iter()
+        .map(|s| (s, s.by_seat()))
+        .filter(|(_, seats)| !seats.is_empty())
+        .collect();
+    let most = swapped.iter().map(|(_, seats)| seats.len()).max().unwrap_or(0);
+    if most == 0 {
+        return;
+    }
+    *body +=
+        "<section><h2>By seat</h2><div class=\"wide\"><table><thead><tr><th>cell<th>player<th class=\"n\">all seats";
+    for seat in 1..=most {
+        let _ = write!(body, "<th class=\"n\">seat {seat}");
+    }
+    *body += "</tr></thead><tbody>";
+    for (summary, seats) in swapped {
+        let cell = summary.cell;
+        let (mean, range) = interval(&summary.score(cell.focus), "score");
+        let _ = write!(
+            body,
+            "<tr><td>{}<td>{}<td class=\"n\">{mean}<div class=\"soft\">{range}</div>",
+            escape(&label(cell)),
+            code(&cell.players[cell.focus])
+        );
+        for (role, value) in &seats {
+            let name = report.role(cell, *role).unwrap_or_default();
+            let (mean, range) = interval(value, "score");
+            let _ = write!(
+                body,
+                "<td class=\"n\">{mean}<div class=\"soft\">{range}</div><div class=\"soft\">as {}</div>",
+                escape(&name)
+            );
+        }
+        *body += "</tr>";
+    }
+    *body += "</tbody></table></div><p class=\"soft\">The same matches, divided by where the player sat; a round of seats is one observation of all seats together.</p></section>";
 }
 
 fn heading(measure: &str) -> String {
@@ -286,8 +338,8 @@ fn heading(measure: &str) -> String {
 fn players(summary: &Summary<'_>) -> String {
     let cell = summary.cell;
     let name = |(at, player): (usize, &String)| match at == cell.focus && cell.players.len() > 1 {
-        true => format!("<strong><code>{}</code></strong>", escape(player)),
-        false => format!("<code>{}</code>", escape(player)),
+        true => format!("<strong>{}</strong>", code(player)),
+        false => code(player),
     };
     let names: Vec<String> = cell.players.iter().enumerate().map(name).collect();
     let swapped = if cell.swap {
@@ -295,7 +347,7 @@ fn players(summary: &Summary<'_>) -> String {
     } else {
         ""
     };
-    names.join(" ") + swapped
+    names.join(", ") + swapped
 }
 
 fn reference(reference: &Reference) -> String {
@@ -373,9 +425,14 @@ fn made(body: &mut String, report: &Report<'_>) {
     let _ = write!(
         body,
         "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in <code>results.jsonl</code>, the table in \
-         <code>cells.csv</code>, everything in <code>report.json</code>, the plots in <code>plot-N.svg</code>.</p>",
+         <code>cells.csv</code>, everything in <code>report.json</code>{}.</p>",
         escape(&report.manifest.command),
-        escape(&report.manifest.version)
+        escape(&report.manifest.version),
+        if report.charts.is_empty() {
+            ""
+        } else {
+            ", the plots in <code>plot-N.svg</code>"
+        }
     );
     let _ = write!(
         body,

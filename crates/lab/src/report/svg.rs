@@ -173,6 +173,17 @@ impl Chart {
         out + "</svg>\n"
     }
 
+    /// What is left free on the right: the horizontal lines are named there, out of the way of the curves.
+    fn right(&self) -> f64 {
+        let longest = self
+            .lines
+            .iter()
+            .map(|(label, _)| label.chars().count())
+            .max()
+            .unwrap_or(0);
+        RIGHT + 6.6 * longest as f64
+    }
+
     fn columns(&self) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
         (((WIDTH - LEFT) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
@@ -193,7 +204,7 @@ impl Chart {
             high: x_high,
             log: self.log_x,
             from: LEFT + 10.0,
-            to: WIDTH - RIGHT - 10.0,
+            to: WIDTH - self.right() - 10.0,
         };
         let y = Axis {
             low: y_low,
@@ -206,7 +217,7 @@ impl Chart {
     }
 
     fn grid(&self, out: &mut String, x: &Axis, y: &Axis) {
-        let (left, right) = (LEFT, WIDTH - RIGHT);
+        let (left, right) = (LEFT, WIDTH - self.right());
         for tick in y.ticks() {
             let at = y.at(tick);
             let _ = write!(
@@ -264,8 +275,8 @@ impl Chart {
             let _ = write!(
                 out,
                 r#"<text class="axis" x="{:.1}" y="{:.1}">{}</text>"#,
-                left + 5.0,
-                at - 4.0,
+                right + 4.0,
+                at + 4.0,
                 escape(label)
             );
         }

@@ -4,6 +4,7 @@ use crate::house::Front;
 use crate::{interrupt, output, progress};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
+use lab::contents;
 use lab::folder::{Folder, Manifest};
 use lab::presets::{PRESETS, find};
 use lab::run::{Tick, missing};
@@ -246,11 +247,13 @@ impl SpecArgs {
     }
 }
 
-/// Opens everything, and says what cannot be played before anything is.
+/// Reads a spec and the files it names, and looks whether its folder can be written.
 fn prepare(args: &SpecArgs, name: &str, several: bool) -> Result<(Spec, Manifest, PathBuf)> {
-    let (spec, manifest) = args.read(name)?;
+    let (mut spec, mut manifest) = args.read(name)?;
+    manifest.contents = contents::of(&spec, &Front)?;
+    spec.seal(&manifest.contents);
     let path = args.folder(&spec, several);
-    Folder::prepare(&path, &spec)?;
+    Folder::check(&path, &spec)?;
     Ok((spec, manifest, path))
 }
 
@@ -267,9 +270,11 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
     let threads = args
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    // All of them before any is played: a mistake in the last should not wait for the first.
+    let plans: Vec<Plan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
     let mut lines = Vec::new();
-    for (spec, manifest, path) in &prepared {
-        let (line, complete) = run_one(spec, manifest.clone(), path, threads)?;
+    for (plan, (_, manifest, path)) in plans.into_iter().zip(&prepared) {
+        let (line, complete) = run_one(&plan, manifest.clone(), path, threads)?;
         lines.push(line);
         if !complete {
             eprintln!("surmise: stopped; everything that was finished is kept, and the same command goes on from here");
@@ -283,10 +288,16 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_one(spec: &Spec, mut manifest: Manifest, path: &Path, threads: usize) -> Result<(report::Line, bool)> {
+/// Opens the games of a spec and seats its players.
+fn open(spec: &Spec) -> Result<Plan<'_>> {
     let spinner = progress::spinner(&format!("{}: opening its games", spec.name));
-    let plan = Plan::new(spec, &Front)?;
+    let plan = Plan::new(spec, &Front);
     spinner.finish_and_clear();
+    plan
+}
+
+fn run_one(plan: &Plan<'_>, mut manifest: Manifest, path: &Path, threads: usize) -> Result<(report::Line, bool)> {
+    let spec = plan.spec;
     // Only now: a spec that is refused leaves no folder behind.
     let folder = Folder::prepare(path, spec)?;
     let _lock = folder.lock(false)?;
@@ -295,7 +306,7 @@ fn run_one(spec: &Spec, mut manifest: Manifest, path: &Path, threads: usize) -> 
     folder.describe(&manifest, spec)?;
     let whys = spec.left_out.iter().chain(plan.left_out.iter().map(|(_, why)| why));
     whys.for_each(|why| eprintln!("surmise: {}: {why}", spec.name));
-    let ended = play(&plan, &folder, threads, (0, 1), "local")?;
+    let ended = play(plan, &folder, threads, (0, 1), "local")?;
     folder.finish(spec)?;
     let (line, _) = report::write(&folder)?;
     let mut out = format!(
@@ -379,8 +390,8 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     if tasks == 0 || args.threads == 0 || args.nodes == Some(0) {
         bail!("an array needs at least one task, one node and one thread");
     }
-    let folder = Folder::prepare(&path, &spec)?;
     let plan = Plan::new(&spec, &Front)?;
+    let folder = Folder::prepare(&path, &spec)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
     let busy = match Submitted::read(&folder)? {
@@ -476,8 +487,9 @@ fn work(path: &Path, task: usize, of: usize, threads: usize) -> Result<ExitCode>
     if task >= of {
         bail!("--task counts from 0, so it has to be below --of");
     }
-    let (folder, _, spec) = Folder::open(path)?;
+    let (folder, manifest, spec) = Folder::open(path)?;
     let _lock = folder.lock(true)?;
+    contents::unchanged(&manifest.contents, &contents::of(&spec, &Front)?)?;
     let plan = Plan::new(&spec, &Front)?;
     let ended = play(&plan, &folder, threads, (task, of), &format!("task-{task}"))?;
     output::print(&format!(

@@ -8,7 +8,7 @@ use belief::SamplerKind;
 use game::Player;
 use learn::{Blueprint, LearnedHorizon, LearnedOpponents};
 use search::{Cfr, CfrOptions, Tools};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What was learned, and how far it is trusted.
@@ -69,6 +69,13 @@ impl Net {
             opponents,
             loaded: Arc::default(),
         }))
+    }
+
+    /// The files that it is read from.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.folder
+            .as_ref()
+            .map_or(Vec::new(), |folder| folder.files(self.table))
     }
 
     /// What a training has come to so far.

@@ -1,0 +1,62 @@
+//! Files that decide results: rules, weights, strategies. Their contents are part of the keys of the cells that use them, so that a cell is played
+//! again when what it was played with has changed, although its name has not.
+
+use crate::{House, Named, Spec};
+use anyhow::{Context, Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Games and players that read files, by name, with a fingerprint of what is in them.
+pub type Contents = BTreeMap<String, String>;
+
+/// What the files of a spec hold now. Files that are not there are left to whoever opens the game or seats the player: the message is better there.
+///
+/// # Errors
+/// If one that is there cannot be read.
+pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
+    let games: BTreeSet<&str> = spec.cells.iter().map(|c| c.game.as_str()).collect();
+    let players: BTreeSet<&str> = spec.cells.iter().flat_map(|c| &c.players).map(String::as_str).collect();
+    let named = games.into_iter().map(Named::Game);
+    let named = named.chain(players.into_iter().map(Named::Player));
+    let mut contents = Contents::new();
+    for name in named {
+        let mut prints = Vec::new();
+        for path in house.files(name).iter().filter(|path| path.is_file()) {
+            prints.push(fingerprint(path).with_context(|| format!("cannot read `{}`", path.display()))?);
+        }
+        if !prints.is_empty() {
+            contents.insert(name.text().to_owned(), prints.join(" "));
+        }
+    }
+    Ok(contents)
+}
+
+/// Whether the files are still those that a folder was made for.
+///
+/// # Errors
+/// If they are not: with the name of the game or player.
+pub fn unchanged(before: &Contents, now: &Contents) -> Result<()> {
+    match now.iter().find(|(name, print)| before.get(*name) != Some(*print)) {
+        None => Ok(()),
+        Some((name, _)) => bail!("the files of `{name}` have changed since this was submitted; submit it again"),
+    }
+}
+
+/// Length and FNV-1a of a file: against mistakes, not against malice.
+fn fingerprint(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 16];
+    let (mut length, mut hash) = (0_u64, 0xcbf2_9ce4_8422_2325_u64);
+    loop {
+        let n = file.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(format!("{length}-{hash:016x}"));
+        }
+        length += n as u64;
+        for &byte in &buffer[..n] {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
