@@ -105,6 +105,9 @@ pub enum News<'a> {
 impl Message<'_> {
     /// Reads a message; nothing if it is none.
     pub fn parse(text: &str) -> Option<Message<'_>> {
+        if is_infix(text) {
+            return None;
+        }
         let expression = kif::first(text).ok()?;
         let items = kif::items(expression).unwrap_or_else(|| vec![expression]);
         let (&word, rest) = items.split_first()?;
@@ -163,6 +166,14 @@ impl<'a> News<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether somebody speaks the infix dialect of ggp_python, `start(id, role, …)`: worth a better word than that it is no message.
+pub fn is_infix(text: &str) -> bool {
+    let text = text.trim_start();
+    let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
+    let words = ["info", "preview", "start", "play", "stop", "abort"];
+    words.contains(&word.to_ascii_lowercase().as_str()) && text[word.len()..].trim_start().starts_with('(')
 }
 
 fn name(text: &str) -> Option<&str> {
@@ -261,9 +272,15 @@ mod tests {
             "((PLAY) m1 NIL)",
             "(PLAY (m) NIL)",
             "(PLAY m x y z)",
+            "start(m1, x, [role(x)], 30, 10)",
+            "info()",
+            "play ( m1, 0, None, [])",
         ] {
             assert_eq!(Message::parse(text), None, "{text}");
         }
+        assert!(
+            is_infix(" stop(m1, 3, switch, [1])") && !is_infix("(stop m1 NIL)") && !is_infix("info") && !is_infix("")
+        );
     }
 
     #[test]

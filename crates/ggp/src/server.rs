@@ -4,7 +4,7 @@
 //! What belongs to a match lives in its [`Session`]; here is only which matches there are.
 
 use crate::http::{self, Limits, Refusal, Request};
-use crate::message::{Message, News, Variant};
+use crate::message::{self, Message, News, Variant};
 use crate::session::{self, Bench, Brief, Session};
 use std::collections::HashMap;
 use std::io;
@@ -206,6 +206,13 @@ impl Shared {
         let text = gdl::source::decode(&body).text;
         let reply = match Message::parse(&text) {
             Some(message) => self.answer(&message, request.arrived),
+            None if message::is_infix(&text) => {
+                warn!(
+                    bytes = body.len(),
+                    "a message in infix notation, as ggp_python sends them; this player speaks KIF: (START id role (rules…) 30 10)"
+                );
+                "what".to_owned()
+            }
             None => {
                 warn!(
                     bytes = body.len(),

@@ -50,15 +50,17 @@ pub fn usual_variant(rules: &gdl::Rules) -> Variant {
     }
 }
 
-/// A name for a match that no other match has: letters, digits, `.`, `_` and `-`, at most 40 of them, whatever the game is called.
+/// A name for a match that no other match has: letters, digits, `.` and `_`, at most 40 of them, whatever the game is called. The protocol allows `-`
+/// too, but some players' readers do not (ggp-rs).
 pub fn match_id(game: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let word: String = game
         .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .map(|c| if c == '-' { '_' } else { c })
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
         .take(16)
         .collect();
-    let word = word.trim_matches('-');
+    let word = word.trim_matches('_');
     let millis = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let millis = millis.map_or(0, |d| d.as_millis() as u64);
     let number = NEXT.fetch_add(1, Ordering::Relaxed) % 100_000;
@@ -86,7 +88,7 @@ mod tests {
         for id in &ids {
             assert!(id.len() <= 40 && id.starts_with('m'), "{id}");
             assert!(
-                id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)),
+                id.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c)),
                 "{id}"
             );
             assert!(!id.contains(".."), "{id}");
