@@ -5,6 +5,8 @@
 
 mod play;
 mod record;
+mod views;
 
 pub use play::{Clock, Excuse, Guest, Match, Outcome, Reply, Seat, SeatReport};
 pub use record::{Record, RecordError, Round, Substitution, Wire, replay};
+pub use views::{escape, views};

@@ -17,6 +17,7 @@ mod rating;
 mod strategy;
 pub mod table;
 pub mod wire;
+mod xmltrace;
 
 pub use cli::run;
 pub use load::{Loaded, load};

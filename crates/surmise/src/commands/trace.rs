@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
-use crate::{interrupt, output};
+use crate::{interrupt, output, xmltrace};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Rng, RoleId, Seed, Simulator, State};
 use serde_json::{Map, Value, json};
@@ -17,6 +17,9 @@ use std::process::ExitCode;
 ///
 /// --follow plays the moves of such a file instead of random ones and prints what *this* engine derives, so that two
 /// engines can be compared line by line.
+///
+/// --xml prints a random game as XML in the format of Dresden's GameController instead, and --check reads such a file and says
+/// whether this engine derives the same states, legal moves, end and goals.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
@@ -33,6 +36,12 @@ pub struct Args {
     /// Play the moves of this trace (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["playouts", "seed"])]
     follow: Option<String>,
+    /// Print one random game as XML
+    #[arg(long, conflicts_with_all = ["playouts", "follow"])]
+    xml: bool,
+    /// Hold an XML trace against this engine
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["playouts", "seed", "follow", "xml", "steps"])]
+    check: Option<String>,
     /// Which engine to ask; all print the same bytes
     #[arg(long, value_enum, default_value_t)]
     engine: EngineKind,
@@ -52,6 +61,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let engine = Engine::new(&reading.rules, &options)?;
     let mut sim = engine.simulator();
+    if args.xml {
+        let mut rng = Seed(args.seed).child("trace").nth(0).rng();
+        output::print(&xmltrace::write(sim.as_mut(), &args.game, &mut rng, args.steps)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(file) = &args.check {
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+        let steps = xmltrace::check(sim.as_mut(), &text).with_context(|| file.clone())?;
+        output::print(&format!("{file}: {steps} steps, all as the rules say\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut tracer = Tracer {
         sim: sim.as_mut(),
         shows_sees,
