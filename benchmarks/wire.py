@@ -11,7 +11,7 @@ does nothing but use it. The manager measures each move from before it connects 
 the clock (not the clock and its grace).
 info: 50 INFO at once while the player thinks about a move; the time that the slowest took.
 cycles: START and STOP, over and over; memory, threads and open files before and after.
-corpus: our manager and our player on every game of the catalogue with hidden information; counts errors and records that do not replay.
+corpus: our manager and our player on every game of the catalogue that hides something; counts errors and records that do not replay.
 
 Ends with status 1 if something is not as it should be.
 """
@@ -65,8 +65,8 @@ def burn():
 
 def roles(surmise, game):
     """How many roles have to be played."""
-    trace = subprocess.run([surmise, "match", game, "random", "--games", "1", "--json"], capture_output=True, text=True, check=True)
-    return len(json.loads(trace.stdout)["players"])
+    trace = subprocess.run([surmise, "trace", game, "--steps", "0"], capture_output=True, text=True, check=True)
+    return len([role for role in json.loads(trace.stdout)["legal"] if role != "random"])
 
 
 def rules(surmise, game):
@@ -174,9 +174,13 @@ def cycles(args):
     return after[0] < before[0] + 8192 and after[1] <= before[1] + 1 and after[2] <= before[2] + 1
 
 
+# At their full size these take too long for ten matches: a belief in which both armies are unseen is found by much searching.
+SMALLER = {"blind-breakthrough": "blind-breakthrough:width=5,height=5"}
+
+
 def corpus(args):
     """Our manager and our player on games with hidden information."""
-    games = args.games.split(";") if args.games else [p.stem for p in sorted((ROOT / "games").glob("*.kif"))]
+    games = args.games.split(";") if args.games else [SMALLER.get(p.stem, p.stem) for p in sorted((ROOT / "games").glob("*.kif"))]
     good = True
     for game in games:
         text = rules(args.surmise, game)
@@ -191,7 +195,7 @@ def corpus(args):
             player.close()
         fine = replayed and not errors and len(records) == args.matches
         good &= fine
-        print(f"{game:24} {len(records):3} matches, {len(errors)} errors, {'replayed' if replayed else 'NOT REPLAYED'}, "
+        print(f"{game:36} {len(records):3} matches, {len(errors)} errors, {'replayed' if replayed else 'NOT REPLAYED'}, "
               f"{time.perf_counter() - began:.1f} s {'' if fine else '  <-- ' + str(errors[:3])}", flush=True)
     return good
 

@@ -730,6 +730,150 @@ fn t29_a_killed_manager_leaves_a_record_that_replays() {
     assert!(replayed.status.success(), "{replayed:?}");
 }
 
+/// The manager dies in the middle of a match and is started again. The player still holds a match that nobody will ever end: it is busy for as long as
+/// that might go on, and then makes room; the record of the first match is kept.
+#[test]
+#[cfg(unix)]
+fn t28_a_killed_manager_is_started_again() {
+    let player = player_with("random", |options| options.forget = Duration::from_millis(500));
+    let silent = Fake::answering(|message| match message.starts_with("(PLAY") {
+        true => None,
+        false => polite(message, "noop"),
+    });
+    let folder = folder("restart");
+    let players = format!("{};{}", player.peer(), silent.name());
+    let record = folder.to_str().unwrap().to_owned();
+    let clocks = ["--start-clock", "1", "--play-clock", "1", "--record", &record];
+    let mut child = manage(&[&["tictactoe", "--players", &players], &clocks[..]].concat())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !silent.messages().iter().any(|m| m.starts_with("(PLAY")) {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        pause(20);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(player.handle.matches(), 1, "nobody told the player");
+    let again = format!("{};random", player.peer());
+    let run = || {
+        let output = manage(&[&["tictactoe", "--json", "--players", &again], &clocks[..]].concat())
+            .output()
+            .unwrap();
+        let said: serde_json::Value = String::from_utf8(output.stdout).unwrap().parse().unwrap();
+        (output.status.success(), said["players"][0]["errors"].clone())
+    };
+    // At once: the new match is played to its end, by the referee's moves.
+    let (played, errors) = run();
+    assert!(played && errors["BUSY"].as_u64().is_some_and(|n| n >= 3), "{errors}");
+    // Three play clocks and what it waits for besides: now there is room.
+    pause(4_000);
+    let (played, errors) = run();
+    assert!(played && errors == serde_json::json!({}), "{errors}");
+    let files = std::fs::read_dir(&folder).unwrap().flatten().map(|f| f.path());
+    let records: Vec<PathBuf> = files.filter(|f| f.extension().is_some_and(|e| e == "json")).collect();
+    assert!(records.len() >= 2, "{records:?}");
+    let replayed = Command::new(env!("CARGO_BIN_EXE_surmise"))
+        .arg("replay")
+        .args(&records)
+        .output()
+        .unwrap();
+    assert!(replayed.status.success(), "{replayed:?}");
+}
+
+/// What a viewer is given for one role holds nothing that the role may not see.
+#[test]
+fn t29_xml_views_hide_what_is_hidden() {
+    let folder = folder("views");
+    let record = folder.join("m.json");
+    let surmise = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_surmise")).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+    };
+    let (file, out) = (record.to_str().unwrap(), folder.join("xml"));
+    surmise(&[
+        "match",
+        "kuhn-poker",
+        "random",
+        "random",
+        "--games",
+        "1",
+        "--seed",
+        "3",
+        "--record",
+        folder.to_str().unwrap(),
+    ]);
+    let (text, path) = only_record(&folder);
+    std::fs::rename(path, &record).unwrap();
+    let played = Record::from_json(&text.parse().unwrap()).unwrap();
+    surmise(&["replay", file, "--views", out.to_str().unwrap()]);
+    let read = |role: &str, name: &str| {
+        let dirs = std::fs::read_dir(&out).unwrap().flatten().map(|d| d.path());
+        let dir = dirs
+            .into_iter()
+            .find(|d| d.to_str().unwrap().ends_with(&format!("-{role}")))
+            .unwrap();
+        std::fs::read_to_string(dir.join(name)).unwrap()
+    };
+    let element = |fluent: &str| {
+        let words: Vec<String> = fluent
+            .to_uppercase()
+            .split([' ', '(', ')'])
+            .map(str::to_owned)
+            .collect();
+        words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>()
+    };
+    let roles: Vec<&String> = played.roles.iter().collect();
+    for (number, role) in roles.iter().enumerate() {
+        for step in 0..played.states.len() {
+            let text = read(role, &format!("step_{}.xml", step + 1));
+            let facts = text[text.find("<state>").unwrap()..].matches("<fact>").count();
+            let expected = match (role.as_str(), step) {
+                ("random", _) => played.states[step].len(),
+                (_, 0) => 0,
+                _ => played.rounds[step - 1].percepts[number].len(),
+            };
+            assert_eq!(facts, expected, "{role}, step {step}: {text}");
+            assert_eq!(text.contains("<move>"), role.as_str() == "random" && step > 0, "{text}");
+        }
+        let last = read(role, "finalstate.xml");
+        assert!(
+            last.contains(&format!("<sight-of>{}</sight-of>", role.to_uppercase())),
+            "{last}"
+        );
+        assert!(last.contains(&format!("<reward>{}</reward>", played.goals[number])) && !last.contains("playclock"));
+    }
+    // With rules about what is to be seen: what they say, role by role.
+    let fluent = played.states[1].iter().find(|f| f.starts_with('(')).unwrap();
+    let (view, seer) = (
+        folder.join("view.kif"),
+        roles.iter().find(|r| r.as_str() != "random").unwrap(),
+    );
+    std::fs::write(
+        &view,
+        format!("(<= (sees_xml {seer} (shown {fluent})) (true {fluent}))"),
+    )
+    .unwrap();
+    std::fs::remove_dir_all(&out).unwrap();
+    surmise(&[
+        "replay",
+        file,
+        "--views",
+        out.to_str().unwrap(),
+        "--view",
+        view.to_str().unwrap(),
+    ]);
+    for role in roles.iter().filter(|r| r.as_str() != "random") {
+        let text = read(role, "step_2.xml");
+        assert_eq!(text.contains("<prop-f>SHOWN</prop-f><arg>"), role == seer, "{text}");
+        assert!(
+            role != seer || element(fluent).iter().all(|word| text.contains(word)),
+            "{text}"
+        );
+        assert!(!read(role, "step_1.xml").contains("<fact>"), "it did not hold before");
+    }
+}
+
 /// Lines about one role hold nothing of what another role was told.
 #[test]
 fn logs_keep_views_apart() {
@@ -774,62 +918,70 @@ fn logs_keep_views_apart() {
     );
 }
 
+/// Games that are over quickly; `benchmarks/wire.py corpus` plays every game of the catalogue, ten matches each.
+const SMALL: &[&str] = &[
+    "kuhn-poker",
+    "monty-hall",
+    "monty-hall:doors=4",
+    "krieg-tictactoe",
+    "blind-tictactoe",
+    "meier",
+    "leduc-poker",
+    "number-guessing",
+    "tiger",
+    "mastermind",
+    "matching-pennies",
+    "scissors-paper-rock",
+    "goofspiel",
+    "liars-dice",
+    "banker-and-thief",
+    "border-protection",
+    "guess-who",
+    "phantom-tictactoe",
+    "biased-blind-tictactoe",
+    "transit",
+];
+
 #[test]
 fn t32_our_player_at_our_table() {
-    let games = [
-        "kuhn-poker",
-        "monty-hall",
-        "krieg-tictactoe",
-        "meier",
-        "leduc-poker",
-        "number-guessing",
-        "tiger",
-        "mastermind",
-    ];
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        for game in games {
-            scope.spawn(move || {
-                let engine = engine(game);
-                let player = player_with("hp:8,2", |options| options.max_matches = 4);
-                let name = format!("remote:{}", player.peer());
-                let probe = table(&engine, &[], Variant::Gdl2b);
-                let names = vec![name.as_str(); probe.seats().len()];
-                let mut table = table(&engine, &names, Variant::Gdl2b);
-                table.clocks.play = 10;
-                table.clocks.start = 10;
-                for seed in 0..2 {
-                    // One player in several seats: it needs matches of different names.
-                    if names.len() > 1 {
-                        let others = vec!["random"; names.len() - 1];
-                        table.players = [&[name.as_str()], &others[..]]
-                            .concat()
-                            .iter()
-                            .map(|p| PlayerSpec::parse(p).unwrap())
-                            .collect();
-                    }
-                    let (_, outcome) = outcome(&table, seed);
-                    let seat = table.seats()[0].0;
-                    let bad: Vec<_> = outcome
-                        .record
-                        .rounds
-                        .iter()
-                        .filter_map(|r| r.substitutions[seat].clone())
-                        .collect();
-                    assert!(bad.is_empty(), "{game}: {bad:?}");
-                    assert!(
-                        outcome
-                            .record
-                            .wire
-                            .as_ref()
-                            .unwrap()
-                            .start_errors
-                            .iter()
-                            .all(String::is_empty)
-                    );
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(game) = SMALL.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    play_against_ourselves(game, 3);
                 }
             });
         }
     });
+}
+
+/// Every seat is one of our players behind a socket; nobody makes a mistake, and the record replays.
+fn play_against_ourselves(game: &str, matches: u64) {
+    let engine = engine(game);
+    let seats = table(&engine, &[], Variant::Gdl2b).seats();
+    let players: Vec<_> = seats.iter().map(|_| player("hp:8,2")).collect();
+    let names: Vec<String> = players.iter().map(|p| format!("remote:{}", p.peer())).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut table = table(&engine, &names, Variant::Gdl2b);
+    (table.clocks.start, table.clocks.play) = (10, 10);
+    for seed in 0..matches {
+        let (_, outcome) = outcome(&table, seed);
+        let bad: Vec<_> = outcome
+            .record
+            .rounds
+            .iter()
+            .flat_map(|r| r.substitutions.iter().flatten())
+            .collect();
+        assert!(bad.is_empty(), "{game}: {bad:?}");
+        assert!(outcome.record.complete, "{game}");
+        let wire = outcome.record.wire.as_ref().unwrap();
+        assert!(
+            wire.start_errors.iter().all(String::is_empty),
+            "{game}: {:?}",
+            wire.start_errors
+        );
+    }
 }
 
 #[test]
@@ -869,4 +1021,79 @@ fn our_own_player_passes_the_compliance_report() {
     let (code, text) = run(&fake.peer.to_string());
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("FAILED") && text.contains("not a legal move"), "{text}");
+}
+
+/// A trace written by hand from the rules, as Dresden's GameController would write it.
+const TRACE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<gametrace><game>buttons</game><steps>
+ <step nb="1"><state><fluent>(step 1)</fluent></state>
+  <legal_moves><move role="robot">press</move><move role="robot">(wait 1)</move></legal_moves><moves><move role="robot">press</move></moves></step>
+ <step nb="2"><state><fluent>(step 2)</fluent><fluent>lit</fluent></state>
+  <legal_moves><move role="robot">press</move><move role="robot">( wait 2 )</move></legal_moves><moves><move role="robot">(wait 2)</move></moves></step>
+ <step nb="3"><state><fluent>lit</fluent><fluent>(step 3)</fluent></state><terminal/><goal_values><goal_value role="robot">100</goal_value></goal_values></step>
+</steps></gametrace>"#;
+const BUTTONS: &str = "(role robot) (init (step 1)) (succ 1 2) (succ 2 3) (<= (legal robot press) (true (step ?n))) \
+    (<= (legal robot (wait ?n)) (true (step ?n))) (<= (next (step ?m)) (true (step ?n)) (succ ?n ?m)) \
+    (<= (next lit) (does robot press) (not (true lit))) (<= (next lit) (true lit) (not (does robot press))) \
+    (<= terminal (true (step 3))) (<= (goal robot 100) (true lit)) (<= (goal robot 0) (not (true lit)))";
+
+/// The traces that Dresden's programs come with are not ours to ship; the format is read, and every kind of difference is found.
+#[test]
+fn t33_traces_are_followed_and_differences_found() {
+    let folder = folder("traces");
+    let (game, file) = (folder.join("buttons.kif"), folder.join("trace.xml"));
+    std::fs::write(&game, BUTTONS).unwrap();
+    let check = |game: &str, trace: &str| {
+        std::fs::write(&file, trace).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_surmise"))
+            .args(["trace", game, "--check", file.to_str().unwrap()])
+            .output()
+            .unwrap();
+        (
+            output.status.success(),
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let buttons = game.to_str().unwrap();
+    let (good, said) = check(buttons, TRACE);
+    assert!(good && said.contains("3 steps"), "{said}");
+    for (from, to, why) in [
+        (
+            "<fluent>lit</fluent></state>\n",
+            "</state>\n",
+            "step 2: fluents differ: only here [\"lit\"]",
+        ),
+        ("( wait 2 )", "(wait 3)", "step 2: legal moves differ"),
+        ("<terminal/>", "", "step 3: the game is over here"),
+        (">100<", ">50<", "step 3: goals differ"),
+        (
+            "<move role=\"robot\">(wait 2)</move></moves>",
+            "<move role=\"robot\">jump</move></moves>",
+            "step 2: `jump` is never a move",
+        ),
+        ("<fluent>(step 1)</fluent>", "<fluent>(step 1</fluent>", "no term"),
+        ("gametrace", "trace", "not a trace"),
+        ("</steps>", "", "not XML"),
+    ] {
+        let changed = TRACE.replace(from, to);
+        assert_ne!(changed, TRACE);
+        let (good, said) = check(buttons, &changed);
+        assert!(!good && said.contains(why), "{said}");
+    }
+    // What one engine writes, another follows.
+    for game in ["kuhn-poker", "tictactoe", "monty-hall", "krieg-tictactoe"] {
+        let run = |args: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_surmise"))
+                .arg("trace")
+                .arg(game)
+                .args(args)
+                .output()
+                .unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let written = run(&["--xml", "--seed", "5", "--engine", "reference"]);
+        assert_eq!(written, run(&["--xml", "--seed", "5"]), "{game}");
+        let (good, said) = check(game, &written);
+        assert!(good, "{said}");
+    }
 }

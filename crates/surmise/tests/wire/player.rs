@@ -23,7 +23,7 @@ const HIDDEN: &str = "(role guesser) (role random) (init (step 1)) (door 1) (doo
 const DOORS: &[&str] = &["(open 1)", "(open 2)", "(open 3)"];
 
 /// Monty Hall as in the 2012 paper, as Dresden's manager would send it: all in upper case.
-const MONTY: &str = "(ROLE CANDIDATE) (ROLE RANDOM) (INIT (CLOSED 1)) (INIT (CLOSED 2)) (INIT (CLOSED 3)) (INIT (STEP 1)) \
+pub const MONTY: &str = "(ROLE CANDIDATE) (ROLE RANDOM) (INIT (CLOSED 1)) (INIT (CLOSED 2)) (INIT (CLOSED 3)) (INIT (STEP 1)) \
     (<= (LEGAL RANDOM (HIDE_CAR ?D)) (TRUE (STEP 1)) (TRUE (CLOSED ?D))) \
     (<= (LEGAL RANDOM (OPEN_DOOR ?D)) (TRUE (STEP 2)) (TRUE (CLOSED ?D)) (NOT (TRUE (CAR ?D))) (NOT (TRUE (CHOSEN ?D)))) \
     (<= (LEGAL RANDOM NOOP) (TRUE (STEP 3))) (<= (LEGAL CANDIDATE (CHOOSE ?D)) (TRUE (STEP 1)) (TRUE (CLOSED ?D))) \
@@ -210,6 +210,26 @@ fn t04_limits_turn_away_what_is_too_much() {
     player.expect("(INFO)", INFO);
 }
 
+/// The dialect of ggp_python is not spoken, and that is said: to the peer by `what`, in the log in words (checklist, section 5, variant C).
+#[test]
+fn t04_infix_messages_are_refused_clearly() {
+    let player = player("random");
+    for message in [
+        "start(m1, first, [role(first), role(second)], 30, 10)",
+        "play(m1, 0, None, [])",
+        "stop(m1, 1, noop, [3])",
+        "info()",
+    ] {
+        let request = format!(
+            "POST / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\nContent-Length: {}\r\n\r\n{message}",
+            message.len()
+        );
+        assert_eq!(player.body(request.as_bytes()), "what", "{message}");
+    }
+    assert_eq!(player.handle.matches(), 0);
+    player.expect("(INFO)", INFO);
+}
+
 #[test]
 fn t05_replies_are_exact_and_the_connection_ends() {
     let player = player("random");
@@ -227,7 +247,7 @@ fn t05_replies_are_exact_and_the_connection_ends() {
 fn t06_fifty_infos_during_a_play() {
     let player = player("hp");
     player.expect(&start("m1", "first", OPEN, "1 3"), "ready");
-    let slowest = std::thread::scope(|scope| {
+    let took = std::thread::scope(|scope| {
         let play = scope.spawn(|| (player.moves("(PLAY m1 NIL)", SAYS), Instant::now()));
         std::thread::sleep(Duration::from_millis(200));
         let asked: Vec<_> = (0..50)
@@ -242,9 +262,17 @@ fn t06_fifty_infos_during_a_play() {
         let answered: Vec<(Duration, Instant)> = asked.into_iter().map(|a| a.join().unwrap()).collect();
         let (_, moved) = play.join().unwrap();
         assert!(answered.iter().all(|(_, at)| *at < moved), "the move came first");
-        answered.iter().map(|(took, _)| *took).max().unwrap()
+        let mut took: Vec<Duration> = answered.iter().map(|(took, _)| *took).collect();
+        took.sort();
+        took
     });
-    // 100 ms on a machine with nothing else to do (benchmarks/wire.py measures it); tests share theirs.
+    // All of them within 100 ms on a machine with nothing else to do (benchmarks/wire.py measures that). Tests share theirs with other tests, and a
+    // single answer may have to wait for a core; most do not.
+    let (median, slowest) = (took[took.len() / 2], took[took.len() - 1]);
+    assert!(
+        median < Duration::from_millis(100),
+        "half of them took {median:?} or more"
+    );
     assert!(slowest < Duration::from_secs(1), "{slowest:?}");
 }
 
