@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SECONDS ?= 600
 
-.PHONY: test fmt clippy unit bench fuzz play slurm-test lab
+.PHONY: test fmt clippy unit bench fuzz play slurm-test lab interop
 
 test: fmt clippy unit
 
@@ -35,3 +35,8 @@ slurm-test:
 # Every figure and table of the papers at its quick size, with reports in lab-results/.
 lab:
 	$(CARGO) run --release --quiet -p surmise -- lab run all --quick --out lab-results
+
+# Our manager against a player that somebody else wrote, from crates.io.
+interop:
+	$(CARGO) build --release --quiet
+	scripts/interop/ggp-rs.sh $${CARGO_TARGET_DIR:-target}/release/surmise tictactoe connect-four
