@@ -36,7 +36,8 @@ slurm-test:
 lab:
 	$(CARGO) run --release --quiet -p surmise -- lab run all --quick --out lab-results
 
-# Our manager against a player that somebody else wrote, from crates.io.
+# Other people's HTTP clients and servers, and a player that somebody else wrote, from crates.io.
 interop:
 	$(CARGO) build --release --quiet
+	scripts/interop/stacks.py $${CARGO_TARGET_DIR:-target}/release/surmise
 	scripts/interop/ggp-rs.sh $${CARGO_TARGET_DIR:-target}/release/surmise tictactoe connect-four

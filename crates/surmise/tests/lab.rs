@@ -123,6 +123,19 @@ fn killed_runs_lose_and_repeat_nothing() {
     // Running once more plays nothing.
     let said = succeed(&["run", &spec, "--out", &killed]);
     assert!(said.contains("0 games played, 1000 there before"), "{said}");
+    // Killed while it only writes: what is there stays whole.
+    for _ in 0..8 {
+        let mut child = Command::new(PROGRAM)
+            .args(["lab", "run", &spec, "--out", &killed])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        std::thread::sleep(Duration::from_micros(rng.below(150_000) as u64));
+        let _ = child.kill();
+        let _ = child.wait();
+        assert_eq!(results(&killed), results(&whole));
+        succeed(&["report", &killed]);
+    }
     // Seats are changed in this one, and the report says what each was worth.
     let page = std::fs::read_to_string(Path::new(&killed).join("report.html")).expect("a report");
     assert!(page.contains("<h2>By seat</h2>") && page.contains("as xplayer") && page.contains("as oplayer"));
