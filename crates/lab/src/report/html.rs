@@ -189,14 +189,15 @@ fn number(value: f64, beside: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
-    match beside {
-        b if b >= 1000.0 => thousands(value),
+    let text = match beside {
+        b if b >= 1000.0 => return thousands(value),
         b if b >= 10.0 => format!("{value:.1}"),
         b if b >= 0.1 => format!("{value:.2}"),
         b if b >= 0.001 => format!("{value:.3}"),
         0.0 => format!("{value:.1}"),
         _ => format!("{value:.1e}"),
-    }
+    };
+    text.replace('-', "−")
 }
 
 fn thousands(value: f64) -> String {
