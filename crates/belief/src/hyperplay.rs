@@ -103,6 +103,10 @@ enum End {
     Dead,
 }
 
+/// The last model that could explain what was seen may touch so many times the nodes after which others go off line. The papers' last model
+/// searches for however long it takes; if it finds nothing within this, percepts are ignored until something fits.
+const LAST_RESORT: u64 = 20;
+
 /// Nodes that are always allowed.
 const MAX_NODES: usize = 400_000;
 
@@ -254,11 +258,11 @@ impl Hyperplay {
                 ends.push(self.search(work, clues, number, left.min(limit))?);
             }
         }
-        // At least one stays on line, whatever it takes, as long as there is any budget.
+        // At least one should stay on line: that is worth far more than a model usually gets, but not a search without end.
         if !ends.contains(&End::Live) && !ends.contains(&End::Dead) {
             let furthest = (0..self.bag.len()).max_by_key(|&n| (self.bag[n].path.len(), usize::MAX - n));
             if let Some(number) = furthest {
-                self.search(work, clues, number, u64::MAX)?;
+                self.search(work, clues, number, limit.saturating_mul(LAST_RESORT))?;
             }
         }
         Ok(())

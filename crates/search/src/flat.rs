@@ -26,6 +26,11 @@ pub struct Plan {
     pub seed: Seed,
 }
 
+/// How often a state counts, for its share of the playouts, where so many models come down to so few distinct ones.
+pub(crate) fn repeats(models: usize, distinct: usize) -> u64 {
+    models.div_ceil(distinct.max(1)) as u64
+}
+
 /// Flat Monte Carlo in one state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flat {

@@ -10,17 +10,18 @@
 //! - inner decisions and bags are kept by view, for the whole match, and steps of the game are computed once (`cache` off gives
 //!   the papers' cost);
 //! - where the information set has no more histories than there would be models, all of them are used with their exact probabilities;
+//! - of moves that are worth exactly the same the quicker comes first, so that a win that is there is taken;
 //! - moves that simulations cannot tell apart are ordered by what we would know after them. The inner player never asks twice, so to it all questions
 //!   that leave one guess are alike; this makes the second half of a binary search come out right.
 
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places, memory};
 use crate::believer::Believer;
-use crate::flat::Guess;
+use crate::flat::{Guess, repeats};
 use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
-use crate::tally::{Sample, Tallies};
+use crate::tally::{Sample, Tallies, to_a_millionth};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told};
@@ -177,7 +178,8 @@ impl HyperPlayII {
         budget: &Budget,
     ) -> Result<(), Fault> {
         let moves = tallies.moves().to_vec();
-        let (playouts, pruning) = (self.options.playouts, self.options.inner.pruning);
+        let playouts = self.options.playouts.saturating_mul(repeats(self.models, roots.len()));
+        let pruning = self.options.inner.pruning;
         if pruning.cut_on_win || pruning.on_depth {
             let mut order = seed.child("order").rng();
             return sample_with_pruning(tallies, playouts, pruning, &mut order, |mv, model, left| {
@@ -257,7 +259,7 @@ impl HyperPlayII {
             doubts.push((self.doubt_after(tallies.moves()[mv], roots)?, mv));
         }
         // Stable, so that moves after which we know the same stay in their order.
-        doubts.sort_by(|a, b| round(a.0).total_cmp(&round(b.0)));
+        doubts.sort_by(|a, b| to_a_millionth(a.0).total_cmp(&to_a_millionth(b.0)));
         doubts
             .iter()
             .zip(ranking.iter_mut())
@@ -313,11 +315,6 @@ fn merged(models: Vec<Model>) -> Vec<Model> {
         }
     }
     distinct
-}
-
-/// To a millionth: differences in the order of summation are no knowledge.
-fn round(x: f64) -> f64 {
-    (x * 1e6).round()
 }
 
 impl Player for HyperPlayII {

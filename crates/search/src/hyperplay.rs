@@ -9,11 +9,12 @@
 //!
 //! Where we differ: models come from any sampler of [`belief`], by default the exact one; models that lead to the same state
 //! are one; and where the sampler holds fewer states possible than there would be models, all of them are used with
-//! their exact probabilities.
+//! their exact probabilities. The playouts of models that became one are played all the same, so that a player that knows the state
+//! does not look at it more fleetingly than one that is in doubt.
 
 use crate::Tools;
 use crate::believer::Believer;
-use crate::flat::{Guess, Plan, weigh};
+use crate::flat::{Guess, Plan, repeats, weigh};
 use crate::perfect::{Insight, Worth, decision};
 use belief::{BeliefError, OpponentModel, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
@@ -81,7 +82,8 @@ impl Player for HyperPlay {
         let seed = tools.seed.child("hp").nth(told.len() as u64);
         let mut decision = match &mut self.by {
             By::Playouts(playouts) => {
-                let playouts = budget.count(*playouts, USUAL_PLAYOUTS);
+                let each = budget.count(*playouts, USUAL_PLAYOUTS);
+                let playouts = each.saturating_mul(repeats(self.models, guesses.len()));
                 weigh(tools, &guesses, Plan { playouts, seed }, budget)?
             }
             By::Insight(insight) => {

@@ -9,7 +9,7 @@
 
 use crate::Tools;
 use crate::atlas::{Atlas, Edge, NodeId, Places};
-use crate::flat::{Guess, Plan, worths};
+use crate::flat::{Guess, Plan, repeats, worths};
 use crate::perfect::Worth;
 use crate::pruning::{Pruning, prune_and_weigh};
 use crate::tally::{Sample, Tallies};
@@ -197,7 +197,7 @@ impl Minds {
         let mut tallies = Tallies::new(bag.iter().map(|(_, w)| *w).collect(), &legal)?;
         let moves = tallies.moves().to_vec();
         let was = std::mem::replace(&mut self.options.levels, level - 1);
-        for _ in 0..self.options.playouts {
+        for _ in 0..self.options.playouts * repeats(self.options.models, bag.len()) {
             for (model, &(node, _)) in bag.iter().enumerate() {
                 for (mv, &first) in moves.iter().enumerate().filter(|_| moves.len() > 1) {
                     if tallies.is_legal(mv, model) {
@@ -248,7 +248,7 @@ impl Minds {
         };
         let guesses: Vec<Guess> = bag.iter().map(guess).collect();
         let plan = Plan {
-            playouts: self.options.playouts,
+            playouts: self.options.playouts * repeats(self.options.models, guesses.len()),
             seed,
         };
         let me = std::mem::replace(&mut tools.role, RoleId(role as u16));

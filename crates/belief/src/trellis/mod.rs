@@ -41,6 +41,8 @@ pub(crate) struct Trellis {
 const PATIENCE: usize = 4;
 /// States a layer may have in a run that goes back, at most, if the limit is not larger.
 const LARGEST: usize = 50_000;
+/// Joint moves tried, all told, by the runs that go back; past that a percept is ignored.
+const GOING_BACK: u64 = 30_000_000;
 /// A layer that was resampled and has come down to this part of the limit has few states left.
 const FEW: usize = 16;
 
@@ -181,11 +183,12 @@ impl Trellis {
         let now = work.now;
         let (mut back, mut limit) = (2, self.limit);
         let largest = LARGEST.max(self.limit.saturating_mul(4));
+        let enough = work.touches.saturating_add(GOING_BACK);
         loop {
             let from = last.saturating_sub(back);
             limit = limit.saturating_mul(4).min(largest);
             self.again += 1;
-            let grown = self.run_again(work, clues, from, limit);
+            let grown = self.run_again(work, clues, from, limit, enough);
             work.now = now;
             if let Some(layers) = grown? {
                 self.layers.truncate(from);
@@ -193,7 +196,7 @@ impl Trellis {
                 layer::prune(&mut self.layers, from);
                 return Ok(true);
             }
-            if (from == 0 && limit == largest) || work.is_out() {
+            if (from == 0 && limit == largest) || work.is_out() || work.touches >= enough {
                 return Ok(false);
             }
             back *= 2;
@@ -207,6 +210,7 @@ impl Trellis {
         clues: &[Clue],
         from: usize,
         limit: usize,
+        enough: u64,
     ) -> Result<Option<Vec<Layer>>, Fault> {
         let mut layers = vec![self.layers[from].clone()];
         let now = work.now;
@@ -220,7 +224,7 @@ impl Trellis {
                 return Ok(None);
             };
             layers.push(layer);
-            if work.is_out() && !is_last {
+            if (work.is_out() || work.touches >= enough) && !is_last {
                 return Ok(None);
             }
         }
