@@ -8,6 +8,7 @@ mod cones;
 mod events;
 mod goals;
 mod guards;
+mod numbering;
 mod plain;
 mod prefixes;
 mod step;
@@ -238,7 +239,7 @@ impl Scalar {
         let make = || {
             self.shared
                 .steps_fit
-                .then(|| ByteStep::new(self.game.network(), seeing))
+                .then(|| ByteStep::new(self.game.network(), seeing, self.game.passes()))
                 .flatten()
         };
         let Some(step) = self.shared.steps[at].get_or_init(make) else {

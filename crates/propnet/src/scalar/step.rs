@@ -1,11 +1,14 @@
 //! A whole step as machine code over bytes: state and moves in, successor, its legal moves and terminal out.
 //!
-//! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes.
+//! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes. Where joint
+//! moves are few, each has code of its own, in which the moves are constants.
 
-use crate::circuit::Circuit;
+use super::numbering::Numbering;
+#[cfg(target_arch = "x86_64")]
+use crate::circuit::{Circuit, Op};
 use crate::cpu::low_bits;
 #[cfg(target_arch = "x86_64")]
-use crate::jit::NativeBytes;
+use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::layout::ONE;
 #[cfg(target_arch = "x86_64")]
@@ -15,11 +18,25 @@ use crate::lower::Lowering;
 use crate::network::Network;
 use game::Rng;
 
+/// Operations of the code for all joint moves together, beyond which there is none but the code for any: it would not stay in
+/// the cache.
+const MOST_SPECIAL_OPS: usize = 30_000;
+
+/// Joint moves, beyond which only those have code of their own in which all roles but one pass.
+const MOST_JOINT_MOVES: usize = 64;
+
 /// Code for a step, and where it reads and writes.
 #[derive(Debug)]
 pub(super) struct ByteStep {
     #[cfg(target_arch = "x86_64")]
-    code: NativeBytes,
+    code: NativeBlocks,
+    /// Code for any joint move.
+    #[cfg(target_arch = "x86_64")]
+    any: BlockId,
+    /// Code for the joint moves that are numbered.
+    #[cfg(target_arch = "x86_64")]
+    special: Vec<BlockId>,
+    numbering: Numbering,
     /// The first byte of each role's moves.
     does: Vec<usize>,
     /// The first byte of each role's legal moves, and how many bytes, in multiples of eight.
@@ -37,7 +54,7 @@ pub(super) struct StepFrame {
     root_state: Vec<u64>,
     /// The first bytes of the frame when a game begins.
     root: Vec<u8>,
-    made: Vec<usize>,
+    joint: Vec<u32>,
 }
 
 impl StepFrame {
@@ -63,62 +80,34 @@ pub(super) const FIRST_FLUENT: usize = 8;
 
 #[cfg(target_arch = "x86_64")]
 impl ByteStep {
-    /// Compiles a step of an acyclic network, with every role's percepts if asked for.
-    pub fn new(net: &Network, percepts: bool) -> Option<ByteStep> {
+    /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
+    /// move in turn when it is not their turn.
+    pub fn new(net: &Network, percepts: bool, passes: &[Option<u32>]) -> Option<ByteStep> {
         if !net.cycles().is_empty() {
             return None;
         }
-        let mut circuit = Circuit::new();
-        let mut at = FIRST_FLUENT + net.n_fluents();
-        let mut room = |n: usize| {
-            let first = at.next_multiple_of(8);
-            at = first + n.next_multiple_of(8);
-            first
-        };
-        let n_moves = net.n_moves();
-        let does: Vec<usize> = n_moves.iter().map(|&n| room(n)).collect();
-        let legal: Vec<(usize, usize)> = n_moves.iter().map(|&n| (room(n), n.next_multiple_of(8))).collect();
-        let terminal = room(1);
-        let sees: Vec<usize> = net.outputs.sees.iter().map(|row| room(row.len())).collect();
-        let mut now = Lowering::new(net, &mut circuit, 0);
-        for f in 0..net.n_fluents() {
-            let wire = circuit.load((FIRST_FLUENT + f) as u32);
-            now.set(net.fluent(f), wire);
-        }
-        for (role, &n) in n_moves.iter().enumerate() {
-            for mv in 0..n {
-                let wire = circuit.load((does[role] + mv) as u32);
-                now.set(net.does(role, mv), wire);
+        let places = Places::new(net);
+        let mut blocks = BlocksBuilder::new(places.end as u32)?;
+        let any = places.circuit(net, percepts, None);
+        let any = blocks.add(&any)?;
+        let (mut numbering, mut special) = (Numbering::new(&places.n_moves, passes, MOST_JOINT_MOVES), Vec::new());
+        match special_circuits(net, &places, percepts, &numbering) {
+            Some(circuits) => {
+                for circuit in circuits {
+                    special.push(blocks.add(&circuit)?);
+                }
             }
-        }
-        let mut after = Lowering::new(net, &mut circuit, 0);
-        now.ensure(&mut circuit, &net.outputs.next);
-        for (f, &next) in net.outputs.next.iter().enumerate() {
-            let wire = now.plain(&mut circuit, next);
-            circuit.store((FIRST_FLUENT + f) as u32, wire);
-            after.set(net.fluent(f), wire);
-        }
-        for (role, row) in net.outputs.legal.iter().enumerate() {
-            after.ensure(&mut circuit, row);
-            for (mv, &s) in row.iter().enumerate() {
-                let wire = after.plain(&mut circuit, s);
-                circuit.store((legal[role].0 + mv) as u32, wire);
-            }
-        }
-        let wire = after.plain(&mut circuit, net.outputs.terminal);
-        circuit.store(terminal as u32, wire);
-        for (role, row) in net.outputs.sees.iter().enumerate().filter(|_| percepts) {
-            for (p, &s) in row.iter().enumerate() {
-                let wire = now.plain(&mut circuit, s);
-                circuit.store((sees[role] + p) as u32, wire);
-            }
+            None => numbering = Numbering::None,
         }
         Some(ByteStep {
-            code: NativeBytes::new(&circuit, at as u32)?,
-            does,
-            legal,
-            terminal,
-            inputs: at,
+            code: blocks.finish()?,
+            any,
+            special,
+            numbering,
+            does: places.does,
+            legal: places.legal,
+            terminal: places.terminal,
+            inputs: places.end,
         })
     }
 
@@ -144,20 +133,26 @@ impl ByteStep {
     /// the last state is in the frame.
     #[inline(always)]
     pub fn play(&self, frame: &mut StepFrame, rng: &mut Rng) -> (u32, bool) {
-        let StepFrame { bytes, root, made, .. } = frame;
+        let StepFrame { bytes, root, joint, .. } = frame;
         bytes[..root.len()].copy_from_slice(root);
         let mut moves = 0;
         loop {
-            made.clear();
-            for (&does, &(first, n)) in self.does.iter().zip(&self.legal) {
+            joint.clear();
+            for &(first, n) in &self.legal {
                 match pick(&bytes[first..first + n], rng) {
-                    Some(mv) => made.push(does + mv),
+                    Some(mv) => joint.push(mv as u32),
                     None => return (moves, true),
                 }
             }
-            made.iter().for_each(|&cell| bytes[cell] = 1);
-            self.code.run(bytes);
-            made.iter().for_each(|&cell| bytes[cell] = 0);
+            match self.numbering.number(joint) {
+                Some(number) => self.code.run(self.special[number], bytes),
+                None => {
+                    let cells = || self.does.iter().zip(&*joint).map(|(&first, &mv)| first + mv as usize);
+                    cells().for_each(|cell| bytes[cell] = 1);
+                    self.code.run(self.any, bytes);
+                    cells().for_each(|cell| bytes[cell] = 0);
+                }
+            }
             moves += 1;
             if bytes[self.terminal] & 1 == 1 {
                 return (moves, false);
@@ -169,9 +164,103 @@ impl ByteStep {
     }
 }
 
+/// Circuits for the joint moves that are numbered, if they are not too large.
+#[cfg(target_arch = "x86_64")]
+fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &Numbering) -> Option<Vec<Circuit>> {
+    let mut ops = 0;
+    let circuit = |joint: Vec<u32>| {
+        let circuit = places.circuit(net, percepts, Some(&joint));
+        ops += circuit.cost();
+        (ops <= MOST_SPECIAL_OPS).then_some(circuit)
+    };
+    numbering
+        .joint_moves(&places.n_moves)
+        .into_iter()
+        .map(circuit)
+        .collect()
+}
+
+/// Where a step reads and writes.
+#[cfg(target_arch = "x86_64")]
+struct Places {
+    n_moves: Vec<usize>,
+    does: Vec<usize>,
+    legal: Vec<(usize, usize)>,
+    terminal: usize,
+    sees: Vec<usize>,
+    end: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Places {
+    fn new(net: &Network) -> Places {
+        let mut at = FIRST_FLUENT + net.n_fluents();
+        let mut room = |n: usize| {
+            let first = at.next_multiple_of(8);
+            at = first + n.next_multiple_of(8);
+            first
+        };
+        let n_moves = net.n_moves();
+        Places {
+            does: n_moves.iter().map(|&n| room(n)).collect(),
+            legal: n_moves.iter().map(|&n| (room(n), n.next_multiple_of(8))).collect(),
+            terminal: room(1),
+            sees: net.outputs.sees.iter().map(|row| room(row.len())).collect(),
+            end: at,
+            n_moves,
+        }
+    }
+
+    /// A step by any joint move, or by this one.
+    fn circuit(&self, net: &Network, percepts: bool, joint: Option<&[u32]>) -> Circuit {
+        let mut circuit = Circuit::new();
+        let mut now = Lowering::new(net, &mut circuit, 0);
+        for f in 0..net.n_fluents() {
+            let wire = circuit.load((FIRST_FLUENT + f) as u32);
+            now.set(net.fluent(f), wire);
+        }
+        for (role, &n) in self.n_moves.iter().enumerate() {
+            for mv in 0..n {
+                let wire = match joint {
+                    None => circuit.load((self.does[role] + mv) as u32),
+                    Some(joint) if joint[role] as usize == mv => circuit.one(),
+                    Some(_) => circuit.zero(),
+                };
+                now.set(net.does(role, mv), wire);
+            }
+        }
+        let mut after = Lowering::new(net, &mut circuit, 0);
+        now.ensure(&mut circuit, &net.outputs.next);
+        for (f, &next) in net.outputs.next.iter().enumerate() {
+            let cell = (FIRST_FLUENT + f) as u32;
+            let wire = now.plain(&mut circuit, next);
+            after.set(net.fluent(f), wire);
+            if circuit.op(wire) != Op::Load(cell) {
+                circuit.store(cell, wire);
+            }
+        }
+        for (role, row) in net.outputs.legal.iter().enumerate() {
+            after.ensure(&mut circuit, row);
+            for (mv, &s) in row.iter().enumerate() {
+                let wire = after.plain(&mut circuit, s);
+                circuit.store((self.legal[role].0 + mv) as u32, wire);
+            }
+        }
+        let wire = after.plain(&mut circuit, net.outputs.terminal);
+        circuit.store(self.terminal as u32, wire);
+        for (role, row) in net.outputs.sees.iter().enumerate().filter(|_| percepts) {
+            for (p, &s) in row.iter().enumerate() {
+                let wire = now.plain(&mut circuit, s);
+                circuit.store((self.sees[role] + p) as u32, wire);
+            }
+        }
+        circuit
+    }
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 impl ByteStep {
-    pub fn new(_: &Network, _: bool) -> Option<ByteStep> {
+    pub fn new(_: &Network, _: bool, _: &[Option<u32>]) -> Option<ByteStep> {
         None
     }
 

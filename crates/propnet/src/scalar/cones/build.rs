@@ -2,9 +2,9 @@
 
 use super::super::cofactor::Cofactor;
 use super::super::guards::Guards;
+use super::super::numbering::Numbering;
 use super::super::step::FIRST_FLUENT;
 use super::super::words::Words;
-use super::numbering::Numbering;
 use super::{Computed, Cone, ConeNet, Effect, Masks, stale_words};
 use crate::circuit::{Circuit, Op, Wire};
 use crate::jit::{BlockId, BlocksBuilder};

@@ -7,16 +7,15 @@
 //! costs its whole cone, but an operation of it costs a cycle, where there it costs a dozen.
 
 mod build;
-mod numbering;
 
 use super::guards::Guards;
+use super::numbering::Numbering;
 use super::step::{FIRST_FLUENT, pack};
 use super::words::Words;
 use crate::jit::{BlockId, NativeBlocks};
 use crate::lanes::layout::ONE;
 use crate::network::Network;
 use build::Builder;
-use numbering::Numbering;
 use std::ops::Range;
 
 /// Joint moves, beyond which only those are prepared in which all roles but one pass.
