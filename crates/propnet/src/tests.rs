@@ -273,6 +273,7 @@ fn scalar_playouts_do_not_depend_on_the_engine() {
                 (played, points, engine.meter().states)
             });
             assert_eq!(played[0], played[1], "case {case} seed {seed}");
+            assert_eq!(played[0], played[2], "case {case} seed {seed}");
         }
     }
 }
