@@ -73,6 +73,11 @@ impl Circuit {
         self.ops[wire.0 as usize]
     }
 
+    /// The value that comes about like this, if there is one.
+    pub fn find(&self, op: Op) -> Option<Wire> {
+        self.shared.get(&op).copied()
+    }
+
     fn intern(&mut self, op: Op) -> Wire {
         if let Some(&wire) = self.shared.get(&op) {
             return wire;

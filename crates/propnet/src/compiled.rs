@@ -72,6 +72,15 @@ impl Stats {
     }
 }
 
+/// What fluents do in random games, roughly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits<'g> {
+    /// How often each fluent holds.
+    pub likely: &'g [f32],
+    /// How often each fluent changes in a step.
+    pub changes: &'g [f32],
+}
+
 /// Names that a simulator answers with.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -254,9 +263,12 @@ impl Compiled {
         &self.0.likely
     }
 
-    /// How often each fluent changes in a step of random games, roughly.
-    pub(crate) fn changes(&self) -> &[f32] {
-        &self.0.changes
+    /// What fluents do in random games, roughly.
+    pub(crate) fn habits(&self) -> Habits<'_> {
+        Habits {
+            likely: &self.0.likely,
+            changes: &self.0.changes,
+        }
     }
 
     /// The move that each role most often has as its only one, if it ever has only one.

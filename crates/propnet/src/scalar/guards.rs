@@ -6,13 +6,13 @@ use crate::passes::{apply, needed};
 
 /// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
 /// change with every turn, and looked at when legal moves are read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guard {
     /// The fluent, and the value it must have.
     pub fluent: u32,
     pub value: bool,
-    /// The moves that need it, packed.
-    pub moves: Vec<u64>,
+    /// The moves that need it.
+    pub moves: Vec<usize>,
 }
 
 impl Guard {
@@ -23,20 +23,52 @@ impl Guard {
     }
 }
 
+/// The guards of one role: no move has two of them.
+#[derive(Debug)]
+pub(super) struct RoleGuards {
+    pub guards: Vec<Guard>,
+    /// Moves that are not behind a guard that is closed, packed, by which guards are open.
+    visible: Vec<Vec<u64>>,
+}
+
+impl RoleGuards {
+    fn new(guards: Vec<Guard>, n_moves: usize) -> RoleGuards {
+        let visible = (0..1_usize << guards.len())
+            .map(|open| {
+                let mut words = vec![u64::MAX; n_moves.div_ceil(64)];
+                let closed = guards.iter().enumerate().filter(|(at, _)| open >> at & 1 == 0);
+                for &m in closed.flat_map(|(_, guard)| &guard.moves) {
+                    words[m / 64] &= !(1 << (m % 64));
+                }
+                words
+            })
+            .collect();
+        RoleGuards { guards, visible }
+    }
+
+    /// Moves that are not behind a guard that is closed in this state, packed.
+    #[inline(always)]
+    pub fn visible(&self, state: &[u64]) -> &[u64] {
+        let open = |(at, guard): (usize, &Guard)| usize::from(guard.is_open(state)) << at;
+        &self.visible[self.guards.iter().enumerate().map(open).sum::<usize>()]
+    }
+}
+
 /// What is left out of a network, and where.
 #[derive(Debug)]
 pub(super) struct Guards {
-    /// Per role: a literal without which none of some moves is legal.
-    pub roles: Vec<Option<Guard>>,
+    pub roles: Vec<RoleGuards>,
     /// Fluents by whose values the end of the game is told apart: see [`Guards::case`].
-    ends: Vec<u32>,
+    pub ends: Vec<u32>,
 }
 
 impl Guards {
     /// Takes guards out of a network. Whether a state is terminal is then told by one more row of legal moves, one for each
     /// combination of the guards' values.
     pub fn split(net: &mut Network) -> Guards {
-        let roles = split_legal(net);
+        let roles: Vec<RoleGuards> = (0..net.outputs.legal.len())
+            .map(|role| RoleGuards::new(split_legal(net, role), net.outputs.legal[role].len()))
+            .collect();
         let ends = split_terminal(net, &roles);
         Guards { roles, ends }
     }
@@ -47,44 +79,57 @@ impl Guards {
         let holds = |f: u32| (state[f as usize / 64] >> (f % 64) & 1) as usize;
         self.ends.iter().rev().fold(0, |case, &f| case * 2 + holds(f))
     }
+
+    /// Whether a guard is known to be open in a case.
+    pub fn is_open_in(&self, guard: &Guard, case: usize) -> bool {
+        let at = self.ends.iter().position(|&f| f == guard.fluent);
+        at.is_some_and(|at| (case >> at & 1 == 1) == guard.value)
+    }
 }
 
 /// A guard of fewer moves is not worth the trouble, except in tests, whose games are small.
 const FEWEST_GUARDED: usize = if cfg!(test) { 2 } else { 12 };
 
-/// Finds a role's guard, and takes it out of the legal moves that need it.
-fn split_legal(net: &mut Network) -> Vec<Option<Guard>> {
-    (0..net.outputs.legal.len())
-        .map(|role| {
-            let row = net.outputs.legal[role].clone();
-            let (literal, members) = best_guard(net, &row).filter(|(_, m)| m.len() >= FEWEST_GUARDED)?;
-            let image = assume(net, &row, &[literal]);
-            let mut moves = vec![0_u64; row.len().div_ceil(64)];
-            for m in members {
-                net.outputs.legal[role][m] = apply(&image, row[m]);
-                moves[m / 64] |= 1 << (m % 64);
-            }
-            let Node::Fluent(fluent) = net.node(literal.node()) else {
-                return None;
-            };
-            Some(Guard {
-                fluent,
-                value: !literal.is_complement(),
-                moves,
-            })
-        })
-        .collect()
+/// Guards of one role, at most: its moves may belong to phases of its turn.
+const MOST_GUARDS: usize = 3;
+
+/// Finds a role's guards, and takes them out of the legal moves that need them.
+fn split_legal(net: &mut Network, role: usize) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    let mut left: Vec<usize> = (0..net.outputs.legal[role].len()).collect();
+    while guards.len() < MOST_GUARDS && left.len() >= FEWEST_GUARDED {
+        let row: Vec<Signal> = left.iter().map(|&m| net.outputs.legal[role][m]).collect();
+        let Some((literal, members)) = best_guard(net, &row).filter(|(_, m)| m.len() >= FEWEST_GUARDED) else {
+            break;
+        };
+        let Node::Fluent(fluent) = net.node(literal.node()) else {
+            break;
+        };
+        let image = assume(net, &row, &[literal]);
+        let moves: Vec<usize> = members.iter().map(|&at| left[at]).collect();
+        for (&m, &at) in moves.iter().zip(&members) {
+            net.outputs.legal[role][m] = apply(&image, row[at]);
+        }
+        left.retain(|m| !moves.contains(m));
+        guards.push(Guard {
+            fluent,
+            value: !literal.is_complement(),
+            moves,
+        });
+    }
+    guards
 }
 
 /// Guards whose values the end of the game is told apart by, at most.
-const MOST_ENDS: usize = 3;
+const MOST_ENDS: usize = 4;
 
 /// A game often ends when whose turn it is has no move: then the end depends on every move of every role, and every turn
 /// would change all of them. The fluents by which it is told apart; the last row of legal moves has the cases.
-fn split_terminal(net: &mut Network, guards: &[Option<Guard>]) -> Vec<u32> {
+fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
     let terminal = net.outputs.terminal;
     let cone = needed(net, &[terminal]);
-    let mut ends: Vec<u32> = guards.iter().flatten().map(|guard| guard.fluent).collect();
+    let guards = roles.iter().flat_map(|role| &role.guards);
+    let mut ends: Vec<u32> = guards.map(|guard| guard.fluent).collect();
     ends.sort_unstable();
     ends.dedup();
     ends.retain(|&f| cone[net.fluent(f as usize).node().0 as usize]);
@@ -102,10 +147,16 @@ fn split_terminal(net: &mut Network, guards: &[Option<Guard>]) -> Vec<u32> {
     ends
 }
 
-/// The nodes of a cone, rebuilt as if the literals were true.
+/// The nodes of a cone, rebuilt as if the literals were true, and whatever excludes one of them false.
 fn assume(net: &mut Network, row: &[Signal], literals: &[Signal]) -> Vec<Signal> {
     let cone = needed(net, row);
     let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();
+    for literal in literals.iter().filter(|s| !s.is_complement()) {
+        let families = net.choices().iter().filter(|c| c.values.contains(&literal.node()));
+        for other in families.flat_map(|choice| &choice.values) {
+            image[other.0 as usize] = Signal::FALSE;
+        }
+    }
     for literal in literals {
         image[literal.node().0 as usize] = if literal.is_complement() {
             Signal::FALSE

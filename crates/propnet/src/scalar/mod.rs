@@ -8,6 +8,7 @@ mod cones;
 mod events;
 mod goals;
 mod guards;
+mod heads;
 mod numbering;
 mod plain;
 mod prefixes;
@@ -23,7 +24,7 @@ use cones::{ConeNet, Cones};
 use events::{EventNet, Events, Stage};
 use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
 use goals::ByteGoals;
-use guards::{Guard, Guards};
+use guards::Guards;
 use plain::{Plain, PlainEngine, PlainNet};
 use std::sync::{Arc, OnceLock};
 use step::{ByteStep, StepFrame, nth_set, random_rank};
@@ -74,9 +75,9 @@ impl Shared {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
         let cones = wants_cones
-            .then(|| ConeNet::new(net, game.passes()))
+            .then(|| ConeNet::new(net, game.passes(), game.habits()))
             .flatten()
-            .map(|cones| (cones.cost(game.changes()), cones))
+            .map(|cones| (cones.cost(game.habits()), cones))
             .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= MOST_CONE_OPS);
         let whole = step_ops(net) as f32;
         let steps_fit = match (mode, &cones) {
@@ -116,10 +117,6 @@ impl Shared {
             Prepared::Events(net) => Some(&net.guards),
             Prepared::Plain(_) => None,
         }
-    }
-
-    fn guard(&self, role: usize) -> Option<&Guard> {
-        self.guards()?.roles[role].as_ref()
     }
 }
 
@@ -372,14 +369,14 @@ impl Scalar {
     fn legal_words(&self, role: usize) -> impl Iterator<Item = u64> + '_ {
         let (first, n) = self.shared.words().legal[role];
         let words = &self.engine.outputs()[first..first + n];
-        let guard = self
+        let visible = self
             .shared
-            .guard(role)
-            .filter(|guard| !guard.is_open(self.engine.state()));
+            .guards()
+            .map(|guards| guards.roles[role].visible(self.engine.state()));
         words
             .iter()
             .enumerate()
-            .map(move |(at, &word)| word & !guard.map_or(0, |guard| guard.moves[at]))
+            .map(move |(at, &word)| word & visible.map_or(u64::MAX, |visible| visible[at]))
     }
 
     /// A random legal move.

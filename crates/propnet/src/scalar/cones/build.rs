@@ -2,11 +2,13 @@
 
 use super::super::cofactor::Cofactor;
 use super::super::guards::Guards;
+use super::super::heads::{HeadGroup, HeadPlan};
 use super::super::numbering::Numbering;
 use super::super::step::FIRST_FLUENT;
 use super::super::words::Words;
-use super::{Computed, Cone, ConeNet, Effect, Masks, stale_words};
+use super::{Computed, Cone, ConeNet, Effect, Group, HeadBlock, Heads, Masks, heads_cost, stale_words};
 use crate::circuit::{Circuit, Op, Wire};
+use crate::compiled::Habits;
 use crate::jit::{BlockId, BlocksBuilder};
 use crate::lower::{Lowering, Polar};
 use crate::network::{Network, Node, NodeId, Signal};
@@ -21,6 +23,9 @@ const MOST_OPS: usize = 2_500_000;
 pub(super) struct Builder<'n> {
     net: &'n Network,
     words: Words,
+    plan: Option<HeadPlan>,
+    /// The first byte of the moves that heads make legal.
+    headed: usize,
     does: Vec<usize>,
     /// The first byte of the outputs as they are kept up to date.
     outputs: usize,
@@ -43,7 +48,7 @@ pub(super) struct Builder<'n> {
 
 impl<'n> Builder<'n> {
     /// Lays out the frame and lowers what depends on the state.
-    pub fn new(net: &'n Network) -> Option<Builder<'n>> {
+    pub fn new(net: &'n Network, plan: Option<HeadPlan>) -> Option<Builder<'n>> {
         let words = Words::new(net);
         let mut at = FIRST_FLUENT + net.n_fluents();
         let mut room = |n: usize| {
@@ -54,6 +59,7 @@ impl<'n> Builder<'n> {
         let does: Vec<usize> = net.n_moves().iter().map(|&n| room(n)).collect();
         let outputs = room(words.len * 64);
         let computed = room(words.len * 64);
+        let headed = room(plan.as_ref().map_or(0, |_| words.next * 64));
         let mut circuit = Circuit::new();
         let moved = depends_on_moves(net);
         let (made, by_itself): (Vec<_>, Vec<_>) = words
@@ -66,6 +72,8 @@ impl<'n> Builder<'n> {
         Some(Builder {
             net,
             words,
+            plan,
+            headed,
             does,
             outputs,
             computed,
@@ -92,6 +100,10 @@ impl<'n> Builder<'n> {
         for f in 0..self.net.n_fluents() {
             fluents.push(self.cone(f, &mut touched)?);
         }
+        let heads = match self.plan.take() {
+            Some(plan) => Some(self.heads(plan)?),
+            None => None,
+        };
         let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64);
         let (mut effects, mut masks, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for joint in numbering.joint_moves(&self.net.n_moves()) {
@@ -110,6 +122,7 @@ impl<'n> Builder<'n> {
             code: self.blocks.finish()?,
             whole,
             fluents,
+            heads,
             touched,
             by_itself,
             numbering,
@@ -120,6 +133,114 @@ impl<'n> Builder<'n> {
             outputs: self.outputs,
             n_fluents: self.net.n_fluents(),
         })
+    }
+
+    /// Operations that keep the state up to date, in an average step.
+    pub fn state_cost(&self, habits: Habits) -> f32 {
+        let changing = habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0);
+        changing
+            .map(|(f, p)| match self.leaf(f) {
+                Some(leaf) => p * self.fan_out(leaf).len() as f32,
+                None => 0.0,
+            })
+            .sum()
+    }
+
+    /// Operations that compute moves from their heads, in an average step.
+    pub fn head_cost(&self, guards: &Guards, habits: Habits) -> f32 {
+        let groups = self.plan.iter().flat_map(|plan| &plan.groups);
+        groups
+            .map(|group| {
+                let mut ops = vec![None; self.net.n_fluents()];
+                for head in &group.heads {
+                    let block = self.head_circuit(group, &head.moves, &FxHashSet::default());
+                    ops[head.fluent as usize] = Some(block.cost() as u32);
+                }
+                heads_cost(guards, (group.role, group.guard), ops.into_iter(), habits)
+            })
+            .sum()
+    }
+
+    /// Code for moves with heads.
+    fn heads(&mut self, plan: HeadPlan) -> Option<Heads> {
+        let mut groups = Vec::new();
+        for group in &plan.groups {
+            groups.push(self.head_group(group)?);
+        }
+        let none_of = plan.none_of.iter().map(|moves| {
+            let mut masks: Vec<(u32, u64)> = Vec::new();
+            for &(role, mv) in moves {
+                let word = (self.words.legal[role].0 + mv / 64) as u32;
+                if masks.last().is_none_or(|last| last.0 != word) {
+                    masks.push((word, 0));
+                }
+                if let Some(last) = masks.last_mut() {
+                    last.1 |= 1 << (mv % 64);
+                }
+            }
+            masks
+        });
+        Some(Heads {
+            none_of: none_of.collect(),
+            groups,
+            cells: self.headed,
+        })
+    }
+
+    fn head_group(&mut self, group: &HeadGroup) -> Option<Group> {
+        let (mut once, mut again) = (FxHashSet::default(), FxHashSet::default());
+        for &(mv, _) in group.heads.iter().flat_map(|head| &head.moves) {
+            if !once.insert(mv) {
+                again.insert(mv);
+            }
+        }
+        let mut fluents = vec![0_u64; self.net.n_fluents().div_ceil(64)];
+        let mut blocks = vec![None; self.net.n_fluents()];
+        for head in &group.heads {
+            let block = self.head_circuit(group, &head.moves, &again);
+            let first = self.words.legal[group.role].0;
+            let mut words: Vec<u32> = head.moves.iter().map(|&(mv, _)| (first + mv / 64) as u32).collect();
+            words.sort_unstable();
+            words.dedup();
+            fluents[head.fluent as usize / 64] |= 1 << (head.fluent % 64);
+            blocks[head.fluent as usize] = Some(HeadBlock {
+                ops: self.count(block.cost() + block.stores.len())?,
+                code: self.blocks.add(&block)?,
+                words,
+            });
+        }
+        let fluents = fluents.into_iter().enumerate().filter(|&(_, mask)| mask != 0);
+        Some(Group {
+            role: group.role,
+            guard: group.guard,
+            fluents: fluents.map(|(word, mask)| (word as u32, mask)).collect(),
+            blocks,
+        })
+    }
+
+    /// The moves of one head; those that other heads may make legal too are added to.
+    fn head_circuit(&self, group: &HeadGroup, moves: &[(usize, Signal)], shared: &FxHashSet<usize>) -> Circuit {
+        let mut block = Circuit::new();
+        let given = |block: &mut Circuit, node: NodeId| -> Option<Polar> {
+            if let Some(&(wire, inverted)) = self.kept.get(&node) {
+                return Some((outside(block, &self.circuit, &self.home, wire), inverted));
+            }
+            match self.net.node(node) {
+                Node::Fluent(f) => Some((block.load(FIRST_FLUENT as u32 + f), false)),
+                _ => None,
+            }
+        };
+        let mut lowering = Lowering::new(self.net, &mut block, 0).given(&given);
+        for &(mv, signal) in moves {
+            let cell = (self.headed + self.words.legal[group.role].0 * 64 + mv) as u32;
+            let mut wire = lowering.plain(&mut block, signal);
+            if shared.contains(&mv) {
+                let before = block.load(cell);
+                wire = block.or(before, wire);
+            }
+            block.store(cell, wire);
+        }
+        block
     }
 
     fn count(&mut self, ops: usize) -> Option<u32> {
@@ -157,8 +278,7 @@ impl<'n> Builder<'n> {
     }
 
     fn cone(&mut self, f: usize, touched: &mut Vec<u64>) -> Option<Cone> {
-        let leaf = self.circuit.load((FIRST_FLUENT + f) as u32);
-        let wires = self.fan_out(leaf);
+        let wires = self.leaf(f).map_or_else(Vec::new, |leaf| self.fan_out(leaf));
         let mut cells: Vec<u32> = Vec::new();
         for wire in &wires {
             cells.extend(self.home.get(wire.0 as usize).filter(|&&home| home != NOWHERE));
@@ -180,6 +300,11 @@ impl<'n> Builder<'n> {
             false => self.state_block(&wires).map(|(code, ops)| (Some(code), ops))?,
         };
         Some(Cone { code, ops })
+    }
+
+    /// The wire of a fluent, if anything is kept up to date with it.
+    fn leaf(&self, f: usize) -> Option<Wire> {
+        self.circuit.find(Op::Load((FIRST_FLUENT + f) as u32))
     }
 
     /// A wire and all that depend on it, ascending.

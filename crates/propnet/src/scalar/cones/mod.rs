@@ -5,13 +5,18 @@
 //! few bits: most fluents stay as they are, most of the others become what they become in any state. Only the rest is
 //! computed when the move is made. Like [`super::events`] this costs as much as there are changes on the board; a change
 //! costs its whole cone, but an operation of it costs a cycle, where there it costs a dozen.
+//!
+//! Where that is less work, legal moves are not kept up to date but computed from their [`super::heads`].
 
 mod build;
 
 use super::guards::Guards;
+use super::heads::take_heads;
 use super::numbering::Numbering;
+use super::set_bits;
 use super::step::{FIRST_FLUENT, pack};
 use super::words::Words;
+use crate::compiled::Habits;
 use crate::jit::{BlockId, NativeBlocks};
 use crate::lanes::layout::ONE;
 use crate::network::Network;
@@ -32,6 +37,8 @@ pub(super) struct ConeNet {
     /// All cones at once.
     whole: BlockId,
     fluents: Vec<Cone>,
+    /// Legal moves that are not kept up to date.
+    heads: Option<Heads>,
     /// Output words that a change of each fluent may change, as bits: as many words of them per fluent as [`Cones::stale`] has.
     touched: Vec<u64>,
     /// Bits of the outputs that depend on moves which happen by themselves after all: from the first word of next on.
@@ -56,6 +63,42 @@ struct Cone {
     code: Option<BlockId>,
     ops: u32,
 }
+
+/// Moves that are computed from their heads when a state is entered.
+#[derive(Debug)]
+struct Heads {
+    groups: Vec<Group>,
+    /// The first byte of where they are left.
+    cells: usize,
+    /// Per case of the end of the game: output words and bits, none of which may be set.
+    none_of: Vec<Vec<(u32, u64)>>,
+}
+
+/// Heads behind one guard of a role.
+#[derive(Debug)]
+struct Group {
+    role: usize,
+    guard: usize,
+    /// Words of the state and their bits that are heads.
+    fluents: Vec<(u32, u64)>,
+    /// Per fluent.
+    blocks: Vec<Option<HeadBlock>>,
+}
+
+/// What a head makes legal.
+#[derive(Clone, Debug)]
+struct HeadBlock {
+    code: BlockId,
+    ops: u32,
+    /// Output words.
+    words: Vec<u32>,
+}
+
+/// What calling a head's code and packing what it leaves costs, in operations.
+const HEAD_CALL: f32 = 40.0;
+
+/// Heads must be this much less work.
+const WORTH_HEADS: f32 = 0.7;
 
 /// What a joint move leads to. Fluents that are not mentioned stay, percepts that are not mentioned are not seen.
 #[derive(Clone, Debug)]
@@ -91,6 +134,10 @@ pub(super) struct Cones {
     /// What happens by itself: from the first word of next on.
     by_itself: Vec<u64>,
     next: Vec<u64>,
+    /// Words before the next state, without what heads add to them.
+    kept: Vec<u64>,
+    /// Words that heads have added to, as bits.
+    headed: Vec<u64>,
     frame: Vec<u8>,
     /// Output words to be packed again, as bits.
     stale: Vec<u64>,
@@ -100,11 +147,17 @@ pub(super) struct Cones {
 impl ConeNet {
     /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
     /// moves of roles that move in turn when it is not their turn.
-    pub fn new(net: &Network, passes: &[Option<u32>]) -> Option<ConeNet> {
-        ConeNet::with_at_most(net, passes, MOST_JOINT_MOVES)
+    pub fn new(net: &Network, passes: &[Option<u32>], habits: Habits) -> Option<ConeNet> {
+        ConeNet::with(net, passes, habits, MOST_JOINT_MOVES, WORTH_HEADS)
     }
 
-    fn with_at_most(net: &Network, passes: &[Option<u32>], most_joint_moves: usize) -> Option<ConeNet> {
+    fn with(
+        net: &Network,
+        passes: &[Option<u32>],
+        habits: Habits,
+        most_joint_moves: usize,
+        worth_heads: f32,
+    ) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -112,20 +165,45 @@ impl ConeNet {
         net.keep_shape();
         let guards = Guards::split(&mut net);
         let numbering = Numbering::new(&net.n_moves(), passes, most_joint_moves);
-        Builder::new(&net)?.build(guards, numbering)
+        let mut rest = net.clone();
+        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely) {
+            let kept = Builder::new(&net, None)?.state_cost(habits);
+            let builder = Builder::new(&rest, Some(plan))?;
+            if builder.state_cost(habits) + builder.head_cost(&guards, habits) < worth_heads * kept {
+                return builder.build(guards, numbering);
+            }
+        }
+        Builder::new(&net, None)?.build(guards, numbering)
     }
 
-    /// Operations of an average step: `changes` says how often each fluent changes.
-    pub fn cost(&self, changes: &[f32]) -> f32 {
-        let state: f32 = self
-            .fluents
-            .iter()
-            .zip(changes)
-            .map(|(cone, p)| cone.ops as f32 * p)
-            .sum();
+    /// Operations of an average step.
+    pub fn cost(&self, habits: Habits) -> f32 {
+        let cones = self.fluents.iter().zip(habits.changes);
+        let state: f32 = cones.map(|(cone, p)| cone.ops as f32 * p).sum();
         let made: usize = self.effects.iter().map(|effect| effect.ops as usize).sum();
-        state + made as f32 / self.effects.len() as f32
+        let groups = self.heads.iter().flat_map(|heads| &heads.groups);
+        let heads = groups.map(|group| {
+            let ops = group.blocks.iter().map(|block| block.as_ref().map(|block| block.ops));
+            heads_cost(&self.guards, (group.role, group.guard), ops, habits)
+        });
+        state + heads.sum::<f32>() + made as f32 / self.effects.len() as f32
     }
+}
+
+/// Operations that heads behind a guard of a role take in an average step, given what each fluent's code takes.
+fn heads_cost(
+    guards: &Guards,
+    (role, guard): (usize, usize),
+    ops: impl Iterator<Item = Option<u32>>,
+    habits: Habits,
+) -> f32 {
+    let guard = &guards.roles[role].guards[guard];
+    let likely = habits.likely[guard.fluent as usize];
+    let open = if guard.value { likely } else { 1.0 - likely };
+    let heads = ops.zip(habits.likely);
+    open * heads
+        .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + HEAD_CALL)))
+        .sum::<f32>()
 }
 
 /// Words that have a bit for each output word.
@@ -144,6 +222,8 @@ impl Cones {
             outputs: vec![0; net.words.len],
             by_itself: vec![0; net.words.len - net.words.next],
             next: vec![0; n_words],
+            kept: vec![0; net.words.next],
+            headed: vec![0; stale_words(&net.words)],
             frame,
             stale: vec![0; stale_words(&net.words)],
             is_new: true,
@@ -162,9 +242,11 @@ impl Cones {
         if std::mem::take(&mut self.is_new) {
             return self.start(net, state);
         }
+        let mut is_other = false;
         for (word, &new) in state.iter().enumerate() {
             let mut difference = self.state[word] ^ new;
             self.state[word] = new;
+            is_other |= difference != 0;
             while difference != 0 {
                 let at = difference.trailing_zeros() as usize;
                 difference &= difference - 1;
@@ -182,7 +264,10 @@ impl Cones {
                     .for_each(|(stale, touched)| *stale |= touched);
             }
         }
-        self.pack_stale(net);
+        if is_other {
+            self.pack_stale(net);
+            self.run_heads(net);
+        }
     }
 
     fn start(&mut self, net: &ConeNet, state: &[u64]) {
@@ -193,6 +278,48 @@ impl Cones {
         net.code.run(net.whole, &mut self.frame);
         (0..net.words.len).for_each(|word| self.stale[word / 64] |= 1 << (word % 64));
         self.pack_stale(net);
+        self.run_heads(net);
+    }
+
+    /// Computes the moves of the heads that hold, in place of those of the last state.
+    #[inline(always)]
+    fn run_heads(&mut self, net: &ConeNet) {
+        let Some(heads) = &net.heads else { return };
+        for at in 0..self.headed.len() {
+            for word in set_bits(std::mem::take(&mut self.headed[at])).map(|bit| at * 64 + bit as usize) {
+                let first = heads.cells + word * 64;
+                self.frame[first..first + 64].fill(0);
+                self.outputs[word] = self.kept[word];
+            }
+        }
+        for group in &heads.groups {
+            if !net.guards.roles[group.role].guards[group.guard].is_open(&self.state) {
+                continue;
+            }
+            for &(word, mask) in &group.fluents {
+                for bit in set_bits(self.state[word as usize] & mask) {
+                    if let Some(block) = &group.blocks[word as usize * 64 + bit as usize] {
+                        net.code.run(block.code, &mut self.frame);
+                        for &word in &block.words {
+                            self.headed[word as usize / 64] |= 1 << (word % 64);
+                        }
+                    }
+                }
+            }
+        }
+        for at in 0..self.headed.len() {
+            for word in set_bits(self.headed[at]).map(|bit| at * 64 + bit as usize) {
+                let first = heads.cells + word * 64;
+                self.outputs[word] = self.kept[word] | pack(&self.frame[first..first + 64]);
+            }
+        }
+        let case = net.guards.case(&self.state);
+        let (row, _) = net.words.legal[net.guards.roles.len()];
+        let outputs = &self.outputs;
+        let is_any = heads.none_of[case]
+            .iter()
+            .any(|&(word, mask)| outputs[word as usize] & mask != 0);
+        self.outputs[row] = self.kept[row] & !(u64::from(is_any) << case);
     }
 
     #[inline(always)]
@@ -205,7 +332,10 @@ impl Cones {
                 let first = net.outputs + word * 64;
                 let packed = pack(&self.frame[first..first + 64]);
                 match word.checked_sub(net.words.next) {
-                    None => self.outputs[word] = packed,
+                    None => {
+                        self.kept[word] = packed;
+                        self.outputs[word] = packed;
+                    }
                     Some(at) => self.by_itself[at] = packed & net.by_itself[at],
                 }
             }
@@ -269,6 +399,8 @@ impl Cones {
         self.state.copy_from_slice(&other.state);
         self.outputs.copy_from_slice(&other.outputs);
         self.by_itself.copy_from_slice(&other.by_itself);
+        self.kept.copy_from_slice(&other.kept);
+        self.headed.copy_from_slice(&other.headed);
         self.frame.copy_from_slice(&other.frame);
     }
 }
@@ -285,11 +417,24 @@ mod tests {
         net.n_moves().iter().map(|&n| rng.below(n) as u32).collect()
     }
 
+    /// Legal moves, and whether the game is over, as they are read.
+    fn visible(words: &Words, guards: &Guards, outputs: &[u64], state: &[u64]) -> (Vec<u64>, bool) {
+        let legal = guards.roles.iter().zip(&words.legal).flat_map(|(role, &(first, n))| {
+            let words = &outputs[first..first + n];
+            words
+                .iter()
+                .zip(role.visible(state))
+                .map(|(word, visible)| word & visible)
+        });
+        let (row, _) = words.legal[guards.roles.len()];
+        (legal.collect(), outputs[row] >> guards.case(state) & 1 == 1)
+    }
+
     /// Whatever is prepared, the outputs are those of the incremental engine.
     #[test]
     fn cones_agree_with_events() {
         let mut rng = Seed(31).rng();
-        let mut checked = [0; 3];
+        let (mut checked, mut with_heads) = ([0; 3], 0);
         for case in 0..900 {
             let twin = Twin::random(&mut rng);
             let game = compile(&twin.program, &CompileOptions::default());
@@ -299,9 +444,11 @@ mod tests {
                 .map(|mv| (case % 3 != 2).then_some(mv))
                 .collect();
             let most = if case % 3 == 0 { MOST_JOINT_MOVES } else { 0 };
-            let Some(cones) = ConeNet::with_at_most(net, &passes, most) else {
+            let worth_heads = if case % 2 == 0 { f32::INFINITY } else { 0.0 };
+            let Some(cones) = ConeNet::with(net, &passes, game.habits(), most, worth_heads) else {
                 continue;
             };
+            with_heads += usize::from(cones.heads.is_some());
             let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()]) else {
                 continue;
             };
@@ -312,18 +459,23 @@ mod tests {
                 fast.move_to(&cones, &state);
                 slow.move_to(&events, &state);
                 assert_eq!(
-                    fast.outputs[..cones.words.next],
-                    slow.outputs[..events.words.next],
+                    visible(&cones.words, &cones.guards, &fast.outputs, &state),
+                    visible(&events.words, &events.guards, &slow.outputs, &state),
                     "case {case} step {step}"
                 );
                 let joint = random_moves(net, &mut rng);
                 fast.make(&cones, &joint);
                 slow.make(&events, &joint, Stage::Sees);
-                assert_eq!(fast.outputs, slow.outputs, "case {case} step {step} {joint:?}");
                 let next = cones.words.next;
+                assert_eq!(
+                    fast.outputs[next..],
+                    slow.outputs[next..],
+                    "case {case} step {step} {joint:?}"
+                );
                 state = fast.outputs[next..next + state.len()].to_vec();
             }
         }
         assert!(!crate::cpu::is_wide() || checked.iter().all(|&n| n >= 8), "{checked:?}");
+        assert!(!crate::cpu::is_wide() || with_heads >= 30, "{with_heads}");
     }
 }
