@@ -80,6 +80,20 @@ impl Guards {
         self.ends.iter().rev().fold(0, |case, &f| case * 2 + holds(f))
     }
 
+    /// Moves by role and guard, and those of each role that have none.
+    pub fn moves(&self, legal: &[Vec<Signal>]) -> Vec<(usize, Option<Guard>, Vec<usize>)> {
+        let mut groups = Vec::new();
+        for (role, of_role) in self.roles.iter().enumerate() {
+            let mut free = vec![true; legal[role].len()];
+            for guard in &of_role.guards {
+                guard.moves.iter().for_each(|&m| free[m] = false);
+                groups.push((role, Some(guard.clone()), guard.moves.clone()));
+            }
+            groups.push((role, None, (0..free.len()).filter(|&m| free[m]).collect()));
+        }
+        groups
+    }
+
     /// Whether a guard is known to be open in a case.
     pub fn is_open_in(&self, guard: &Guard, case: usize) -> bool {
         let at = self.ends.iter().position(|&f| f == guard.fluent);

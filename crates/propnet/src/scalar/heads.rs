@@ -4,7 +4,7 @@
 //! when a state is entered, piece by piece, for the pieces that there are and the role whose turn it is. A move that may come
 //! from several heads is legal if one of them makes it so: each head has its part of such a move, as if the others did not hold.
 
-use super::guards::Guards;
+use super::guards::{Guard, Guards};
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,12 +13,14 @@ use std::rc::Rc;
 /// Heads of one signal, at most.
 const MOST_HEADS: usize = 64;
 
-/// Moves with heads, behind one guard of a role.
+/// Fewer moves with heads are not worth the trouble, except in tests, whose games are small.
+const FEWEST_HEADED: usize = if cfg!(test) { 1 } else { 12 };
+
+/// Moves with heads, behind one guard of a role or behind none.
 #[derive(Debug)]
 pub(super) struct HeadGroup {
     pub role: usize,
-    /// Which of the role's guards.
-    pub guard: usize,
+    pub guard: Option<Guard>,
     pub heads: Vec<Head>,
 }
 
@@ -41,36 +43,41 @@ pub(super) struct HeadPlan {
 /// Takes legal moves with heads out of a network whose guards have been split off; they are false in what is left. `likely` says
 /// how often each fluent holds. `None` if there are none.
 pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32]) -> Option<HeadPlan> {
-    let mut groups = Vec::new();
-    let mut headed: FxHashMap<Signal, Vec<(usize, usize, usize)>> = FxHashMap::default();
-    for (role, of_role) in guards.roles.iter().enumerate() {
-        for (at, guard) in of_role.guards.iter().enumerate() {
-            let moves: Vec<(usize, Signal)> = guard.moves.iter().map(|&m| (m, net.outputs.legal[role][m])).collect();
-            let roots: Vec<Signal> = moves.iter().map(|&(_, s)| s).collect();
-            let table = Table::new(net, &roots, likely);
-            let is_headed = |s: Signal| table.heads(s).is_some_and(|heads| !heads.is_empty());
-            let moves: Vec<(usize, Signal)> = moves.into_iter().filter(|&(_, s)| is_headed(s)).collect();
-            for &(m, s) in &moves {
-                headed.entry(s).or_default().push((role, at, m));
-            }
-            let heads = table.split(net, &moves);
-            groups.push(HeadGroup { role, guard: at, heads });
+    let mut groups: Vec<HeadGroup> = Vec::new();
+    let mut headed: FxHashMap<Signal, Vec<(usize, usize)>> = FxHashMap::default();
+    for (role, guard, moves) in guards.moves(&net.outputs.legal) {
+        let moves: Vec<(usize, Signal)> = moves.into_iter().map(|m| (m, net.outputs.legal[role][m])).collect();
+        let roots: Vec<Signal> = moves.iter().map(|&(_, s)| s).collect();
+        let table = Table::new(net, &roots, likely);
+        let is_headed = |s: Signal| table.heads(s).is_some_and(|heads| !heads.is_empty());
+        let moves: Vec<(usize, Signal)> = moves.into_iter().filter(|&(_, s)| is_headed(s)).collect();
+        if moves.len() < FEWEST_HEADED {
+            continue;
         }
+        for &(m, s) in &moves {
+            headed.entry(s).or_default().push((groups.len(), m));
+        }
+        let heads = table.split(net, &moves);
+        groups.push(HeadGroup { role, guard, heads });
     }
     if headed.is_empty() {
         return None;
     }
     let none_of = (0..1 << guards.ends.len())
         .map(|case| {
-            let is_open = |&&(role, guard, _): &&(usize, usize, usize)| {
-                guards.is_open_in(&guards.roles[role].guards[guard], case)
+            let is_open = |&&(group, _): &&(usize, usize)| {
+                let guard = groups[group].guard.as_ref();
+                guard.is_none_or(|guard| guards.is_open_in(guard, case))
             };
-            let place = |s: Signal| headed.get(&s)?.iter().find(is_open).map(|&(role, _, m)| (role, m));
+            let place = |s: Signal| {
+                let (group, m) = headed.get(&s)?.iter().find(is_open)?;
+                Some((groups[*group].role, *m))
+            };
             take_none_of(net, case, place)
         })
         .collect();
-    for (role, _, m) in headed.into_values().flatten() {
-        net.outputs.legal[role][m] = Signal::FALSE;
+    for (group, m) in headed.into_values().flatten() {
+        net.outputs.legal[groups[group].role][m] = Signal::FALSE;
     }
     Some(HeadPlan { groups, none_of })
 }

@@ -147,7 +147,7 @@ impl<'n> Builder<'n> {
     }
 
     /// Operations that compute moves from their heads, in an average step.
-    pub fn head_cost(&self, guards: &Guards, habits: Habits) -> f32 {
+    pub fn head_cost(&self, habits: Habits) -> f32 {
         let groups = self.plan.iter().flat_map(|plan| &plan.groups);
         groups
             .map(|group| {
@@ -156,7 +156,7 @@ impl<'n> Builder<'n> {
                     let block = self.head_circuit(group, &head.moves, &FxHashSet::default());
                     ops[head.fluent as usize] = Some(block.cost() as u32);
                 }
-                heads_cost(guards, (group.role, group.guard), ops.into_iter(), habits)
+                heads_cost(group.guard.as_ref(), ops.into_iter(), habits)
             })
             .sum()
     }
@@ -211,8 +211,7 @@ impl<'n> Builder<'n> {
         }
         let fluents = fluents.into_iter().enumerate().filter(|&(_, mask)| mask != 0);
         Some(Group {
-            role: group.role,
-            guard: group.guard,
+            guard: group.guard.clone(),
             fluents: fluents.map(|(word, mask)| (word as u32, mask)).collect(),
             blocks,
         })

