@@ -116,6 +116,23 @@ impl LearnedHorizon {
     pub fn purified(self, least: f32) -> LearnedHorizon {
         LearnedHorizon { least, ..self }
     }
+
+    /// What the table says about a view with so many moves, if it is trusted there.
+    pub(crate) fn learned(&self, key: ViewKey, n: usize) -> Option<Vec<f32>> {
+        let table = &self.blueprint.table;
+        if table.updates(key) < self.trusted? {
+            return None;
+        }
+        let mut policy = table.average(key, n)?;
+        let most = policy.iter().copied().fold(0.0, f32::max);
+        policy
+            .iter_mut()
+            .filter(|p| **p < self.least.min(most))
+            .for_each(|p| *p = 0.0);
+        let total: f32 = policy.iter().sum();
+        policy.iter_mut().for_each(|p| *p /= total);
+        Some(policy)
+    }
 }
 
 impl Horizon for LearnedHorizon {
@@ -148,6 +165,10 @@ impl Horizon for LearnedHorizon {
         true
     }
 
+    fn knows_views(&self) -> bool {
+        self.trusted.is_some() && !self.blueprint.table.is_empty()
+    }
+
     fn policies(&mut self, questions: &[Question<'_>]) -> Option<Vec<Vec<f32>>> {
         let mut all = Vec::with_capacity(questions.len());
         for batch in questions.chunks(BATCH) {
@@ -166,20 +187,7 @@ impl Horizon for LearnedHorizon {
     }
 
     fn advise(&mut self, role: RoleId, view: &View, legal: &[MoveId]) -> Option<Vec<f32>> {
-        let key = ViewKey::of(usize::from(role.0), view);
-        let table = &self.blueprint.table;
-        if table.updates(key) < self.trusted? {
-            return None;
-        }
-        let mut policy = table.average(key, legal.len())?;
-        let most = policy.iter().copied().fold(0.0, f32::max);
-        policy
-            .iter_mut()
-            .filter(|p| **p < self.least.min(most))
-            .for_each(|p| *p = 0.0);
-        let total: f32 = policy.iter().sum();
-        policy.iter_mut().for_each(|p| *p /= total);
-        Some(policy)
+        self.learned(ViewKey::of(usize::from(role.0), view), legal.len())
     }
 }
 

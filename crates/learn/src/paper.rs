@@ -41,11 +41,15 @@ pub(crate) fn play(
     network: &Network,
     games: Range<u64>,
     seed: Seed,
+    enough: &StopFlag,
 ) -> Result<Findings, LearnError> {
     let blueprint = Blueprint::new(codec.clone(), network.clone(), Table::default());
     let blueprint = Arc::new(blueprint);
     let mut found = Findings::default();
     for number in games {
+        if enough.is_raised() {
+            break;
+        }
         play_one(sim, &blueprint, seed.nth(number), &mut found)?;
         found.games += 1;
     }

@@ -7,12 +7,17 @@
 //! is met scales all its regrets alike (McAleer, Farina, Lanctot and Sandholm, ESCHER, 2023, who take the values from a network).
 //! The average policy is that of the others, where they met it, as in external sampling (Lanctot and others 2009).
 //!
+//! In some games everybody but the learner may be a beginner who moves at random. What is learned then is a restricted Nash response
+//! (Johanson, Zinkevich and Bowling, *Computing robust counter-strategies*, 2007): the best answer to somebody who is a beginner
+//! with that probability and else plays as well as can be. A small share costs little safety, and makes the most of weak players.
+//!
 //! Games are independent: each knows the table as it was when its generation began, and hands in what it found out.
 
 use crate::network::Target;
 use crate::table::{Table, ViewKey};
-use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State};
+use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A number for each player.
 pub(crate) type Values = SmallVec<[f32; 4]>;
@@ -66,10 +71,14 @@ pub(crate) struct SelfPlay<'a> {
     strategy: Vec<f32>,
     sees: Vec<PerceptId>,
     found: Findings,
+    /// The share of games in which everybody but the learner moves at random.
+    beginners: f32,
+    /// In the game that is played: who knows what it does, if not everybody.
+    alone: Option<usize>,
 }
 
 impl<'a> SelfPlay<'a> {
-    pub(crate) fn new(sim: &'a mut dyn Simulator, table: &'a Table) -> SelfPlay<'a> {
+    pub(crate) fn new(sim: &'a mut dyn Simulator, table: &'a Table, beginners: f32) -> SelfPlay<'a> {
         let nature = sim.nature().map(|r| usize::from(r.0));
         let n_roles = sim.roles().len();
         SelfPlay {
@@ -81,15 +90,23 @@ impl<'a> SelfPlay<'a> {
             strategy: Vec::new(),
             sees: Vec::new(),
             found: Findings::default(),
+            beginners,
+            alone: None,
         }
     }
 
-    /// Plays some games and says what they found out.
-    pub(crate) fn play(mut self, games: std::ops::Range<u64>, seed: Seed) -> Result<Findings, Fault> {
+    /// Plays some games and says what they found out. Once the flag is raised, no other game is begun.
+    pub(crate) fn play(mut self, games: Range<u64>, seed: Seed, enough: &StopFlag) -> Result<Findings, Fault> {
         let before = self.sim.meter().states;
         for number in games {
+            if enough.is_raised() {
+                break;
+            }
             let learner = self.players[number as usize % self.players.len()];
-            self.game(learner, &mut seed.nth(number).rng())?;
+            let mut rng = seed.nth(number).rng();
+            let weak = self.beginners > 0.0 && (rng.unit() as f32) < self.beginners;
+            self.alone = weak.then_some(learner);
+            self.game(learner, &mut rng)?;
             self.found.games += 1;
         }
         self.found.states = self.sim.meter().states - before;
@@ -115,7 +132,7 @@ impl<'a> SelfPlay<'a> {
             let legal = self.legal.clone();
             let alone = self.players.len() == 1;
             for role in self.players.clone() {
-                if legal[role].len() > 1 && (role != learner || alone) {
+                if legal[role].len() > 1 && (role != learner || alone) && self.alone.is_none() {
                     self.table
                         .strategy(at.keys[role], legal[role].len(), &mut self.strategy);
                     let policy = std::mem::take(&mut self.strategy);
@@ -140,7 +157,8 @@ impl<'a> SelfPlay<'a> {
             }
             at = self.step(&at, &joint)?;
         }
-        self.found.targets.extend(kept);
+        // Values against beginners are not what states are worth.
+        self.found.targets.extend(kept.filter(|_| self.alone.is_none()));
         Ok(())
     }
 
@@ -164,7 +182,9 @@ impl<'a> SelfPlay<'a> {
         for (role, legal) in self.legal.iter().enumerate() {
             joint.push(match legal.len() {
                 1 => legal[0],
-                n if Some(role) == self.nature || at.lost[role] => legal[rng.below(n)],
+                n if Some(role) == self.nature || at.lost[role] || self.alone.is_some_and(|a| a != role) => {
+                    legal[rng.below(n)]
+                }
                 n if !self.table.strategy(at.keys[role], n, &mut self.strategy) => {
                     at.lost[role] = true;
                     legal[rng.below(n)]

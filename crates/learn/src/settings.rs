@@ -52,6 +52,8 @@ pub struct Settings {
     pub buffer: usize,
     /// Adam's step size.
     pub rate: f32,
+    /// The share of games in which everybody but the learner moves at random.
+    pub beginners: f32,
 }
 
 impl Default for Settings {
@@ -65,6 +67,7 @@ impl Default for Settings {
             batch: 128,
             buffer: 50_000,
             rate: 1e-3,
+            beginners: 0.0,
         }
     }
 }
@@ -95,6 +98,7 @@ impl Settings {
             "batch_size": self.batch,
             "buffer": self.buffer,
             "learning_rate": self.rate,
+            "beginners": self.beginners,
         })
     }
 
@@ -114,6 +118,10 @@ impl Settings {
             batches: size("batches_per_generation")?,
             batch: size("batch_size")?,
             buffer: size("buffer")?,
+            beginners: value["beginners"]
+                .as_f64()
+                .filter(|b| (0.0..=1.0).contains(b))
+                .unwrap_or(0.0) as f32,
             rate: value["learning_rate"].as_f64().filter(|r| *r > 0.0 && r.is_finite())? as f32,
         })
     }

@@ -96,12 +96,18 @@ impl Trainer {
         }
     }
 
-    /// One generation, on as many threads as there are simulators. The result does not depend on how many. If the flag is raised
-    /// before it has ended, nothing of it counts and there is no loss to report.
+    /// One generation, on as many threads as there are simulators. The result does not depend on how many. If `stop` is raised
+    /// before it has ended, nothing of it counts and there is no loss to report: going on later gives the same bytes as never having
+    /// stopped. Once `enough` is raised, games in progress are finished, and the generation is as long as that makes it.
     ///
     /// # Errors
     /// If a simulator fails.
-    pub fn generation(&mut self, sims: &mut [Box<dyn Simulator>], stop: &StopFlag) -> Result<Option<Loss>, LearnError> {
+    pub fn generation(
+        &mut self,
+        sims: &mut [Box<dyn Simulator>],
+        stop: &StopFlag,
+        enough: &StopFlag,
+    ) -> Result<Option<Loss>, LearnError> {
         let games = self.next_games();
         let seed = Seed(self.settings.seed).child("games");
         let portion_size = match self.settings.method {
@@ -115,6 +121,7 @@ impl Trainer {
         let next = AtomicUsize::new(0);
         // What games know is how things were when the generation began.
         let (table, codec, method) = (&self.table, &self.codec, self.settings.method);
+        let beginners = self.settings.beginners;
         let before = match method {
             Method::Regrets => None,
             Method::Paper => Some(self.network.clone()),
@@ -128,9 +135,9 @@ impl Trainer {
                 let first = from + portion as u64 * portion_size;
                 let games = first..(first + portion_size).min(to);
                 let found = match &before {
-                    Some(network) => paper::play(sim.as_ref(), codec, network, games, seed),
-                    None => SelfPlay::new(sim.as_mut(), table)
-                        .play(games, seed)
+                    Some(network) => paper::play(sim.as_ref(), codec, network, games, seed, enough),
+                    None => SelfPlay::new(sim.as_mut(), table, beginners)
+                        .play(games, seed, enough)
                         .map_err(LearnError::from),
                 };
                 *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(found);
@@ -156,7 +163,7 @@ impl Trainer {
             teach();
             own.into_iter().for_each(work);
         });
-        let before = self.states;
+        let (before, games_before) = (self.states, self.games);
         let results = results
             .into_iter()
             .map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
@@ -164,10 +171,19 @@ impl Trainer {
             (self.network, self.adam) = (old_network, old_adam);
             return Ok(None);
         };
-        for found in results {
-            self.take_in(found?);
+        for (number, found) in results.into_iter().enumerate() {
+            let found = found?;
+            let wanted = portion_size.min(games - number as u64 * portion_size);
+            let whole = found.games == wanted;
+            self.take_in(found);
+            // What comes after a gap was found by games that the next generation will play.
+            if !whole {
+                break;
+            }
         }
-        (self.latest, self.latest_games) = (self.states - before, games);
+        if self.games > games_before {
+            (self.latest, self.latest_games) = (self.states - before, self.games - games_before);
+        }
         self.generations += 1;
         Ok(Some(loss))
     }

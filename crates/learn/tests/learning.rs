@@ -53,7 +53,9 @@ impl Game {
     fn go_on(&self, trainer: &mut Trainer, generations: u64, threads: usize) {
         let mut sims: Vec<Box<dyn Simulator>> = (0..threads).map(|_| self.sim()).collect();
         for _ in 0..generations {
-            let loss = trainer.generation(&mut sims, &StopFlag::default()).unwrap();
+            let loss = trainer
+                .generation(&mut sims, &StopFlag::default(), &StopFlag::default())
+                .unwrap();
             assert!(loss.is_some(), "nobody stopped it");
         }
     }

@@ -80,6 +80,14 @@ pub const PLAYERS: &str = "random, legal, mc:PLAYOUTS, uct:SIMULATIONS, minimax:
      hand:GAME, cheat:PLAYOUTS";
 
 impl PlayerSpec {
+    /// What a player that goes by something learned goes by.
+    pub fn learned(&self) -> Option<&Net> {
+        match &self.kind {
+            Kind::Cfr { net, .. } => net.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Reads a player's name and options.
     pub fn parse(text: &str) -> Result<PlayerSpec> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));

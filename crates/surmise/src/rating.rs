@@ -4,7 +4,8 @@ use crate::engine::Engine;
 use crate::players::PlayerSpec;
 use crate::{interrupt, progress};
 use anyhow::{Result, bail};
-use game::{Budget, Told};
+use game::{Budget, Fault, RoleId, Told};
+use learn::Response;
 use referee::Seat;
 use solve::{Infoset, Policy, Tree};
 
@@ -20,6 +21,49 @@ pub fn policy(player: &str, engine: &Engine, tree: &Tree, seed: game::Seed) -> R
     }
     bar.finish_and_clear();
     Ok(policy)
+}
+
+/// What a role can get against a player's table.
+pub struct Bounds {
+    pub role: String,
+    pub response: Response,
+}
+
+/// Holds the table of a learned player against its best response without a tree: for games that are too large for one. All roles
+/// at once, each on a thread of its own.
+pub fn walk(player: &str, engine: &Engine, ignore: f64) -> Result<Vec<Bounds>> {
+    let spec = PlayerSpec::parse(player)?;
+    let Some(net) = spec.learned() else {
+        bail!("--walk rates what was learned by heart, such as cfr:net=DIR; `{player}` has learned nothing");
+    };
+    let horizon = net.horizon(engine)?;
+    let sim = engine.state_simulator();
+    let nature = sim.nature();
+    let roles = sim.roles().to_vec();
+    let players = (0..roles.len() as u16).map(RoleId).filter(|&r| Some(r) != nature);
+    let spinner = progress::spinner("walking the views of every role");
+    let work = |role| {
+        let mut sim = engine.state_simulator();
+        horizon.best_response(sim.as_mut(), role, ignore, &interrupt::flag())
+    };
+    let work = &work;
+    let answers: Vec<(RoleId, Result<Response, Fault>)> = std::thread::scope(|scope| {
+        let running: Vec<_> = players.map(|role| (role, scope.spawn(move || work(role)))).collect();
+        let ended = running.into_iter().map(|(role, thread)| {
+            let died = || Err(Fault::Unknown("a thread died".to_owned()));
+            (role, thread.join().unwrap_or_else(|_| died()))
+        });
+        ended.collect()
+    });
+    spinner.finish_and_clear();
+    let mut bounds = Vec::new();
+    for (role, response) in answers {
+        bounds.push(Bounds {
+            role: roles[usize::from(role.0)].clone(),
+            response: response?,
+        });
+    }
+    Ok(bounds)
 }
 
 fn ask(

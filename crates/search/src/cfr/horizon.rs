@@ -18,6 +18,11 @@ pub trait Horizon: Send {
         None
     }
 
+    /// Whether [`advise`](Horizon::advise) may have an answer. If so, no search is wasted on rounds without a choice.
+    fn knows_views(&self) -> bool {
+        false
+    }
+
     /// Whether [`policies`](Horizon::policies) has an opinion.
     fn knows_policies(&self) -> bool {
         false

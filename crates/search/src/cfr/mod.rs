@@ -555,7 +555,8 @@ impl Player for Cfr {
         };
         let legal = self.atlas.node(first.node).legal[me].clone();
         let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
-        if legal.len() == 1 && (self.common.is_none() || alone || self.horizon.knows_policies()) {
+        // A search from a round without a choice may solve the game: from later on, where policies are only believed, it could not.
+        if legal.len() == 1 && (self.common.is_none() || alone || self.horizon.knows_views()) {
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
         }
         if legal.len() > 1

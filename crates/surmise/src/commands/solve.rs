@@ -6,6 +6,7 @@ use crate::strategy::{self, Strategy};
 use crate::{interrupt, output, progress, rating};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Seed, Simulator};
+use learn::Response;
 use serde_json::{Map, Value, json};
 use solve::{Algorithm, BuildError, Form, Infoset, Limits, LpError, Policy, Solver, Tree, equilibrium, write_efg};
 use std::fmt::Write as _;
@@ -54,6 +55,10 @@ pub struct Args {
     /// Solve nothing: tell what a file that --save wrote is worth, or a player that tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
+    /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not followed, and
+    /// bounds are given. The table is rated; where it knows nothing, moves are random
+    #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
+    walk: Option<f64>,
     /// Write the strategy to a file that the player `strategy:FILE` reads
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -72,6 +77,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut rules = loaded.playable()?.rules;
     rules.announce_moves();
     let engine = Engine::new(&rules, &EngineOptions::default())?;
+    if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
+        return walk(&loaded.name, what, &engine, ignore, args.json);
+    }
     let mut sim = engine.state_simulator();
     let started = Instant::now();
     let tree = build(sim.as_mut(), args)?;
@@ -138,7 +146,7 @@ fn build(sim: &mut dyn Simulator, args: &Args) -> Result<Tree> {
     match tree {
         Err(error @ BuildError::TooLarge { .. }) => Err(anyhow!(
             "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game; \
-             players such as hp2 and ismcts need no tree)"
+             players such as hp2 and ismcts need no tree, and --rate cfr:net=DIR --walk does not either)"
         )),
         other => Ok(other?),
     }
@@ -286,6 +294,43 @@ fn rate(what: &str, seed: u64, engine: &Engine, tree: &Tree, sim: &mut dyn Simul
         how,
         seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// Bounds on what each role can get against a table that was learned.
+fn walk(game: &str, what: &str, engine: &Engine, ignore: f64, as_json: bool) -> Result<ExitCode> {
+    if !(0.0..1.0).contains(&ignore) {
+        bail!("--walk must be a probability below 1");
+    }
+    let started = Instant::now();
+    let bounds = rating::walk(what, engine, ignore)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let states: u64 = bounds.iter().map(|b| b.response.states).sum();
+    if as_json {
+        let by_role = |of: fn(&rating::Bounds) -> f64| -> Map<String, Value> {
+            bounds.iter().map(|b| (b.role.clone(), json!(of(b)))).collect()
+        };
+        let report = json!({
+            "game": game,
+            "algorithm": what,
+            "best_response_low": by_role(|b| b.response.low),
+            "best_response_high": by_role(|b| b.response.high),
+            "ignored_below": ignore,
+            "states": states,
+            "seconds": seconds,
+        });
+        output::print(&format!("{report}\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = format!("{game}: {what}, {states} states in {seconds:.1} s\n");
+    for bound in &bounds {
+        let Response { low, high, .. } = bound.response;
+        let _ = match high - low < 5e-3 {
+            true => writeln!(out, "{}: {low:.2} points at best against it", bound.role),
+            false => writeln!(out, "{}: {low:.2} to {high:.2} points at best against it", bound.role),
+        };
+    }
+    output::print(&out);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// How long to work before looking at the clock and the keyboard.

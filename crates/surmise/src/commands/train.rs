@@ -7,7 +7,7 @@ use crate::players::{Net, PlayerSpec, tools};
 use crate::{interrupt, output, progress};
 use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
-use game::{RoleId, Seed, Simulator};
+use game::{RoleId, Seed, Simulator, StopFlag};
 use indicatif::ProgressBar;
 use learn::{Blueprint, Loss, Settings, Trainer};
 use referee::{Clock, Match, Seat};
@@ -55,6 +55,10 @@ pub struct Args {
     /// Width of the hidden layers; that of the input, but between 128 and 512, if not given
     #[arg(long, value_name = "N")]
     width: Option<usize>,
+    /// Share of games in which everybody but the learner moves at random, from 0 to 1: what is learned makes more of weak players,
+    /// and can be exploited more
+    #[arg(long, value_name = "SHARE")]
+    beginners: Option<f32>,
     /// Seconds between checkpoints
     #[arg(long, default_value_t = 60.0, value_name = "S")]
     every: f64,
@@ -78,6 +82,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     if args.width.is_some_and(|w| !(1..=4096).contains(&w)) {
         bail!("--width must be between 1 and 4096");
+    }
+    if args.beginners.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        bail!("--beginners must be a share between 0 and 1");
     }
     let loaded = load(&args.game)?;
     let mut rules = loaded.playable()?.rules;
@@ -114,10 +121,12 @@ fn begin(args: &Args, engine: &Engine, folder: &Folder) -> Result<(Trainer, Valu
             args.out.display()
         );
     }
+    let usual = Settings::of(args.method.parse().map_err(|e: String| anyhow!(e))?);
     let settings = Settings {
         seed: args.seed,
         width: args.width,
-        ..Settings::of(args.method.parse().map_err(|e: String| anyhow!(e))?)
+        beginners: args.beginners.unwrap_or(usual.beginners),
+        ..usual
     };
     Ok((Trainer::new(codec, settings), Value::Null))
 }
@@ -145,11 +154,13 @@ impl School<'_> {
         }
         let spinner = progress::spinner("training");
         let most = self.args.games.unwrap_or(u64::MAX);
+        let started = self.started;
+        let enough = StopFlag::by(move || started.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9));
         let mut saved = Instant::now();
         let mut loss = Loss::default();
         let mut new = 0;
         while self.trainer.games < most && self.started.elapsed() < time && !interrupt::flag().is_raised() {
-            let Some(latest) = self.trainer.generation(&mut sims, &interrupt::flag())? else {
+            let Some(latest) = self.trainer.generation(&mut sims, &interrupt::flag(), &enough)? else {
                 break;
             };
             loss = latest;
@@ -330,7 +341,7 @@ impl School<'_> {
                 grace: Duration::from_millis(500),
             },
             max_rounds: 2_000,
-            stop: game::StopFlag::default(),
+            stop: StopFlag::default(),
         };
         let outcome = table.play().context("a trial match")?;
         Ok(outcome.record.goals.get(role).map_or(0.0, |&g| f64::from(g)))

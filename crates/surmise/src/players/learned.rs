@@ -101,6 +101,12 @@ impl Net {
         Ok(blueprint)
     }
 
+    /// It, as a search uses it.
+    pub fn horizon(&self, engine: &Engine) -> Result<LearnedHorizon> {
+        let horizon = LearnedHorizon::new(self.blueprint(engine)?, self.table.then_some(self.trust));
+        Ok(horizon.purified(self.purify as f32 / 1000.0))
+    }
+
     /// Somebody who plays by it.
     pub fn player(
         &self,
@@ -111,8 +117,7 @@ impl Net {
         options: CfrOptions,
     ) -> Result<Box<dyn Player>> {
         let blueprint = self.blueprint(engine)?;
-        let horizon = LearnedHorizon::new(blueprint.clone(), self.table.then_some(self.trust));
-        let horizon = horizon.purified(self.purify as f32 / 1000.0);
+        let horizon = self.horizon(engine)?;
         let mut player = Cfr::new(tools, sampler, belief, options, Box::new(horizon))?;
         if self.opponents {
             player.set_opponents(Box::new(LearnedOpponents(blueprint)))?;

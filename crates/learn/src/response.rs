@@ -1,0 +1,234 @@
+//! How much a table gives away: what a role can get at best against everybody else playing by it.
+//!
+//! The best response is found by walking the views of one role, depth first. At each there are the histories that explain it, with the
+//! probability that the others and nature have of playing them; every move of the role is tried on all of them, and what it
+//! perceives tells them apart. Nothing but one path is kept in memory, so this works for games whose tree would not fit, as long as there is time
+//! to visit every history once. Histories that are less likely than a limit are not followed: they count as lost for the lower
+//! bound and as won for the upper one.
+
+use crate::blueprint::LearnedHorizon;
+use crate::table::ViewKey;
+use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What a role can get at best, in points, and what it took to find out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response {
+    /// At least so much.
+    pub low: f64,
+    /// At most so much.
+    pub high: f64,
+    /// States visited.
+    pub states: u64,
+}
+
+impl LearnedHorizon {
+    /// What a role can get at best if the others play by the table, and evenly where it knows nothing. Histories with a probability
+    /// below `ignore` are not followed.
+    ///
+    /// # Errors
+    /// If the simulator fails, or [`Fault::Stopped`] if the flag was raised before the end.
+    pub fn best_response(
+        &self,
+        sim: &mut dyn Simulator,
+        role: RoleId,
+        ignore: f64,
+        stop: &StopFlag,
+    ) -> Result<Response, Fault> {
+        let n_roles = sim.roles().len();
+        let nature = sim.nature().map(|r| usize::from(r.0));
+        let start = History {
+            state: sim.initial()?,
+            keys: (0..n_roles).map(ViewKey::start).collect(),
+            weight: 1.0,
+        };
+        let before = sim.meter().states;
+        let mut walk = Walk {
+            sim,
+            table: self,
+            me: usize::from(role.0),
+            nature,
+            ignore,
+            stop,
+        };
+        let worth = walk.best(vec![start])?;
+        Ok(Response {
+            low: 100.0 * worth.low,
+            high: 100.0 * worth.high,
+            states: sim.meter().states - before,
+        })
+    }
+}
+
+/// A history that explains a view: where it led, what the others know, and how likely they and nature made it.
+#[derive(Clone, Debug)]
+struct History {
+    state: State,
+    keys: SmallVec<[ViewKey; 4]>,
+    weight: f64,
+}
+
+/// What something is worth, in 0..1 times its weight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worth {
+    low: f64,
+    high: f64,
+}
+
+impl Worth {
+    fn add(&mut self, other: Worth) {
+        self.low += other.low;
+        self.high += other.high;
+    }
+}
+
+/// The histories after a move, by what the role perceives.
+#[derive(Default)]
+struct Branch {
+    /// Ends, and histories that are not followed.
+    worth: Worth,
+    groups: Vec<(SmallVec<[PerceptId; 4]>, Group)>,
+}
+
+#[derive(Default)]
+struct Group {
+    histories: Vec<History>,
+    /// Where nature makes different histories lead to the same.
+    places: FxHashMap<(State, SmallVec<[ViewKey; 4]>), u32>,
+    weight: f64,
+}
+
+struct Walk<'a> {
+    sim: &'a mut dyn Simulator,
+    table: &'a LearnedHorizon,
+    me: usize,
+    nature: Option<usize>,
+    ignore: f64,
+    stop: &'a StopFlag,
+}
+
+/// Moves of everyone, with the probability that the others have of making theirs.
+type Joint = (SmallVec<[MoveId; 4]>, f64);
+
+impl Walk<'_> {
+    /// What the best continuation from a view is worth, given the histories that explain it, none of which has ended.
+    fn best(&mut self, histories: Vec<History>) -> Result<Worth, Fault> {
+        if self.stop.is_raised() {
+            return Err(Fault::Stopped);
+        }
+        let all: f64 = histories.iter().map(|h| h.weight).sum();
+        let mut own = Vec::new();
+        if let Some(first) = histories.first() {
+            self.sim.legal(&first.state, RoleId(self.me as u16), &mut own)?;
+        }
+        let mut branches: Vec<Branch> = own.iter().map(|_| Branch::default()).collect();
+        for history in &histories {
+            for (mut joint, p) in self.joints(history)? {
+                for (&mv, branch) in own.iter().zip(&mut branches) {
+                    joint[self.me] = mv;
+                    self.follow(history, &joint, p, branch)?;
+                }
+            }
+        }
+        drop(histories);
+        let mut best = Worth::default();
+        for branch in branches {
+            let worth = self.try_out(branch, best)?;
+            best.low = best.low.max(worth.low);
+            best.high = best.high.max(worth.high);
+            // Nothing is worth more than winning for sure.
+            if best.low >= all {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// What a move is worth; less than that if it cannot be better than another anyhow.
+    fn try_out(&mut self, branch: Branch, known: Worth) -> Result<Worth, Fault> {
+        let mut worth = branch.worth;
+        let mut left: f64 = branch.groups.iter().map(|(_, g)| g.weight).sum();
+        for (_, group) in branch.groups {
+            if worth.high + left <= known.low {
+                return Ok(known);
+            }
+            left -= group.weight;
+            worth.add(self.best(group.histories)?);
+        }
+        Ok(worth)
+    }
+
+    /// Everything that the others and nature may do; my own place is left open.
+    fn joints(&mut self, history: &History) -> Result<Vec<Joint>, Fault> {
+        let n_roles = history.keys.len();
+        let mut joints: Vec<Joint> = vec![(SmallVec::from_elem(MoveId(0), n_roles), 1.0)];
+        let mut legal = Vec::new();
+        for role in (0..n_roles).filter(|&r| r != self.me) {
+            self.sim.legal(&history.state, RoleId(role as u16), &mut legal)?;
+            let policy = match Some(role) == self.nature || legal.len() < 2 {
+                true => None,
+                false => self.table.learned(history.keys[role], legal.len()),
+            };
+            let even = 1.0 / legal.len() as f64;
+            let mut longer = Vec::with_capacity(joints.len() * legal.len());
+            for (joint, p) in &joints {
+                for (at, &mv) in legal.iter().enumerate() {
+                    let chance = policy.as_ref().map_or(even, |policy| f64::from(policy[at]));
+                    if chance > 0.0 {
+                        let mut joint = joint.clone();
+                        joint[role] = mv;
+                        longer.push((joint, p * chance));
+                    }
+                }
+            }
+            joints = longer;
+        }
+        Ok(joints)
+    }
+
+    /// One more step of a history, put where it belongs.
+    fn follow(&mut self, history: &History, joint: &[MoveId], p: f64, branch: &mut Branch) -> Result<(), Fault> {
+        let weight = history.weight * p;
+        let state = self.sim.next(&history.state, joint)?;
+        if self.sim.terminal(&state)? {
+            let points = self.sim.goal(&state, RoleId(self.me as u16))?.points();
+            let worth = weight * f64::from(points) / 100.0;
+            branch.worth.add(Worth {
+                low: worth,
+                high: worth,
+            });
+            return Ok(());
+        }
+        if weight < self.ignore {
+            branch.worth.high += weight;
+            return Ok(());
+        }
+        let mut sees = Vec::new();
+        let mut keys = history.keys.clone();
+        for role in (0..keys.len()).filter(|&r| r != self.me && Some(r) != self.nature) {
+            self.sim
+                .percepts(&history.state, joint, RoleId(role as u16), &mut sees)?;
+            keys[role] = keys[role].after(joint[role], &sees);
+        }
+        self.sim
+            .percepts(&history.state, joint, RoleId(self.me as u16), &mut sees)?;
+        let at = branch.groups.iter().position(|(known, _)| known.as_slice() == sees);
+        let at = at.unwrap_or_else(|| {
+            branch.groups.push((sees.as_slice().into(), Group::default()));
+            branch.groups.len() - 1
+        });
+        let group = &mut branch.groups[at].1;
+        group.weight += weight;
+        if self.nature.is_some() {
+            let next = group.histories.len() as u32;
+            let place = *group.places.entry((state.clone(), keys.clone())).or_insert(next);
+            if let Some(known) = group.histories.get_mut(place as usize) {
+                known.weight += weight;
+                return Ok(());
+            }
+        }
+        group.histories.push(History { state, keys, weight });
+        Ok(())
+    }
+}
