@@ -1,38 +1,55 @@
 #!/usr/bin/env python3
 """Tables 1 to 3 of Partridge and Thielscher (2022): untrained and trained CFR against random and hand-made opponents.
 
-    python3 benchmarks/learning.py [--minutes 10] [--threads 2] [--seeds 1 2] [--games 100] [--out DIR] [--skip-training]
+    python3 benchmarks/learning.py [--minutes 10] [--threads 2] [--seeds 1 2] [--games 100] [--out DIR] [--only GAME …]
+    python3 benchmarks/learning.py --only meier --seeds 1        # one training at a time
+    python3 benchmarks/learning.py --print                       # the tables so far
 
-Trains each game for each seed (two seeds at a time with --parallel), then plays every cell. Prints Markdown; writes
-benchmarks/learning.json. Runs whatever `surmise` is in target/release, or the one named by SURMISE.
+Trains each game for each seed, rates what was learned exactly where there is time for it, then plays every cell. Every training, rating and
+cell is kept in benchmarks/learning.json as soon as there is one, and is not done again: a run that was ended goes on where it was, a
+training with the minutes that it lacks. --again FORGETS what was played by rows with this in their name. Runs whatever `surmise` is in target/release,
+or the one named by SURMISE.
 """
 import argparse, json, os, pathlib, platform, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SURMISE = os.environ.get("SURMISE", str(ROOT / "target" / "release" / "surmise"))
+KEPT = ROOT / "benchmarks" / "learning.json"
 
-# Game, hand-made opponents, and the paper's figures: (row, column) -> score of the row, by seat.
+# Hand-made opponents, the paper's figures by column (first seat, second seat), the shares of beginners to train with besides
+# the default, and below which probability histories are not followed when a table is rated.
 GAMES = {
     "meier": {
         "hand": ["hand:meier-bluffer", "hand:meier"],
         "seats": ["player1", "player2"],
         "paper": {"trained": [(97, 80), (81, 41)], "untrained": [(83, 80), (64, 40)], "random": [(33, 72), (21, 35)]},
+        "beginners": [0.7],
+        "walk": 1e-5,
     },
     "blind-tictactoe": {
         "hand": ["hand:blind-tictactoe"],
         "seats": ["xplayer", "oplayer"],
         "paper": {"trained": [(79.5, 79.5), (48, 55)], "untrained": [(54, 60), (25, 20)], "random": [(48, 52), (23.5, 21.5)]},
+        "beginners": [],
+        "walk": 1e-3,
     },
     "biased-blind-tictactoe": {
         "hand": ["hand:blind-tictactoe"],
         "seats": ["xplayer", "oplayer"],
-        "paper": {"trained": [(90.5, 49), (80, 44.5)], "untrained": [(84, 36), (40.5, 14.5)], "random": [(80.5, 18), (35, 11)]},
+        "paper": {
+            "trained (mean of two seeds)": [(90.5, 49), (80, 44.5)],
+            "untrained": [(84, 36), (40.5, 14.5)],
+            "random": [(80.5, 18), (35, 11)],
+        },
+        "beginners": [],
+        "walk": 1e-4,
     },
 }
 
 
 def run(*args):
-    done = subprocess.run([SURMISE, *map(str, args)], capture_output=True, text=True, cwd=os.environ.get("TMPDIR", "/tmp"))
+    command = [SURMISE, *map(str, args)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=os.environ.get("TMPDIR", "/tmp"))
     if done.returncode != 0:
         sys.exit(f"surmise {' '.join(map(str, args))}: {done.stderr}")
     return done.stdout
@@ -43,19 +60,135 @@ def machine():
     return f"{cpus[0].split(':')[1].strip()}, {len(cpus)} cores" if cpus else platform.machine()
 
 
-def score(game, first, second, games, seat, threads):
-    result = json.loads(run("match", game, first, second, "--games", games, "--json", "--threads", threads))
+class Kept:
+    """What was done so far: written after every change, whole or not at all."""
+
+    def __init__(self):
+        known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+        self.all = known if "cells" in known else {"cells": {}, "trainings": {}}
+
+    def save(self):
+        self.all["machine"] = machine()
+        beside = KEPT.with_suffix(".tmp")
+        beside.write_text(json.dumps(self.all, indent=1) + "\n")
+        beside.replace(KEPT)
+
+    def cells(self, game, row):
+        return self.all["cells"].setdefault(game, {}).setdefault(row, {})
+
+    def trainings(self, game):
+        return self.all["trainings"].setdefault(game, {})
+
+
+def name_of(seed, beginners):
+    return f"trained, seed {seed}" if beginners is None else f"trained, seed {seed}, {beginners} beginners"
+
+
+def folder_of(args, game, seed, beginners):
+    extra = "" if beginners is None else f"-{beginners}"
+    return pathlib.Path(args.out) / f"{game}-{seed}{extra}"
+
+
+def train(kept, args, game, seed, beginners):
+    """Trains for what is missing of the minutes."""
+    folder, name = folder_of(args, game, seed, beginners), name_of(seed, beginners)
+    notes = folder / "run.json"
+    done = json.loads(notes.read_text())["seconds"] / 60 if notes.exists() else 0.0
+    missing = args.minutes - done
+    if missing > 0.02 * args.minutes:
+        command = ["train", game, "--minutes", missing, "--threads", args.threads, "--every", 120, "--out", folder]
+        command += ["--resume"] if notes.exists() else ["--seed", seed]
+        command += [] if beginners is None or notes.exists() else ["--beginners", beginners]
+        print(f"{time.strftime('%H:%M')} {game}: {name}, {missing:.1f} minutes", file=sys.stderr, flush=True)
+        run(*command, "--json")
+        kept.trainings(game).pop(name, None)
+    about = json.loads(notes.read_text())
+    known = kept.trainings(game).get(name, {})
+    if known.get("games") != about["games"]:
+        last = about["reports"][-1]
+        known = {key: about[key] for key in ("games", "seconds", "threads", "settings")}
+        known.update(views=last["views"], load=os.getloadavg()[0], date=time.strftime("%Y-%m-%d"))
+        kept.trainings(game)[name] = known
+        for row in [r for r in kept.all["cells"].get(game, {}) if r.startswith(name)]:
+            del kept.all["cells"][game][row]
+        kept.save()
+    return folder
+
+
+def rate(kept, args, game, seed, beginners):
+    """What the best answer to a table gets."""
+    name = name_of(seed, beginners)
+    known = kept.trainings(game)[name]
+    for purify in ("", ",purify=0.15"):
+        key = f"rating{purify}"
+        if key in known or args.no_rating:
+            continue
+        print(f"{time.strftime('%H:%M')} {game}: rating {name}{purify}", file=sys.stderr, flush=True)
+        player = f"cfr:net={folder_of(args, game, seed, beginners)}{purify}"
+        result = json.loads(run("solve", game, "--rate", player, "--walk", GAMES[game]["walk"], "--json"))
+        known[key] = {k: result[k] for k in ("best_response_low", "best_response_high", "ignored_below", "states", "seconds")}
+        kept.save()
+
+
+def score(game, first, second, args, seat):
+    result = json.loads(run("match", game, first, second, "--games", args.games, "--json", "--threads", args.threads))
     player = result["players"][seat]
-    return player["mean"], player["stderr"]
+    return [player["mean"], player["stderr"]]
 
 
-def train(game, seed, args):
-    folder = pathlib.Path(args.out) / f"{game}-{seed}"
-    if not args.skip_training and not (folder / "run.json").exists():
-        command = [SURMISE, "train", game, "--minutes", args.minutes, "--threads", args.threads, "--seed", seed]
-        command += ["--every", 120, "--out", folder]
-        return folder, subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
-    return folder, None
+def rows(args, game):
+    yield "random", "random"
+    yield "cfr", "cfr"
+    yield "cfr, own view only", "cfr:common=0"
+    for seed in args.seeds:
+        for beginners in [None, *GAMES[game]["beginners"]]:
+            folder = folder_of(args, game, seed, beginners)
+            if (folder / "run.json").exists():
+                yield name_of(seed, beginners), f"cfr:net={folder}"
+                yield f"{name_of(seed, beginners)}, purified", f"cfr:net={folder},purify=0.15"
+
+
+def columns(args, game):
+    yield "random", "random"
+    for hand in GAMES[game]["hand"]:
+        yield hand, hand
+    for seed in args.seeds:
+        folder = folder_of(args, game, seed, None)
+        if (folder / "run.json").exists():
+            yield name_of(seed, None), f"cfr:net={folder}"
+
+
+def play(kept, args, game):
+    for row, player in rows(args, game):
+        cells = kept.cells(game, row)
+        for column, opponent in columns(args, game):
+            if column in cells or column.startswith("trained") and not row.startswith("trained"):
+                continue
+            cells[column] = {
+                "first": score(game, player, opponent, args, 0),
+                "second": score(game, opponent, player, args, 1),
+                "games": args.games,
+            }
+            kept.save()
+
+
+def show(kept, game):
+    about = GAMES[game]
+    table = kept.all["cells"].get(game, {})
+    names = ["random", *about["hand"]]
+    names += sorted({c for cells in table.values() for c in cells if c.startswith("trained")})
+    print(f"\n**{game}** ({' / '.join(about['seats'])})\n\n| | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 1) + "|")
+    for row, cells in table.items():
+        shown = [f"{cells[c]['first'][0]:.1f} / {cells[c]['second'][0]:.1f}" if c in cells else "" for c in names]
+        print(f"| {row} | " + " | ".join(shown) + " |")
+    for name, figures in about["paper"].items():
+        print(f"| *paper: {name}* | " + " | ".join([f"{a} / {b}" for a, b in figures] + [""] * (len(names) - len(figures))) + " |")
+    for name, known in kept.trainings(game).items():
+        ratings = []
+        for key in [k for k in known if k.startswith("rating")]:
+            low, high = known[key]["best_response_low"], known[key]["best_response_high"]
+            ratings.append(f"{key}: " + ", ".join(f"{role} {low[role]:.1f} to {high[role]:.1f}" for role in low))
+        print(f"\n{name}: {known['games']} games in {known['seconds']:.0f} s on {known['threads']} threads, {known['views']} views. Best answers: " + "; ".join(ratings))
 
 
 def main():
@@ -63,62 +196,29 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--parallel", action="store_true", help="train all seeds of a game at the same time")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--out", default="/tmp/surmise-learning")
-    parser.add_argument("--skip-training", action="store_true")
     parser.add_argument("--only", nargs="+", choices=list(GAMES), default=list(GAMES))
-    parser.add_argument("--rows", default="", help="only rows whose name contains this; the others stay as they were recorded")
+    parser.add_argument("--no-training", action="store_true", help="play and rate what is there")
+    parser.add_argument("--no-rating", action="store_true", help="leave out the exact ratings, which take minutes")
+    parser.add_argument("--no-play", action="store_true", help="train and rate only")
+    parser.add_argument("--again", default=None, metavar="ROW", help="play rows with this in their name again")
+    parser.add_argument("--print", action="store_true", help="only print the tables so far")
     args = parser.parse_args()
-    results = {"machine": machine(), "date": time.strftime("%Y-%m-%d"), "games": args.games, "tables": {}}
+    kept = Kept()
     for game in args.only:
-        about = GAMES[game]
-        folders, running = [], []
-        for seed in args.seeds:
-            folder, training = train(game, seed, args)
-            folders.append(folder)
-            if training:
-                running.append(training)
-                if not args.parallel:
-                    training.wait()
-        for training in running:
-            if training.wait() != 0:
-                sys.exit(f"training {game} failed")
-        rows = [("random", "random"), ("cfr", "cfr"), ("cfr, own view only", "cfr:common=0")]
-        for seed, folder in zip(args.seeds, folders):
-            seconds = json.loads((folder / "run.json").read_text())["seconds"]
-            rows.append((f"trained {seconds / 60:.0f} min, seed {seed}", f"cfr:net={folder}"))
-            rows.append(("the same, purified", f"cfr:net={folder},purify=0.15"))
-            rows.append(("the same, search from own view only", f"cfr:net={folder},table=off,common=0"))
-        rows = [(name, player) for name, player in rows if args.rows in name]
-        columns = ["random"] + about["hand"]
-        if len(folders) > 1:
-            columns += [f"cfr:net={folder}" for folder in folders]
-        names = ["random"] + about["hand"] + [f"trained, seed {s}" for s in args.seeds]
-        table = []
-        print(f"\n### {game}\n\n| {' / '.join(about['seats'])} | " + " | ".join(names[: len(columns)]) + " |")
-        print("|---" * (len(columns) + 1) + "|")
-        for name, player in rows:
-            cells = []
-            for column in columns:
-                if column.startswith("cfr:net") and not player.startswith("cfr:net"):
-                    cells.append(None)
-                    continue
-                one = score(game, player, column, args.games, 0, args.threads)
-                two = score(game, column, player, args.games, 1, args.threads)
-                cells.append((one, two))
-            shown = ["" if c is None else f"{c[0][0]:.1f} / {c[1][0]:.1f}" for c in cells]
-            print(f"| {name} | " + " | ".join(shown) + " |", flush=True)
-            table.append({"row": name, "player": player, "columns": columns, "cells": cells})
-        for name, cells in about["paper"].items():
-            print(f"| paper: {name} | " + " | ".join(f"{a} / {b}" for a, b in cells) + " |")
-        kept = ROOT / "benchmarks" / "learning.json"
-        if kept.exists():
-            results["tables"] = json.loads(kept.read_text())["tables"]
-        played = {row["player"] for row in table}
-        others = [row for row in results["tables"].get(game, []) if args.rows and row["player"] not in played]
-        results["tables"][game] = others + table
-        kept.write_text(json.dumps(results, indent=1) + "\n")
+        if args.again is not None:
+            for row in [r for r in kept.all["cells"].get(game, {}) if args.again in r]:
+                del kept.all["cells"][game][row]
+        for seed in [] if args.print else args.seeds:
+            for beginners in [None, *GAMES[game]["beginners"]]:
+                if not args.no_training:
+                    train(kept, args, game, seed, beginners)
+                if name_of(seed, beginners) in kept.trainings(game):
+                    rate(kept, args, game, seed, beginners)
+        if not args.print and not args.no_play:
+            play(kept, args, game)
+        show(kept, game)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,22 @@ use matrixmultiply::sgemm;
 
 /// `c` (m by n) becomes `a` (m by k) times `b` (k by n), added to what was there if `add`.
 pub(crate) fn multiply(m: usize, k: usize, n: usize, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
-    product((m, k, n), (a, k, 1), (b, n, 1), c, add);
+    match m {
+        1 => multiply_row(n, a, b, c, add),
+        _ => product((m, k, n), (a, k, 1), (b, n, 1), c, add),
+    }
+}
+
+/// The same for a single row: what the kernels do to bring `b` into order costs more than the product. Bits of states and
+/// rectified layers are mostly 0.
+fn multiply_row(n: usize, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
+    let c = &mut c[..n];
+    if !add {
+        c.fill(0.0);
+    }
+    for (&x, row) in a.iter().zip(b.chunks_exact(n)).filter(|(x, _)| **x != 0.0) {
+        c.iter_mut().zip(row).for_each(|(c, b)| *c += x * b);
+    }
 }
 
 /// `c` (k by n) gains the transpose of `a` (m by k) times `b` (m by n): gradients of weights.
@@ -73,6 +88,11 @@ mod tests {
         let mut c = vec![9.0; m * n];
         multiply(m, k, n, &a, &b, &mut c, false);
         assert_eq!(c, slow(m, k, n, |r, x| a[r * k + x], |x, col| b[x * n + col]));
+        let mut row = vec![1.0; n];
+        multiply(1, k, n, &a[..k], &b, &mut row, false);
+        assert_eq!(row, &c[..n]);
+        multiply(1, k, n, &a[..k], &b, &mut row, true);
+        assert!(row.iter().zip(&c).all(|(twice, once)| *twice == 2.0 * once));
         let d = numbers(m * n, 0.5);
         let mut left = vec![0.0; k * n];
         multiply_left_transposed(m, k, n, &a, &d, &mut left);

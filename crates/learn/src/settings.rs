@@ -67,7 +67,7 @@ impl Default for Settings {
             batch: 128,
             buffer: 50_000,
             rate: 1e-3,
-            beginners: 0.0,
+            beginners: 0.1,
         }
     }
 }

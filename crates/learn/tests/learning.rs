@@ -75,20 +75,98 @@ impl Game {
 /// NashConv of a table's average policies, as a share of the range of payoffs.
 fn nash_conv(game: &Game, trainer: &Trainer) -> f64 {
     let tree = Tree::build(game.sim().as_mut(), &Limits::default(), &mut |_| {}).unwrap();
-    let form = Form::new(&tree);
-    let mut policy = Policy::uniform(&tree);
+    Form::new(&tree).nash_conv(&table_policy(&tree, trainer)) / 100.0
+}
+
+/// A table's average policies, for every information set of a game; even where it knows nothing.
+fn table_policy(tree: &Tree, trainer: &Trainer) -> Policy {
+    let mut policy = Policy::uniform(tree);
     for set in tree.infosets() {
         let role = tree.players[set.player as usize].0 as usize;
         let view = game::View { rounds: tree.view(set) };
         let learned = trainer.table.average(ViewKey::of(role, &view), set.n as usize);
-        let learned = learned.expect("every view comes up");
+        let Some(learned) = learned else { continue };
         let learned = learned.into_iter().map(f64::from);
         policy.0[set.sequences()]
             .iter_mut()
             .zip(learned)
             .for_each(|(p, l)| *p = l);
     }
-    form.nash_conv(&policy) / 100.0
+    policy
+}
+
+#[test]
+fn best_answers_without_a_tree_are_those_of_the_tree() {
+    for (name, generations) in [("kuhn-poker", 40), ("goofspiel:cards=3", 300)] {
+        let game = Game::of(name);
+        let trainer = game.train(generations, 2, 8);
+        let tree = Tree::build(game.sim().as_mut(), &Limits::default(), &mut |_| {}).unwrap();
+        let form = Form::new(&tree);
+        let policy = table_policy(&tree, &trainer);
+        let horizon = LearnedHorizon::new(Arc::new(Blueprint::of(&trainer)), Some(0));
+        for (player, &role) in tree.players.iter().enumerate() {
+            let best = form.best_response(player, &mut policy.clone());
+            let walk = |ignore| {
+                let stop = StopFlag::default();
+                horizon.best_response(game.sim().as_mut(), role, ignore, &stop).unwrap()
+            };
+            let exact = walk(0.0);
+            assert!((exact.low - best).abs() < 1e-3, "{name}: {exact:?} {best}");
+            assert!((exact.high - best).abs() < 1e-3, "{name}: {exact:?} {best}");
+            let rough = walk(0.02);
+            assert!(
+                rough.low <= best + 1e-3 && best <= rough.high + 1e-3,
+                "{name}: {rough:?} {best}"
+            );
+            assert!(rough.states < exact.states, "{name}: {rough:?} {exact:?}");
+        }
+    }
+}
+
+#[test]
+fn beginners_teach_to_make_the_most_of_them() {
+    let game = Game::of("kuhn-poker");
+    let tree = Tree::build(game.sim().as_mut(), &Limits::default(), &mut |_| {}).unwrap();
+    let form = Form::new(&tree);
+    // What both roles get against somebody who moves at random, summed.
+    let against_random = |share: f32| {
+        let settings = Settings {
+            width: Some(8),
+            games: 128,
+            beginners: share,
+            ..Settings::default()
+        };
+        let mut trainer = Trainer::new(game.codec(), settings);
+        game.go_on(&mut trainer, 600, 2);
+        let learned = table_policy(&tree, &trainer);
+        let points = (0..2).map(|player| {
+            let mut policy = Policy::uniform(&tree);
+            let own = tree.infosets().iter().filter(|set| set.player as usize == player);
+            own.for_each(|set| policy.0[set.sequences()].copy_from_slice(&learned.0[set.sequences()]));
+            form.values(&policy)[player]
+        });
+        points.sum::<f64>()
+    };
+    let (few, many) = (against_random(0.0), against_random(0.5));
+    assert!(many > few + 1.0, "{few} {many}");
+}
+
+#[test]
+fn a_generation_that_takes_too_long_keeps_what_was_played() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let game = Game::of("kuhn-poker");
+    let mut trainer = game.train(3, 1, 8);
+    let (games, generations) = (trainer.games, trainer.generations);
+    let asked = AtomicU64::new(0);
+    let enough = StopFlag::by(move || asked.fetch_add(1, Ordering::Relaxed) as f64 / 20.0);
+    let mut sims = [game.sim()];
+    let never = StopFlag::default();
+    trainer.generation(&mut sims, &never, &enough).unwrap().unwrap();
+    assert_eq!(trainer.generations, generations + 1);
+    assert_eq!(trainer.games, games + 20, "one game for each time it was asked");
+    // It goes on from there, without a gap.
+    trainer.generation(&mut sims, &never, &never).unwrap().unwrap();
+    assert!(trainer.games > games + 20);
 }
 
 #[test]
@@ -99,7 +177,7 @@ fn kuhn_poker_is_learned() {
     assert!(gap < 0.02, "{gap}");
     // Not because everything is that good here.
     let beginner = nash_conv(&game, &game.train(3, 1, 16));
-    assert!(beginner > 0.05, "{beginner}");
+    assert!(beginner > 0.1, "{beginner}");
 }
 
 #[test]

@@ -51,6 +51,19 @@ fn training_can_be_played_rated_and_resumed() {
     let rated: serde_json::Value = serde_json::from_slice(&rated.stdout).unwrap();
     let gap = rated["nash_conv"].as_f64().unwrap() / rated["payoff_range"].as_f64().unwrap();
     assert!(gap < 0.05, "{gap}");
+    // Without the table, the search solves the game before it has begun.
+    let off = surmise(&["solve", "kuhn-poker", "--rate", &format!("{net},table=off"), "--json"]);
+    let off: serde_json::Value = serde_json::from_slice(&off.stdout).unwrap();
+    let gap = off["nash_conv"].as_f64().unwrap() / off["payoff_range"].as_f64().unwrap();
+    assert!(gap < 0.005, "{gap}");
+    // The table against its best answer, with and without a tree.
+    let walked = surmise(&["solve", "kuhn-poker", "--rate", &net, "--walk", "0", "--json"]);
+    let walked: serde_json::Value = serde_json::from_slice(&walked.stdout).unwrap();
+    for role in rated["best_response"].as_object().unwrap().keys() {
+        let by_tree = rated["best_response"][role].as_f64().unwrap();
+        let low = walked["best_response_low"][role].as_f64().unwrap();
+        assert!((by_tree - low).abs() < 1e-3, "{role}: {by_tree} {low}");
+    }
     let played = surmise(&["match", "kuhn-poker", &net, "random", "--games", "3"]);
     assert!(played.status.success(), "{}", text(&played.stderr));
 
@@ -109,6 +122,14 @@ fn what_cannot_be_learned_is_said() {
     let out = nowhere.to_str().unwrap();
     fails_with(&["train", "kuhn-poker", "--out", out, "--resume"], "cannot read");
     fails_with(&["train", "kuhn-poker", "--out", out, "--minutes=-1"], "--minutes must");
+    fails_with(
+        &["train", "kuhn-poker", "--out", out, "--beginners", "2"],
+        "--beginners must",
+    );
+    fails_with(
+        &["solve", "kuhn-poker", "--rate", "cfr", "--walk"],
+        "has learned nothing",
+    );
     fails_with(&["match", "kuhn-poker", &format!("cfr:net={out}")], "cannot read");
     fails_with(&["match", "kuhn-poker", "cfr:depth=0"], "net=DIR");
     fails_with(&["match", "kuhn-poker", "cfr:roots=nowhere"], "choose view or state");
