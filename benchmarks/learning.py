@@ -24,7 +24,7 @@ GAMES = {
         "seats": ["player1", "player2"],
         "paper": {"trained": [(97, 80), (81, 41)], "untrained": [(83, 80), (64, 40)], "random": [(33, 72), (21, 35)]},
         "beginners": [0.7],
-        "walk": 1e-5,
+        "walk": 1e-6,
     },
     "blind-tictactoe": {
         "hand": ["hand:blind-tictactoe"],
@@ -119,7 +119,8 @@ def rate(kept, args, game, seed, beginners):
     """What the best answer to a table gets."""
     name = name_of(seed, beginners)
     known = kept.trainings(game)[name]
-    for purify in ("", ",purify=0.15"):
+    # The table as it was learned: where it knows little the player searches, which cannot be rated.
+    for purify in (",trust=1", ",trust=1,purify=0.15"):
         key = f"rating{purify}"
         if key in known or args.no_rating:
             continue
@@ -145,7 +146,6 @@ def rows(args, game):
             folder = folder_of(args, game, seed, beginners)
             if (folder / "run.json").exists():
                 yield name_of(seed, beginners), f"cfr:net={folder}"
-                yield f"{name_of(seed, beginners)}, purified", f"cfr:net={folder},purify=0.15"
 
 
 def columns(args, game):

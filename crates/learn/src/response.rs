@@ -4,10 +4,11 @@
 //! probability that the others and nature have of playing them; every move of the role is tried on all of them, and what it
 //! perceives tells them apart. Nothing but one path is kept in memory, so this works for games whose tree would not fit, as long as there is time
 //! to visit every history once. Histories that are less likely than a limit are not followed: they count as lost for the lower
-//! bound and as won for the upper one.
+//! bound and as won for the upper one. Views that leave the same histories in the same proportions are worth the same, whatever the role did and
+//! saw to get there: dice that were rolled again no longer matter. They are looked at once.
 
 use crate::blueprint::LearnedHorizon;
-use crate::table::ViewKey;
+use crate::table::{ViewKey, mix};
 use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -51,6 +52,7 @@ impl LearnedHorizon {
             nature,
             ignore,
             stop,
+            known: FxHashMap::default(),
         };
         let worth = walk.best(vec![start])?;
         Ok(Response {
@@ -106,6 +108,26 @@ struct Walk<'a> {
     nature: Option<usize>,
     ignore: f64,
     stop: &'a StopFlag,
+    /// What views were worth for each unit of their weight, by [`fingerprint`].
+    known: FxHashMap<u64, Worth>,
+}
+
+/// Views whose worth is remembered at most: about 200 MB.
+const REMEMBERED: usize = 4_000_000;
+
+/// A number for histories and their proportions: states, what the others know, and weights to seven digits or so. (Proportions that
+/// differ only in rounding may get different numbers, which costs time and nothing else.)
+fn fingerprint(histories: &[History], all: f64) -> u64 {
+    let mut number = histories.len() as u64;
+    for history in histories {
+        let share = ((history.weight / all) as f32).to_bits() >> 3;
+        let words = history.state.0.iter().copied();
+        let keys = history.keys.iter().map(|k| k.0);
+        for word in words.chain(keys).chain([u64::from(share)]) {
+            number = mix(number ^ word);
+        }
+    }
+    number
 }
 
 /// Moves of everyone, with the probability that the others have of making theirs.
@@ -118,6 +140,13 @@ impl Walk<'_> {
             return Err(Fault::Stopped);
         }
         let all: f64 = histories.iter().map(|h| h.weight).sum();
+        let fingerprint = fingerprint(&histories, all);
+        if let Some(each) = self.known.get(&fingerprint) {
+            return Ok(Worth {
+                low: each.low * all,
+                high: each.high * all,
+            });
+        }
         let mut own = Vec::new();
         if let Some(first) = histories.first() {
             self.sim.legal(&first.state, RoleId(self.me as u16), &mut own)?;
@@ -141,6 +170,13 @@ impl Walk<'_> {
             if best.low >= all {
                 break;
             }
+        }
+        if self.known.len() < REMEMBERED {
+            let each = Worth {
+                low: best.low / all,
+                high: best.high / all,
+            };
+            self.known.insert(fingerprint, each);
         }
         Ok(best)
     }
