@@ -96,7 +96,7 @@ def train(kept, args, game, seed, beginners):
     done = json.loads(notes.read_text())["seconds"] / 60 if notes.exists() else 0.0
     missing = args.minutes - done
     if missing > 0.02 * args.minutes:
-        command = ["train", game, "--minutes", missing, "--threads", args.threads, "--every", 120, "--out", folder]
+        command = ["train", game, "--minutes", missing, "--threads", args.threads, "--every", 200, "--trials", 10, "--out", folder]
         command += ["--resume"] if notes.exists() else ["--seed", seed]
         command += [] if beginners is None or notes.exists() else ["--beginners", beginners]
         print(f"{time.strftime('%H:%M')} {game}: {name}, {missing:.1f} minutes", file=sys.stderr, flush=True)
