@@ -10,6 +10,7 @@ use gdl::Rules;
 use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
 use propnet::{CompileOptions, Compiled, LaneOptions, OneLane, Scalar, compile};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// Which engine to use.
@@ -73,7 +74,7 @@ pub struct Engine {
 pub struct Setup {
     /// Seconds of grounding.
     pub ground_s: f64,
-    /// Seconds of compiling the network.
+    /// Seconds of compiling the network that were not spent grounding at the same time.
     pub compile_s: f64,
     /// Ground rules.
     pub ground_rules: usize,
@@ -147,7 +148,8 @@ impl Engine {
     }
 
     /// What is smallest depends on the game: the ways to split rules are all tried, as far as they are no larger than
-    /// what there is already, and the network with the fewest operations is kept.
+    /// what there is already, and the network with the fewest operations is kept. While one is being compiled, the next is
+    /// grounded.
     fn compile_until_stopped(
         &mut self,
         rules: &Rules,
@@ -156,48 +158,50 @@ impl Engine {
     ) -> Result<(), GroundError> {
         let mut limits = options.limits.clone();
         let mut failed = None;
-        for splitting in [Splitting::Full, Splitting::Components, Splitting::Off] {
-            limits.splitting = splitting;
-            let started = Instant::now();
-            let program = ground::ground(rules, &limits, progress);
-            self.setup.ground_s += started.elapsed().as_secs_f64();
-            match program {
-                Ok(program) => {
-                    limits.instances = limits.instances.min((3 * program.rules.len()).max(MIN_INSTANCES));
-                    self.consider(&program, options);
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            let mut compiling = None;
+            for splitting in [Splitting::Full, Splitting::Components, Splitting::Off] {
+                limits.splitting = splitting;
+                let grounding = Instant::now();
+                let program = ground::ground(rules, &limits, progress);
+                self.setup.ground_s += grounding.elapsed().as_secs_f64();
+                compiling.take().into_iter().for_each(|worker| self.consider(worker));
+                match program {
+                    Ok(program) => {
+                        limits.instances = limits.instances.min((3 * program.rules.len()).max(MIN_INSTANCES));
+                        if !self.has_shape(&program) {
+                            compiling =
+                                Some(scope.spawn(move || (compile(&program, &compile_options(options)), program)));
+                        }
+                    }
+                    Err(error) => failed = Some(failed.take().unwrap_or(error)),
                 }
-                Err(error) => failed = Some(failed.unwrap_or(error)),
+                if compiling.is_none() && self.compiled.is_none() && options.limits.stop.is_raised() {
+                    break;
+                }
             }
-            if self.compiled.is_none() && options.limits.stop.is_raised() {
-                break;
-            }
-        }
+            compiling.into_iter().for_each(|worker| self.consider(worker));
+        });
+        self.setup.compile_s += started.elapsed().as_secs_f64() - self.setup.ground_s;
         match (&self.compiled, failed) {
             (None, Some(error)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Compiles a program and keeps it if it is smaller than what there is.
-    fn consider(&mut self, program: &Program, options: &EngineOptions) {
+    /// Whether what there is has been made from a program just like this one.
+    fn has_shape(&self, program: &Program) -> bool {
         let shape = (program.rules.len(), program.n_atoms as usize);
-        if self.compiled.is_some() && shape == (self.setup.ground_rules, self.setup.atoms) {
-            return;
-        }
-        let started = Instant::now();
-        let lanes = LaneOptions {
-            native: options.native,
-            ..LaneOptions::default()
-        };
-        let compile_options = CompileOptions {
-            lanes,
-            ..CompileOptions::default()
-        };
-        let compiled = compile(program, &compile_options);
-        self.setup.compile_s += started.elapsed().as_secs_f64();
+        self.compiled.is_some() && shape == (self.setup.ground_rules, self.setup.atoms)
+    }
+
+    /// Waits for a compiled program and keeps it if it is smaller than what there is.
+    fn consider(&mut self, worker: ScopedJoinHandle<'_, (Compiled, Program)>) {
+        let (compiled, program) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let ops = |c: &Compiled| c.stats().ops();
         if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
-            self.note_sizes(program);
+            self.note_sizes(&program);
             self.compiled = Some(compiled);
         }
     }
@@ -228,6 +232,17 @@ impl Engine {
             (Some(game), EngineKind::Lanes) => Box::new(OneLane::new(game)),
             _ => self.state_simulator(),
         }
+    }
+}
+
+fn compile_options(options: &EngineOptions) -> CompileOptions {
+    let lanes = LaneOptions {
+        native: options.native,
+        ..LaneOptions::default()
+    };
+    CompileOptions {
+        lanes,
+        ..CompileOptions::default()
     }
 }
 

@@ -229,8 +229,8 @@ struct Pairs {
 
 impl Pairs {
     fn count(lists: &[Vec<Signal>], widest: usize) -> Pairs {
-        let mut counts: FxHashMap<(Signal, Signal), u32> = FxHashMap::default();
         let mut uses: FxHashMap<Signal, Vec<u32>> = FxHashMap::default();
+        let mut all: Vec<(Signal, Signal)> = Vec::new();
         for (gate, list) in lists
             .iter()
             .enumerate()
@@ -238,13 +238,14 @@ impl Pairs {
         {
             for (at, &a) in list.iter().enumerate() {
                 uses.entry(a).or_default().push(gate as u32);
-                for &b in &list[at + 1..] {
-                    *counts.entry((a, b)).or_default() += 1;
-                }
+                all.extend(list[at + 1..].iter().map(|&b| (a, b)));
             }
         }
-        // Pairs that occur once are dropped: they can only come back with a gate made later.
-        counts.retain(|_, c| *c > 1);
+        // Pairs that occur once are left out: they can only come back with a gate made later. Sorting keeps them out of the
+        // table, which would not fit into the cache.
+        all.sort_unstable();
+        let same = all.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
+        let counts: FxHashMap<(Signal, Signal), u32> = same.map(|same| (same[0], same.len() as u32)).collect();
         let heap = counts.iter().map(|(&pair, &c)| (c, Reverse(pair))).collect();
         Pairs { counts, uses, heap }
     }

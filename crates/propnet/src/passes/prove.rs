@@ -19,6 +19,8 @@ pub(crate) struct Prover<'n> {
     families: Vec<Vec<NodeId>>,
     assumed: Vec<bool>,
     families_of: Vec<Vec<u32>>,
+    /// Per node: moves that are legal if it holds, or if it does not (the second part says so).
+    moves_of: Vec<Vec<(Signal, bool)>>,
     value: Vec<Option<bool>>,
     trail: Vec<NodeId>,
     head: usize,
@@ -42,9 +44,16 @@ impl<'n> Prover<'n> {
                 .iter()
                 .for_each(|node| families_of[node.0 as usize].push(at as u32));
         }
+        let mut moves_of = vec![Vec::new(); net.len()];
+        for (role, row) in net.outputs.legal.iter().enumerate() {
+            for (mv, legal) in row.iter().enumerate() {
+                moves_of[legal.node().0 as usize].push((net.does(role, mv), legal.is_complement()));
+            }
+        }
         Prover {
             net,
             readers,
+            moves_of,
             assumed: vec![false; families.len()],
             families,
             families_of,
@@ -169,7 +178,7 @@ impl<'n> Prover<'n> {
             let node = self.trail[self.head];
             self.head += 1;
             let value = self.value[node.0 as usize] == Some(true);
-            if !self.follow_definition(node, value) || !self.follow_readers(node) {
+            if !self.follow_definition(node, value) || !self.follow_readers(node) || !self.follow_moves(node, value) {
                 return false;
             }
         }
@@ -236,6 +245,15 @@ impl<'n> Prover<'n> {
         true
     }
 
+    /// Moves that are not legal are not made.
+    fn follow_moves(&mut self, node: NodeId, value: bool) -> bool {
+        self.effort += self.moves_of[node.0 as usize].len() as u64;
+        (0..self.moves_of[node.0 as usize].len()).all(|at| {
+            let (does, is_complement) = self.moves_of[node.0 as usize][at];
+            value != is_complement || self.assign(!does)
+        })
+    }
+
     /// A false gate needs a false operand: if only one is open, it is that one.
     fn check_false(&mut self, gate: NodeId) -> bool {
         let operands = self.net.operands(gate);
@@ -253,5 +271,25 @@ impl<'n> Prover<'n> {
             Some(s) => self.assign(!s),
             None => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_that_are_not_legal_are_not_made() {
+        // Whoever's turn it is not has none of its five moves; no case distinction is needed to see that.
+        let mut net = Network::new(2, &[5]);
+        let (mine, yours) = (net.fluent(0), net.fluent(1));
+        net.outputs.legal = vec![vec![mine; 5]];
+        let moves: Vec<Signal> = (0..5).map(|mv| net.does(0, mv)).collect();
+        let any = net.or(moves.into_iter().take(4));
+        let mut prover = Prover::new(&net, vec![vec![mine.node(), yours.node()]]);
+        assert!(!prover.refute(&[yours, any], 0));
+        prover.assume_family(0, true);
+        assert!(prover.refute(&[yours, any], 0));
+        assert!(!prover.refute(&[mine, any], 0));
     }
 }
