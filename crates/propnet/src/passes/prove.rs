@@ -19,10 +19,6 @@ pub(crate) struct Prover<'n> {
     families: Vec<Vec<NodeId>>,
     assumed: Vec<bool>,
     families_of: Vec<Vec<u32>>,
-    /// Per node: moves that are legal if it holds, or if it does not (the second part says so).
-    moves_of: Vec<Vec<(Signal, bool)>>,
-    /// Per role: how many of its moves are known not to be made.
-    not_made: Vec<usize>,
     value: Vec<Option<bool>>,
     trail: Vec<NodeId>,
     head: usize,
@@ -46,20 +42,12 @@ impl<'n> Prover<'n> {
                 .iter()
                 .for_each(|node| families_of[node.0 as usize].push(at as u32));
         }
-        let mut moves_of = vec![Vec::new(); net.len()];
-        for (role, row) in net.outputs.legal.iter().enumerate() {
-            for (mv, legal) in row.iter().enumerate() {
-                moves_of[legal.node().0 as usize].push((net.does(role, mv), legal.is_complement()));
-            }
-        }
         Prover {
             net,
             readers,
-            moves_of,
             assumed: vec![false; families.len()],
             families,
             families_of,
-            not_made: vec![0; net.outputs.legal.len()],
             value: vec![None; net.len()],
             trail: Vec::new(),
             head: 0,
@@ -90,16 +78,16 @@ impl<'n> Prover<'n> {
         refuted
     }
 
-    /// Splits a false gate into cases: which operand is the first false one? Without such a gate: which move is made?
+    /// Splits a false gate into cases: which operand is the first false one?
     fn split(&mut self, mark: usize, depth: u32) -> bool {
-        let cases: Vec<Signal> = match self.open_gate() {
-            Some(gate) => self.net.operands(gate).to_vec(),
-            None => self.open_moves(),
-        };
-        let open: Vec<Signal> = cases.into_iter().filter(|&s| self.read(s).is_none()).collect();
-        if open.is_empty() {
-            return false;
-        }
+        let Some(gate) = self.open_gate() else { return false };
+        let open: Vec<Signal> = self
+            .net
+            .operands(gate)
+            .iter()
+            .copied()
+            .filter(|&s| self.read(s).is_none())
+            .collect();
         let _ = mark;
         for operand in open {
             if self.effort > EFFORT {
@@ -117,17 +105,6 @@ impl<'n> Prover<'n> {
         }
         // All operands of a false gate are true: propagation would have seen it.
         true
-    }
-
-    /// The moves, complemented, of the role that has fewest left, if some are known not to be made.
-    fn open_moves(&self) -> Vec<Signal> {
-        const MOST: usize = 48;
-        let left = |role: usize| self.net.outputs.legal[role].len() - self.not_made[role];
-        let roles =
-            (0..self.not_made.len()).filter(|&role| self.not_made[role] > 0 && (2..=MOST).contains(&left(role)));
-        let role = roles.min_by_key(|&role| left(role));
-        let moves = role.map(|role| (0..self.net.outputs.legal[role].len()).map(move |mv| !self.net.does(role, mv)));
-        moves.into_iter().flatten().collect()
     }
 
     /// The false gate with fewest open operands, none of them known to be false.
@@ -156,10 +133,7 @@ impl<'n> Prover<'n> {
 
     fn undo(&mut self, mark: usize) {
         for node in self.trail.drain(mark..) {
-            let value = self.value[node.0 as usize].take();
-            if let (Node::Does { role, .. }, Some(false)) = (self.net.node(node), value) {
-                self.not_made[role as usize] -= 1;
-            }
+            self.value[node.0 as usize] = None;
         }
         self.head = mark;
     }
@@ -180,9 +154,6 @@ impl<'n> Prover<'n> {
             None => {
                 *slot = Some(value);
                 self.trail.push(s.node());
-                if let (Node::Does { role, .. }, false) = (self.net.node(s.node()), value) {
-                    self.not_made[role as usize] += 1;
-                }
                 true
             }
         }
@@ -198,7 +169,7 @@ impl<'n> Prover<'n> {
             let node = self.trail[self.head];
             self.head += 1;
             let value = self.value[node.0 as usize] == Some(true);
-            if !self.follow_definition(node, value) || !self.follow_readers(node) || !self.follow_moves(node, value) {
+            if !self.follow_definition(node, value) || !self.follow_readers(node) {
                 return false;
             }
         }
@@ -219,7 +190,6 @@ impl<'n> Prover<'n> {
                 let alone = others.into_iter().all(|m| self.assign(!net.does(role as usize, m)));
                 alone && self.assign(net.outputs.legal[role as usize][mv as usize])
             }
-            Node::Does { role, .. } => self.check_made(role as usize),
             Node::Fluent(_) if value => {
                 for at in 0..self.families_of[node.0 as usize].len() {
                     let family = self.families_of[node.0 as usize][at] as usize;
@@ -266,27 +236,6 @@ impl<'n> Prover<'n> {
         true
     }
 
-    /// A role makes one of its moves: if only one is left, it is that one.
-    fn check_made(&mut self, role: usize) -> bool {
-        let n = self.net.outputs.legal[role].len();
-        if self.not_made[role] + 1 < n {
-            return true;
-        }
-        self.effort += n as u64;
-        let does = (0..n).map(|mv| self.net.does(role, mv));
-        let left = does.into_iter().find(|&does| self.read(does) != Some(false));
-        left.is_some_and(|does| self.assign(does))
-    }
-
-    /// Moves that are not legal are not made.
-    fn follow_moves(&mut self, node: NodeId, value: bool) -> bool {
-        self.effort += self.moves_of[node.0 as usize].len() as u64;
-        (0..self.moves_of[node.0 as usize].len()).all(|at| {
-            let (does, is_complement) = self.moves_of[node.0 as usize][at];
-            value != is_complement || self.assign(!does)
-        })
-    }
-
     /// A false gate needs a false operand: if only one is open, it is that one.
     fn check_false(&mut self, gate: NodeId) -> bool {
         let operands = self.net.operands(gate);
@@ -304,30 +253,5 @@ impl<'n> Prover<'n> {
             Some(s) => self.assign(!s),
             None => false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moves_that_are_not_legal_are_not_made() {
-        // Whoever's turn it is not has none of its five moves; no case distinction is needed to see that.
-        let mut net = Network::new(2, &[5]);
-        let (mine, yours) = (net.fluent(0), net.fluent(1));
-        net.outputs.legal = vec![vec![mine; 5]];
-        let moves: Vec<Signal> = (0..5).map(|mv| net.does(0, mv)).collect();
-        let any = net.or(moves.into_iter().take(2));
-        let mut prover = Prover::new(&net, vec![vec![mine.node(), yours.node()]]);
-        assert!(!prover.refute(&[yours, any], 0));
-        prover.assume_family(0, true);
-        assert!(prover.refute(&[yours, any], 0));
-        assert!(!prover.refute(&[mine, any], 0));
-        // One of them has to be made.
-        assert!(prover.refute(&[yours], 0));
-        let not = (0..4).map(|mv| !net.does(0, mv));
-        assert!(prover.refute(&not.chain([!net.does(0, 4)]).collect::<Vec<_>>(), 0));
-        assert!(!prover.refute(&[mine], 0));
     }
 }
