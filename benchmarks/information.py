@@ -19,15 +19,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Section, game, our player, opponent (or none), share of --games, what the paper or theory says (score, states).
 HP = "hp:16,16"
+SMALL = "hp:4,4"
 CELLS = [
     ("number guessing", "number-guessing:numbers=4", "hp:16,64", None, 1, "blind guesser: 25", None),
-    ("number guessing", "number-guessing:numbers=4", "hp2:16,1,16,64", None, 1, "paper 78.2, optimum 80", 677314),
+    ("number guessing", "number-guessing:numbers=4", "hp2:16,1,16,16", None, 1, "paper 78.2, optimum 80", 677314),
     ("number guessing", "number-guessing:numbers=4", "ismcts:20000,c=2", None, 1, "optimum 80", None),
     ("number guessing", "number-guessing:numbers=8", "hp:16,64", None, 1, "blind guesser: 12.5", None),
-    ("number guessing", "number-guessing:numbers=8", "hp2:16,1,16,64", None, 1, "optimum 70", None),
+    ("number guessing", "number-guessing:numbers=8", "hp2:16,1,16,16", None, 1, "optimum 70", None),
     ("number guessing", "number-guessing:numbers=8", "ismcts:200000,c=2", None, 0.05, "optimum 70", None),
     ("number guessing", "number-guessing:numbers=16", "hp:16,64", None, 1, "blind guesser: 6.25", None),
-    ("number guessing", "number-guessing:numbers=16", "hp2:16,1,16,64", None, 1, "optimum 60", None),
+    ("number guessing", "number-guessing:numbers=16", "hp2:16,1,16,16", None, 1, "optimum 60", None),
     ("banker and thief", "banker-and-thief", HP, HP, 1, "greedy", None),
     ("banker and thief", "banker-and-thief", "hp2:16,4,8,16", HP, 1, "paper 28.3, optimum 40", 743705),
     ("banker and thief", "banker-and-thief", "ismcts:5000", HP, 0.2, "optimum 40", None),
@@ -35,20 +36,22 @@ CELLS = [
     ("banker and thief", "banker-and-thief:banks=4", HP, HP, 1, "", None),
     ("banker and thief", "banker-and-thief:banks=4", "hp2:16,4,8,16", HP, 1, "", None),
     ("banker and thief", "banker-and-thief:banks=4", "ismcts:5000,opponents=hp", HP, 0.2, "", None),
-    ("battleships", "battleships-in-fog", "cheat:64", "hp:16,4", 1, "knows the state", None),
-    ("battleships", "battleships-in-fog", "hp:16,16", "hp:16,4", 1, "little above 50", None),
-    ("battleships", "battleships-in-fog", "hp2:16,2,4,4", "hp:16,4", 0.1, "paper 89.1", 5236047),
-    ("battleships", "battleships-in-fog", "hp2:32,2,2,2,prune=discount", "hp:16,4", 0.2, "paper 89.1", 5236047),
-    ("battleships", "battleships-in-fog", "hp2:64,2,2,2,prune=discount", "hp:16,4", 0.1, "paper 89.1", 5236047),
-    ("battleships", "battleships-in-fog", "ismcts:2000,opponents=hp,inner-playouts=4", "hp:16,4", 0.05, "", None),
-    ("battleships", "battleships-in-fog:size=4", "hp2:16,2,2,2,prune=discount", "hp:16,4", 0.02, "", None),
-    ("battleships", "battleships-in-fog:size=5", "hp2:16,2,2,2,prune=discount", "hp:16,4", 0.01, "", None),
+    ("battleships", "battleships-in-fog:reach=2", "cheat:64", SMALL, 1, "knows the state", None),
+    ("battleships", "battleships-in-fog:reach=2", HP, SMALL, 1, "little above 50", None),
+    ("battleships", "battleships-in-fog:reach=2", "hp2:9,2,2,2", SMALL, 1, "paper 89.1", 5236047),
+    ("battleships", "battleships-in-fog:reach=2", "hp2:9,2,2,2", HP, 0.5, "paper 89.1", 5236047),
+    ("battleships", "battleships-in-fog:reach=2", "ismcts:2000,opponents=hp,inner-playouts=4", SMALL, 0.05, "", None),
+    ("battleships", "battleships-in-fog:size=4,reach=3", "hp2:9,2,2,2", SMALL, 0.1, "", None),
+    ("battleships", "battleships-in-fog:size=5,reach=4", "hp2:9,2,2,2", SMALL, 0.02, "", None),
+    ("battleships", "battleships-in-fog:reach=1", "cheat:64", SMALL, 1, "knows the state", None),
+    ("battleships", "battleships-in-fog:reach=1", HP, SMALL, 1, "", None),
+    ("battleships", "battleships-in-fog:reach=1", "hp2:9,2,2,2", SMALL, 0.5, "", None),
     ("no information to buy", "hidden-connect", "hp:64,64", HP, 1, "paper: hp as good as hp2", None),
     ("no information to buy", "hidden-connect", "hp2:64,8,16,64", HP, 1, "paper 78.8", 768687),
     ("no information to buy", "hidden-connect", "auto:64,8,16,64,hp-playouts=64", HP, 1, "", None),
     ("no information to buy", "hidden-connect", "ismcts:5000,opponents=hp", HP, 0.5, "", None),
     ("no information to buy", "mastermind", "hp:16,16", None, 1, "optimum 83.25", None),
-    ("no information to buy", "mastermind", "hp2:16,1,16,64", None, 1, "paper 83.1, optimum 83.25", 307619),
+    ("no information to buy", "mastermind", "hp2:16,1,16,16", None, 1, "paper 83.1, optimum 83.25", 307619),
     ("optimum known", "monty-hall", "hp2:16,4,8,4", None, 1, "66.67", None),
     ("optimum known", "monty-hall", "ismcts:1000", None, 1, "66.67", None),
     ("optimum known", "tiger", "hp:64,64", None, 1, "94.39", None),
@@ -57,8 +60,8 @@ CELLS = [
     ("optimum known", "tiger", "ismcts:10000", None, 1, "94.39", None),
     ("optimum known", "mastermind", "ismcts:50000", None, 0.3, "83.25", None),
     ("optimum known", "guess-who", "hp:64,64", None, 1, "70", None),
-    ("optimum known", "guess-who", "hp2:16,1,16,64", None, 0.3, "70", None),
-    ("optimum known", "number-guessing:numbers=16", "ismcts:1000000,c=2", None, 0.01, "60", None),
+    ("optimum known", "guess-who", "hp2:16,1,16,16", None, 0.3, "70", None),
+    ("optimum known", "number-guessing:numbers=16", "ismcts:1000000,c=2", None, 0.02, "60", None),
     ("optimum known", "guess-who", "ismcts:200000,c=2", None, 0.02, "70", None),
 ]
 
@@ -68,7 +71,7 @@ PRUNING = [
     ("mastermind", "hp2:16,2,8,8", None, 100, [(83.1, 307619), (81.2, 68300), (84.1, 303373), (81.6, 82812)]),
     ("number-guessing:numbers=4", "hp2:16,2,8,16", None, 80, [(78.2, 677314), (70.6, 677190), (78.3, 672235), (70.5, 699806)]),
     ("banker-and-thief", "hp2:16,4,8,16", HP, 40, [(28.3, 743705), (14.9, 660727), (27.1, 744103), (26.7, 744071)]),
-    ("battleships-in-fog", "hp2:16,2,4,4", "hp:16,4", 100, [(89.1, 5236047), (42.3, 2482041), (86.6, 5157731), (48.8, 3027023)]),
+    ("battleships-in-fog:reach=2", "hp2:9,2,2,2", SMALL, 100, [(89.1, 5236047), (42.3, 2482041), (86.6, 5157731), (48.8, 3027023)]),
 ]
 KINDS = [("none", "none"), ("cut on win", "win"), ("discounting", "discount"), ("pruning on depth", "depth")]
 
@@ -129,7 +132,7 @@ def players(args, results):
 def pruning(args, results):
     print("\n| game | enhancement | score (95 %) | touches a game | paper's score | paper's states |\n|---|---|---|---|---|---|")
     for game, player, opponent, maximum, paper in PRUNING:
-        games = args.games // 10 if game.startswith("battle") else args.games // 2
+        games = args.games // 5 if game.startswith("battle") else args.games // 2
         for (title, kind), (points, states) in zip(KINDS, paper):
             name = f"{player},prune={kind},maximum={maximum}"
             cell = play(args, game, name, opponent, max(10, games), results)

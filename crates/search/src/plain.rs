@@ -14,9 +14,13 @@ pub struct Random(Believer);
 /// Plays the first legal move, in the order of canonical text.
 pub struct First(Believer);
 
+/// Nodes that the search for the model may touch at first: who does not think should not search for long either.
+const SEARCH: u64 = 5_000;
+
 fn one_model(tools: Tools) -> Result<Believer, BeliefError> {
     let options = Options {
         models: 1,
+        offline_after: SEARCH,
         ..Options::default()
     };
     Believer::new(tools, SamplerKind::Hyperplay, &options)
