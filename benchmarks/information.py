@@ -104,6 +104,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=1000, help="games of a cell; dear cells play a share of them")
     parser.add_argument("--only", choices=["players", "pruning", "growth"])
+    parser.add_argument("--kinds", default="", help="with --only players: kinds of players, such as hp,hp2, and no others")
     parser.add_argument("--from", dest="start", default="", help="with --only players: begin with this section")
     parser.add_argument("--surmise", default=None, help="the program; built if not given")
     parser.add_argument("--out", default=str(ROOT / "benchmarks" / "information.json"))
@@ -119,6 +120,8 @@ def players(args, results):
     section = None
     first = next((at for at, cell in enumerate(CELLS) if cell[0] == args.start), 0)
     for name, game, player, opponent, share, known, states in CELLS[first:]:
+        if args.kinds and player.split(":")[0] not in args.kinds.split(","):
+            continue
         if name != section:
             section = name
             print(f"\n**{name}**\n\n| game | player | against | games | score (95 %) | states a game | touches a game | known | paper's states |")
