@@ -4,7 +4,7 @@
 //! out at every decision: if some of our moves would tell us more than others, a trial of HyperPlay-II is made, and its
 //! choice is played if by its own account that is better than HyperPlay's beyond the error of both, or as good and tells more.
 
-use crate::flat::{Guess, Plan, worths};
+use crate::flat::{Guess, Plan, repeats, worths};
 use crate::hp2::{HyperPlayII, Root};
 use crate::perfect::decision;
 use game::{Budget, Decision, Fault, Meter, Player, Told};
@@ -44,7 +44,7 @@ impl Player for Auto {
         let guesses: Vec<Guess> = roots.iter().map(|root| self.careful.guess(root)).collect();
         let tools = &mut self.careful.believer.tools;
         let plan = Plan {
-            playouts: self.playouts,
+            playouts: self.playouts.saturating_mul(repeats(self.careful.models, guesses.len())),
             seed: tools.seed.child("auto").nth(told.len() as u64),
         };
         let quick = worths(tools, &guesses, plan, &budget.part(0.5))?;

@@ -66,7 +66,7 @@ impl FromStr for Spread {
 /// Plays by imperfect-information simulations.
 pub struct HyperPlayII {
     pub(crate) believer: Believer,
-    models: usize,
+    pub(crate) models: usize,
     options: Hp2Options,
     atlas: Atlas,
     minds: Minds,
