@@ -25,7 +25,7 @@ def main():
     lines = ["# The papers' experiments at their quick size", "",
              f"{args.machine}; {args.date}; surmise {reports[0]['version']}. `python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it; "
              "each experiment is one command, `surmise lab run NAME --quick`, and gives the same numbers on any machine (only times differ).", "",
-             "| experiment | games | CPU seconds | claims that hold | too little data | do not hold |", "|---|---|---|---|---|---|"]
+             "| experiment | games | seconds of play | claims that hold | too little data | do not hold |", "|---|---|---|---|---|---|"]
     for experiment, report in zip(experiments, reports):
         counts = [sum(c["verdict"] == v for c in report["claims"]) for v in ("holds", "too little data", "does not hold")]
         seconds = sum(json.loads(line)["seconds"] for line in (experiment / "times.jsonl").open())

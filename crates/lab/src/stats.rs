@@ -78,12 +78,22 @@ pub fn of_scores(scores: &[f64], block: usize, level: f64) -> Interval {
             ..student
         };
     }
-    // Payoffs that never varied so far may still do so: no narrower than as many wins and losses of the same mean.
-    let hits = student.mean / 100.0 * rounds.len() as f64;
-    let bound = scaled(wilson_of(hits, rounds.len(), level), 100.0);
+    unvaried(student.mean, rounds.len(), level)
+}
+
+/// Payoffs that were the same every time may still be others. How often they are is bounded as for something that never happened in `n` trials
+/// (Clopper and Pearson 1934), and then they are at worst 0 and at best 100.
+fn unvaried(payoff: f64, n: usize, level: f64) -> Interval {
+    if n == 0 {
+        return Interval::NOTHING;
+    }
+    let others = 1.0 - ((1.0 - level) / 2.0).powf(1.0 / n as f64);
     Interval {
-        mean: student.mean,
-        ..bound
+        mean: payoff,
+        low: payoff * (1.0 - others),
+        high: payoff + (100.0 - payoff) * others,
+        n,
+        method: "never varied",
     }
 }
 
@@ -102,15 +112,11 @@ fn mean(values: &[f64]) -> f64 {
 
 /// A share of successes, as Wilson (1927) says.
 pub fn wilson(successes: usize, n: usize, level: f64) -> Interval {
-    wilson_of(successes as f64, n, level)
-}
-
-fn wilson_of(successes: f64, n: usize, level: f64) -> Interval {
     if n == 0 {
         return Interval::NOTHING;
     }
     let z = Normal::standard().inverse_cdf(0.5 + level / 2.0);
-    let (count, p) = (n as f64, successes / n as f64);
+    let (count, p) = (n as f64, successes as f64 / n as f64);
     let scale = 1.0 + z * z / count;
     let centre = (p + z * z / (2.0 * count)) / scale;
     let half = z / scale * (p * (1.0 - p) / count + z * z / (4.0 * count * count)).sqrt();
@@ -229,6 +235,10 @@ mod tests {
         close(paired.mean, 50.0);
         assert_eq!(paired.n, 20);
         assert!(of_scores(&scores, 1, 0.95).half() > 5.0);
+        // What never varied is bounded by what may yet come: with 95 %, at most 3.62 % in 100 trials.
+        let same = of_scores(&[80.0; 100], 1, 0.95);
+        close(same.low, 80.0 * (1.0 - 0.036_217));
+        close(same.high, 80.0 + 20.0 * 0.036_217);
         // Win rates are Wilson's.
         assert_eq!(of_scores(&[0.0, 100.0, 100.0], 1, 0.95).method, "Wilson");
     }
