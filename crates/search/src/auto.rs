@@ -44,7 +44,9 @@ impl Player for Auto {
         let guesses: Vec<Guess> = roots.iter().map(|root| self.careful.guess(root)).collect();
         let tools = &mut self.careful.believer.tools;
         let plan = Plan {
-            playouts: self.playouts.saturating_mul(repeats(self.careful.models, guesses.len())),
+            playouts: self
+                .playouts
+                .saturating_mul(repeats(self.careful.models, guesses.len())),
             seed: tools.seed.child("auto").nth(told.len() as u64),
         };
         let quick = worths(tools, &guesses, plan, &budget.part(0.5))?;
