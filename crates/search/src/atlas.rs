@@ -8,10 +8,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Steps, states and views beyond which a player forgets what it remembers of a match, before it decides again. A large table takes
-/// long to grow, so who plays by the clock keeps small ones.
+/// long to grow and to free, so who plays by the clock keeps small ones.
 pub(crate) fn memory(budget: &Budget) -> usize {
-    if budget.timed { 250_000 } else { 4_000_000 }
+    if budget.timed { 80_000 } else { 4_000_000 }
 }
+
+/// The share of the time left that following the histories of a belief may take.
+pub(crate) const FOLLOWING: f64 = 0.3;
 
 /// A state of the atlas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -15,7 +15,7 @@
 //!   that leave one guess are alike; this makes the second half of a binary search come out right.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places, memory};
+use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::flat::{Guess, repeats};
 use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
@@ -101,10 +101,14 @@ impl HyperPlayII {
         })
     }
 
-    fn roots(&mut self) -> Result<Vec<Root>, Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<Vec<Root>, Fault> {
         let models = merged(self.believer.histories(self.models));
         let mut roots = Vec::with_capacity(models.len());
+        let enough = budget.stop.part(FOLLOWING);
         for model in models {
+            if !roots.is_empty() && enough.is_raised() {
+                break;
+            }
             let sim = self.believer.tools.sim.as_mut();
             if let Some((node, everyone)) = self.minds.views.follow(&mut self.atlas, sim, &model.history)? {
                 roots.push(Root {
@@ -125,7 +129,7 @@ impl HyperPlayII {
             self.atlas.forget();
             self.minds.clear();
         }
-        self.roots()
+        self.roots(budget)
     }
 
     /// The state of a history, as HyperPlay would take it.

@@ -16,7 +16,7 @@
 //! - the other roles may be taken to play by something else than the tree: at random, or as HyperPlay players.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places, memory};
+use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
@@ -245,8 +245,6 @@ pub struct IsMcts {
     minds: Option<Minds>,
 }
 
-/// The share of the time left that following the histories of the belief may take.
-const FOLLOWING: f64 = 0.3;
 /// Simulations for a move where neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 10_000;
 /// Rounds after which a rollout is given up; a random one then finishes it.
