@@ -52,9 +52,10 @@ impl Player for Auto {
         let quick = worths(tools, &guesses, plan, &budget.part(0.5))?;
         let mut chosen = decision(tools, quick);
         let mut by = "hp";
-        if chosen.candidates.len() > 1 && self.careful.is_information_at_stake(&roots)? {
+        if chosen.candidates.len() > 1 && self.careful.is_information_at_stake(&roots, &budget.part(0.3))? {
             let trial = self.careful.weigh(&roots, told.len(), budget)?;
-            if is_clearly_better(&trial, &chosen.mv) || self.tells_more(&trial, &chosen.mv, &roots)? {
+            let in_time = !budget.stop.is_raised();
+            if is_clearly_better(&trial, &chosen.mv) || (in_time && self.tells_more(&trial, &chosen.mv, &roots)?) {
                 chosen = trial;
                 by = "hp2";
             }

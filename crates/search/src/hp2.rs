@@ -140,14 +140,18 @@ impl HyperPlayII {
         }
     }
 
-    /// Whether we would know more after some of our moves than after others.
-    pub(crate) fn is_information_at_stake(&mut self, roots: &[Root]) -> Result<bool, Fault> {
+    /// Whether we would know more after some of our moves than after others; not, if there is no time to find out.
+    pub(crate) fn is_information_at_stake(&mut self, roots: &[Root], budget: &Budget) -> Result<bool, Fault> {
+        self.minds.stop = budget.stop.clone();
         let me = self.believer.tools.role.0 as usize;
         let Some(first) = roots.first() else { return Ok(false) };
         let legal = self.atlas.node(first.node).legal.get(me).cloned().unwrap_or_default();
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         for &mv in &legal {
             let doubt = self.doubt_after(mv, roots)?;
+            if budget.stop.is_raised() {
+                return Ok(false);
+            }
             (least, most) = (least.min(doubt), most.max(doubt));
         }
         Ok(most - least > 1e-6)
@@ -261,6 +265,9 @@ impl HyperPlayII {
         let mut doubts: Vec<(f64, usize)> = Vec::with_capacity(tied);
         for &mv in &ranking[..tied] {
             doubts.push((self.doubt_after(tallies.moves()[mv], roots)?, mv));
+            if self.minds.stop.is_raised() {
+                return Ok(());
+            }
         }
         // Stable, so that moves after which we know the same stay in their order.
         doubts.sort_by(|a, b| to_a_millionth(a.0).total_cmp(&to_a_millionth(b.0)));
