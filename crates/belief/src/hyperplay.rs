@@ -7,7 +7,7 @@
 //! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new round
 //! extends it by the first joint move that shows what was seen (`forward`); if there is none, the last move was bad, and the search goes on
 //! one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line with its place kept, and comes
-//! back when there is budget left. At least one stays on line.
+//! back when there is budget left. The last one may search far longer than the others, though not without end.
 //!
 //! Differences. Sets of bad moves and "choose" are one cursor per round that never offers a move twice. The pseudocode's recursion is a loop.
 //! What a joint move shows is found out once for all models ([`Graph`]); each still pays for it, one node touched a try. Models are

@@ -1,6 +1,6 @@
 //! Means and medians with intervals; the distributions are those of `statrs`.
 //!
-//! Win rates have Wilson's interval, other means Student's, medians one from order statistics (no assumption on the distribution). Players that change seats
+//! Win rates have Wilson's interval, other means Student's, payoffs that never varied one from how rare others can be, medians one from order statistics (no assumption on the distribution). Players that change seats
 //! are compared by rounds of all seats, each one observation. Differences and ratios combine two intervals (MOVER; Zou and Donner,
 //! *Statistics in Medicine* 27, 2008), which also works where one side never varies.
 

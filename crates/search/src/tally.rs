@@ -156,3 +156,22 @@ impl Tallies {
 pub(crate) fn to_a_millionth(x: f64) -> f64 {
     (x * 1e6).round()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_moves_the_quicker_comes_first() {
+        let legal = [[MoveId(0), MoveId(1), MoveId(2)]];
+        for seed in 0..8 {
+            let mut tallies = Tallies::new(vec![1.0], &legal).unwrap();
+            let samples = [(50, 1), (100, 9), (100, 3)];
+            for (mv, (points, rounds)) in samples.into_iter().enumerate() {
+                tallies.add(mv, 0, Sample { points, rounds }, 1.0);
+            }
+            // Points count first, however long they take.
+            assert_eq!(tallies.ranking(Seed(seed)), [2, 1, 0]);
+        }
+    }
+}
