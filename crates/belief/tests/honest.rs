@@ -247,6 +247,24 @@ fn a_view_that_nothing_explains_is_survived() {
 }
 
 #[test]
+fn the_search_for_the_last_model_has_an_end() {
+    let compiled = game("krieg-tictactoe");
+    let played = play(&mut Scalar::new(&compiled), &mut Seed(31).rng(), 8);
+    let mut view = played.view(RoleId(0), 8);
+    view.rounds[7].sees = vec![PerceptId(9_999)];
+    let options = Options {
+        models: 1,
+        offline_after: 100,
+        ..Options::default()
+    };
+    // There are hundreds of thousands of histories to look at.
+    let sampler = believe(&compiled, SamplerKind::Hyperplay, &options, RoleId(0), Seed(1), &view);
+    let report = &sampler.belief().report;
+    assert!(report.relaxed.contains(&7), "{report:?}");
+    assert!(report.touches < 100_000, "{report:?}");
+}
+
+#[test]
 fn a_view_longer_than_any_game_is_an_error() {
     let compiled = game("monty-hall");
     let mut sim = Scalar::new(&compiled);
