@@ -119,33 +119,40 @@ def rate(kept, args, game, seed, beginners):
     """What the best answer to a table gets."""
     name = name_of(seed, beginners)
     known = kept.trainings(game)[name]
+    if "rating" in known or args.no_rating:
+        return
+    print(f"{time.strftime('%H:%M')} {game}: rating {name}", file=sys.stderr, flush=True)
     # The table as it was learned: where it knows little the player searches, which cannot be rated.
-    for purify in (",trust=1", ",trust=1,purify=0.15"):
-        key = f"rating{purify}"
-        if key in known or args.no_rating:
-            continue
-        print(f"{time.strftime('%H:%M')} {game}: rating {name}{purify}", file=sys.stderr, flush=True)
-        player = f"cfr:net={folder_of(args, game, seed, beginners)}{purify}"
-        result = json.loads(run("solve", game, "--rate", player, "--walk", GAMES[game]["walk"], "--json"))
-        known[key] = {k: result[k] for k in ("best_response_low", "best_response_high", "ignored_below", "states", "seconds")}
-        kept.save()
+    player = f"cfr:net={folder_of(args, game, seed, beginners)},trust=1"
+    result = json.loads(run("solve", game, "--rate", player, "--walk", GAMES[game]["walk"], "--json"))
+    known["rating"] = {k: result[k] for k in ("best_response_low", "best_response_high", "ignored_below", "states", "seconds")}
+    kept.save()
 
 
-def score(game, first, second, args, seat):
-    result = json.loads(run("match", game, first, second, "--games", args.games, "--json", "--threads", args.threads))
+def score(game, first, second, args, seat, seconds):
+    clock = [] if seconds is None else ["--time-per-move", seconds]
+    games = args.games if seconds is None else args.timed_games
+    result = json.loads(run("match", game, first, second, "--games", games, "--json", "--threads", args.threads, *clock))
     player = result["players"][seat]
     return [player["mean"], player["stderr"]]
 
 
 def rows(args, game):
-    yield "random", "random"
-    yield "cfr", "cfr"
-    yield "cfr, own view only", "cfr:common=0"
+    """Names, players, and the seconds for a move if there is a clock."""
+    yield "random", "random", None
+    yield "cfr", "cfr", None
+    yield "cfr, own view only", "cfr:common=0", None
     for seed in args.seeds:
         for beginners in [None, *GAMES[game]["beginners"]]:
             folder = folder_of(args, game, seed, beginners)
             if (folder / "run.json").exists():
-                yield name_of(seed, beginners), f"cfr:net={folder}"
+                yield name_of(seed, beginners), f"cfr:net={folder}", None
+    for seconds in args.seconds:
+        yield f"cfr, {seconds:g} s a move", "cfr", seconds
+        folder = folder_of(args, game, args.seeds[0], None)
+        if (folder / "run.json").exists():
+            player = f"cfr:net={folder},table=off"
+            yield f"{name_of(args.seeds[0], None)}, network and search, {seconds:g} s a move", player, seconds
 
 
 def columns(args, game):
@@ -159,15 +166,15 @@ def columns(args, game):
 
 
 def play(kept, args, game):
-    for row, player in rows(args, game):
+    for row, player, seconds in rows(args, game):
         cells = kept.cells(game, row)
         for column, opponent in columns(args, game):
-            if column in cells or column.startswith("trained") and not row.startswith("trained"):
+            if column in cells or column.startswith("trained") and (seconds or not row.startswith("trained")):
                 continue
             cells[column] = {
-                "first": score(game, player, opponent, args, 0),
-                "second": score(game, opponent, player, args, 1),
-                "games": args.games,
+                "first": score(game, player, opponent, args, 0, seconds),
+                "second": score(game, opponent, player, args, 1, seconds),
+                "games": args.games if seconds is None else args.timed_games,
             }
             kept.save()
 
@@ -184,11 +191,9 @@ def show(kept, game):
     for name, figures in about["paper"].items():
         print(f"| *paper: {name}* | " + " | ".join([f"{a} / {b}" for a, b in figures] + [""] * (len(names) - len(figures))) + " |")
     for name, known in kept.trainings(game).items():
-        ratings = []
-        for key in [k for k in known if k.startswith("rating")]:
-            low, high = known[key]["best_response_low"], known[key]["best_response_high"]
-            ratings.append(f"{key}: " + ", ".join(f"{role} {low[role]:.1f} to {high[role]:.1f}" for role in low))
-        print(f"\n{name}: {known['games']} games in {known['seconds']:.0f} s on {known['threads']} threads, {known['views']} views. Best answers: " + "; ".join(ratings))
+        rating = known.get("rating")
+        best = ", ".join(f"{r} {low:.1f} to {rating['best_response_high'][r]:.1f}" for r, low in rating["best_response_low"].items()) if rating else "not rated"
+        print(f"\n{name}: {known['games']} games in {known['seconds']:.0f} s on {known['threads']} threads, {known['views']} views. Best answers: {best}")
 
 
 def main():
@@ -197,6 +202,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--seconds", type=float, nargs="*", default=[], help="also play searches with so many seconds a move (the paper: 1 to 15)")
+    parser.add_argument("--timed-games", type=int, default=100, help="games of each cell of those")
     parser.add_argument("--out", default="/tmp/surmise-learning")
     parser.add_argument("--only", nargs="+", choices=list(GAMES), default=list(GAMES))
     parser.add_argument("--no-training", action="store_true", help="play and rate what is there")
