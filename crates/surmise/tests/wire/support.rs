@@ -2,12 +2,17 @@
 
 use game::{Seed, StopFlag};
 use ggp::http::{self, Limits, Peer};
-use ggp::{Handle, Options, Server};
+use ggp::{Clocks, Handle, Options, Server, Variant};
+use referee::{Outcome, replay};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use surmise::engine::{Engine, EngineOptions};
 use surmise::players::PlayerSpec;
+use surmise::table::Table;
 use surmise::wire::House;
 
 /// A player of ours that listens until it is dropped.
@@ -161,4 +166,72 @@ pub fn polite(message: &str, mv: &str) -> Option<String> {
         "INFO)" => "available".to_owned(),
         _ => mv.to_owned(),
     })
+}
+
+pub fn engine(game: &str) -> Engine {
+    let text = catalogue::rules(game).unwrap_or_else(|_| game.to_owned());
+    let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
+    rules.announce_moves();
+    Engine::new(&rules, &EngineOptions::default()).unwrap()
+}
+
+pub fn table<'a>(engine: &'a Engine, players: &[&str], variant: Variant) -> Table<'a> {
+    Table {
+        game: "test".to_owned(),
+        engine,
+        players: players.iter().map(|p| PlayerSpec::parse(p).unwrap()).collect(),
+        variant,
+        clocks: Clocks {
+            start: 3,
+            play: 3,
+            grace: Duration::from_secs(1),
+        },
+        scramble: false,
+        record: None,
+        max_rounds: 100,
+        pause: Duration::ZERO,
+        stop: StopFlag::default(),
+    }
+}
+
+pub fn outcome(table: &Table<'_>, seed: u64) -> (String, Outcome) {
+    let played = table.play(Seed(seed)).unwrap();
+    replay(&played.outcome.record, table.engine.state_simulator().as_mut()).unwrap();
+    (played.id, played.outcome)
+}
+
+pub fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("surmise-wire-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// A peer that never finds a legal move, so that the referee moves for it.
+pub fn helpless() -> Fake {
+    Fake::answering(|message| polite(message, "(no such move)"))
+}
+
+pub fn pause(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+pub fn manage(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_surmise"));
+    command
+        .arg("manage")
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+pub fn only_record(folder: &Path) -> (String, PathBuf) {
+    let files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    let records: Vec<&PathBuf> = files
+        .iter()
+        .filter(|f| f.extension().is_some_and(|e| e == "json"))
+        .collect();
+    assert_eq!(records.len(), 1, "{files:?}");
+    (std::fs::read_to_string(records[0]).unwrap(), records[0].clone())
 }
