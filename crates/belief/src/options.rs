@@ -6,7 +6,7 @@ use crate::hyperplay::Hyperplay;
 use crate::naive::Naive;
 use crate::trellis::Trellis;
 use crate::{BeliefError, Sampler};
-use game::{RoleId, Seed};
+use game::{RoleId, Seed, by_word};
 use std::fmt;
 use std::str::FromStr;
 
@@ -74,14 +74,15 @@ impl FromStr for Weights {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "proposal" => Ok(Weights::Proposal),
-            "choice-factor" => Ok(Weights::ChoiceFactor),
-            "equal" => Ok(Weights::Equal),
-            _ => Err(format!(
-                "there are no weights `{name}`; choose proposal, choice-factor or equal"
-            )),
-        }
+        by_word(
+            "weights",
+            name,
+            &[
+                ("proposal", Weights::Proposal),
+                ("choice-factor", Weights::ChoiceFactor),
+                ("equal", Weights::Equal),
+            ],
+        )
     }
 }
 
@@ -101,12 +102,15 @@ impl FromStr for Remedy {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "none" => Ok(Remedy::None),
-            "weight" => Ok(Remedy::Weight),
-            "balance" => Ok(Remedy::Balance),
-            _ => Err(format!("there is no remedy `{name}`; choose none, weight or balance")),
-        }
+        by_word(
+            "remedy",
+            name,
+            &[
+                ("none", Remedy::None),
+                ("weight", Remedy::Weight),
+                ("balance", Remedy::Balance),
+            ],
+        )
     }
 }
 

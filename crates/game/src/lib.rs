@@ -10,6 +10,7 @@ mod playouts;
 mod seed;
 mod simulator;
 mod view;
+mod words;
 
 pub use batch::{Batch, LaneSet, SlowBatch};
 pub use budget::{Budget, StopFlag};
@@ -19,3 +20,4 @@ pub use playouts::{Playouts, RootTotals, one_by_one};
 pub use seed::{Rng, Seed};
 pub use simulator::{Fault, Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};
+pub use words::by_word;

@@ -24,7 +24,7 @@ use crate::pruning::sample_with_pruning;
 use crate::tally::{Sample, Tallies, to_a_millionth};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
-use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told};
+use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, by_word};
 use rustc_hash::FxHashMap;
 use std::str::FromStr;
 
@@ -55,11 +55,7 @@ impl FromStr for Spread {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Spread, String> {
-        match name {
-            "even" => Ok(Spread::Even),
-            "halving" => Ok(Spread::Halving),
-            _ => Err(format!("there is no spread `{name}`; choose even or halving")),
-        }
+        by_word("spread", name, &[("even", Spread::Even), ("halving", Spread::Halving)])
     }
 }
 

@@ -22,7 +22,7 @@ use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told, by_word};
 use smallvec::SmallVec;
 use std::str::FromStr;
 
@@ -40,11 +40,11 @@ impl FromStr for Observers {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Observers, String> {
-        match name {
-            "multiple" => Ok(Observers::Multiple),
-            "single" => Ok(Observers::Single),
-            _ => Err(format!("there are no observers `{name}`; choose multiple or single")),
-        }
+        choose(
+            "observers",
+            name,
+            &[("multiple", Observers::Multiple), ("single", Observers::Single)],
+        )
     }
 }
 
@@ -66,13 +66,16 @@ impl FromStr for Selection {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Selection, String> {
-        match name {
-            "auto" => Ok(Selection::Auto),
-            "ucb" => Ok(Selection::Ucb),
-            "rm" => Ok(Selection::Rm),
-            "exp3" => Ok(Selection::Exp3),
-            _ => Err(format!("there is no selection `{name}`; choose auto, ucb, rm or exp3")),
-        }
+        choose(
+            "selection",
+            name,
+            &[
+                ("auto", Selection::Auto),
+                ("ucb", Selection::Ucb),
+                ("rm", Selection::Rm),
+                ("exp3", Selection::Exp3),
+            ],
+        )
     }
 }
 
@@ -92,12 +95,15 @@ impl FromStr for Opponents {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Opponents, String> {
-        match name {
-            "tree" => Ok(Opponents::Tree),
-            "random" => Ok(Opponents::Random),
-            "hp" => Ok(Opponents::HyperPlay),
-            _ => Err(format!("there are no opponents `{name}`; choose tree, random or hp")),
-        }
+        choose(
+            "opponents",
+            name,
+            &[
+                ("tree", Opponents::Tree),
+                ("random", Opponents::Random),
+                ("hp", Opponents::HyperPlay),
+            ],
+        )
     }
 }
 
@@ -115,11 +121,11 @@ impl FromStr for Rollout {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Rollout, String> {
-        match name {
-            "random" => Ok(Rollout::Random),
-            "hp" => Ok(Rollout::HyperPlay),
-            _ => Err(format!("there is no rollout `{name}`; choose random or hp")),
-        }
+        choose(
+            "rollout",
+            name,
+            &[("random", Rollout::Random), ("hp", Rollout::HyperPlay)],
+        )
     }
 }
 
@@ -137,11 +143,7 @@ impl FromStr for Backup {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Backup, String> {
-        match name {
-            "mean" => Ok(Backup::Mean),
-            "best" => Ok(Backup::Best),
-            _ => Err(format!("there is no backup `{name}`; choose mean or best")),
-        }
+        by_word("backup", name, &[("mean", Backup::Mean), ("best", Backup::Best)])
     }
 }
 

@@ -18,7 +18,7 @@ use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
 use crate::tree::{Choice, NodeId, Open, Picks, Stage, Tree};
-use game::{Budget, Fault, Rng, Seed, State};
+use game::{Budget, Fault, Rng, Seed, State, by_word};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
@@ -53,11 +53,7 @@ impl std::str::FromStr for Policy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Policy, String> {
-        match text {
-            "uniform" => Ok(Policy::Uniform),
-            "mast" => Ok(Policy::Mast),
-            _ => Err(format!("there is no policy `{text}`; choose uniform or mast")),
-        }
+        by_word("policy", text, &[("uniform", Policy::Uniform), ("mast", Policy::Mast)])
     }
 }
 

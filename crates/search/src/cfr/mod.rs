@@ -29,7 +29,7 @@ use crate::minds::systematic;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use common::{Common, Habit, Habits, Size};
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told, by_word};
 use regrets::{Plan, Solution, normalise, solve};
 use std::str::FromStr;
 use subgame::{Bounds, Growth, Infoset, Start, Subgame, joint_moves};
@@ -48,11 +48,7 @@ impl FromStr for Roots {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Roots, String> {
-        match name {
-            "view" => Ok(Roots::View),
-            "state" => Ok(Roots::State),
-            _ => Err(format!("there are no roots `{name}`; choose view or state")),
-        }
+        by_word("roots", name, &[("view", Roots::View), ("state", Roots::State)])
     }
 }
 
