@@ -40,7 +40,7 @@ impl FromStr for Observers {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Observers, String> {
-        choose(
+        by_word(
             "observers",
             name,
             &[("multiple", Observers::Multiple), ("single", Observers::Single)],
@@ -66,7 +66,7 @@ impl FromStr for Selection {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Selection, String> {
-        choose(
+        by_word(
             "selection",
             name,
             &[
@@ -95,7 +95,7 @@ impl FromStr for Opponents {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Opponents, String> {
-        choose(
+        by_word(
             "opponents",
             name,
             &[
@@ -121,7 +121,7 @@ impl FromStr for Rollout {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Rollout, String> {
-        choose(
+        by_word(
             "rollout",
             name,
             &[("random", Rollout::Random), ("hp", Rollout::HyperPlay)],
