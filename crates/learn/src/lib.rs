@@ -8,6 +8,7 @@
 
 mod archive;
 mod blueprint;
+mod cache;
 mod codec;
 mod matrix;
 mod network;
@@ -17,6 +18,7 @@ mod selfplay;
 mod settings;
 mod table;
 mod trainer;
+mod worker;
 
 pub use archive::{Archive, ArchiveError};
 pub use blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
@@ -26,3 +28,4 @@ pub use response::Response;
 pub use settings::{LearnError, Method, Settings};
 pub use table::{Table, ViewKey};
 pub use trainer::Trainer;
+pub use worker::{CacheUse, Worker};

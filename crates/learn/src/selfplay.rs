@@ -15,7 +15,8 @@
 
 use crate::network::Target;
 use crate::table::{Table, ViewKey};
-use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
+use crate::worker::{Spot, Worker};
+use game::{Fault, MoveId, Rng, Seed, StopFlag};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -52,166 +53,166 @@ const EXPLORE: f32 = 0.5;
 pub(crate) const TRUSTED: u32 = 8;
 
 /// A position of a game in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Position {
-    state: State,
+    spot: Spot,
     /// The views of all roles; those of nature mean nothing.
     keys: SmallVec<[ViewKey; 4]>,
     /// Roles whose view, or one before it, is not in the table: they move evenly from then on, and need not look.
     lost: SmallVec<[bool; 4]>,
 }
 
-/// Plays games on one simulator.
+/// For each role, a place among its legal moves.
+type Choice = SmallVec<[u32; 4]>;
+
+/// Plays games on one worker.
 pub(crate) struct SelfPlay<'a> {
-    sim: &'a mut dyn Simulator,
+    worker: &'a mut Worker,
     table: &'a Table,
-    players: Vec<usize>,
-    nature: Option<usize>,
-    legal: Vec<Vec<MoveId>>,
     strategy: Vec<f32>,
-    sees: Vec<PerceptId>,
     found: Findings,
     /// The share of games in which everybody but the learner moves at random.
     beginners: f32,
     /// In the game that is played: who knows what it does, if not everybody.
     alone: Option<usize>,
+    /// Room for a game that is played on, and for its next position.
+    ahead: (Position, Position),
 }
 
 impl<'a> SelfPlay<'a> {
-    pub(crate) fn new(sim: &'a mut dyn Simulator, table: &'a Table, beginners: f32) -> SelfPlay<'a> {
-        let nature = sim.nature().map(|r| usize::from(r.0));
-        let n_roles = sim.roles().len();
+    pub(crate) fn new(worker: &'a mut Worker, table: &'a Table, beginners: f32) -> SelfPlay<'a> {
         SelfPlay {
-            sim,
+            worker,
             table,
-            players: (0..n_roles).filter(|&r| Some(r) != nature).collect(),
-            nature,
-            legal: vec![Vec::new(); n_roles],
             strategy: Vec::new(),
-            sees: Vec::new(),
             found: Findings::default(),
             beginners,
             alone: None,
+            ahead: Default::default(),
         }
     }
 
     /// Plays some games and says what they found out. Once the flag is raised, no other game is begun.
     pub(crate) fn play(mut self, games: Range<u64>, seed: Seed, enough: &StopFlag) -> Result<Findings, Fault> {
-        let before = self.sim.meter().states;
+        let before = self.worker.steps();
         for number in games {
             if enough.is_raised() {
                 break;
             }
-            let learner = self.players[number as usize % self.players.len()];
+            let learner = self.worker.players[number as usize % self.worker.players.len()];
             let mut rng = seed.nth(number).rng();
             let weak = self.beginners > 0.0 && (rng.unit() as f32) < self.beginners;
             self.alone = weak.then_some(learner);
             self.game(learner, &mut rng)?;
             self.found.games += 1;
         }
-        self.found.states = self.sim.meter().states - before;
+        self.found.states = self.worker.steps() - before;
         Ok(self.found)
     }
 
     fn game(&mut self, learner: usize, rng: &mut Rng) -> Result<(), Fault> {
+        let n_roles = self.worker.n_roles;
         let mut at = Position {
-            state: self.sim.initial()?,
-            keys: (0..self.legal.len()).map(ViewKey::start).collect(),
-            lost: SmallVec::from_elem(false, self.legal.len()),
+            spot: Spot::default(),
+            keys: (0..n_roles).map(ViewKey::start).collect(),
+            lost: SmallVec::from_elem(false, n_roles),
         };
-        let mut before: SmallVec<[Option<ViewKey>; 4]> = SmallVec::from_elem(None, self.legal.len());
+        let mut next = at.clone();
+        self.worker.start(&mut at.spot)?;
+        let mut before: SmallVec<[Option<ViewKey>; 4]> = SmallVec::from_elem(None, n_roles);
         let mut kept: Option<Target> = None;
         let mut choices = 0;
         for _ in 0..MAX_ROUNDS {
-            if self.is_over(&at.state)? {
+            if self.worker.is_over(&at.spot) {
                 break;
             }
-            let mut joint = self.moves(&mut at, rng);
+            let mut choice = self.moves(&mut at, rng);
             // On the way itself everything is looked at: this is where the table grows.
             at.lost.fill(false);
-            let legal = self.legal.clone();
-            let alone = self.players.len() == 1;
-            for role in self.players.clone() {
-                if legal[role].len() > 1 && (role != learner || alone) && self.alone.is_none() {
-                    self.table
-                        .strategy(at.keys[role], legal[role].len(), &mut self.strategy);
-                    let policy = std::mem::take(&mut self.strategy);
-                    self.note(at.keys[role], before[role], &policy, false);
-                    self.strategy = policy;
-                }
-            }
-            if legal[learner].len() > 1 {
-                let (values, worth) = self.try_all(&at, &mut joint, learner, &legal[learner], rng)?;
-                let policy = self.regret(at.keys[learner], before[learner], learner, &worth);
+            self.note_others(&at, &before, learner);
+            let n = self.legal(&at, learner).len();
+            if n > 1 {
+                let mut policy = Vec::new();
+                self.table.strategy(at.keys[learner], n, &mut policy);
+                let (values, worth) = self.try_all(&at, &mut choice, learner, &policy, rng)?;
+                self.regret(at.keys[learner], before[learner], &policy, &worth);
                 choices += 1;
                 // One state of a game, any of them alike, is enough for the network.
                 if rng.below(choices) == 0 {
-                    kept = Some(self.target(&at, &legal, values));
+                    kept = Some(self.target(&at, values));
                 }
-                joint[learner] = self.explore(&legal[learner], &policy, rng);
+                choice[learner] = explore(&policy, rng) as u32;
             }
-            for role in 0..legal.len() {
-                if legal[role].len() > 1 {
-                    before[role] = Some(at.keys[role]);
+            for (role, before) in before.iter_mut().enumerate() {
+                if self.legal(&at, role).len() > 1 {
+                    *before = Some(at.keys[role]);
                 }
             }
-            at = self.step(&at, &joint)?;
+            self.step(&at, &choice, &mut next)?;
+            std::mem::swap(&mut at, &mut next);
         }
         // Values against beginners are not what states are worth.
         self.found.targets.extend(kept.filter(|_| self.alone.is_none()));
         Ok(())
     }
 
-    /// Whether play ends here; else finds the legal moves of everyone.
-    fn is_over(&mut self, state: &State) -> Result<bool, Fault> {
-        if self.sim.terminal(state)? {
-            return Ok(true);
-        }
-        for (role, legal) in self.legal.iter_mut().enumerate() {
-            self.sim.legal(state, RoleId(role as u16), legal)?;
-            if legal.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    fn legal<'b>(&'b self, at: &'b Position, role: usize) -> &'b [MoveId] {
+        self.worker.legal(&at.spot, role)
     }
 
     /// A move of everyone by the current policy.
-    fn moves(&mut self, at: &mut Position, rng: &mut Rng) -> SmallVec<[MoveId; 4]> {
-        let mut joint = SmallVec::new();
-        for (role, legal) in self.legal.iter().enumerate() {
-            joint.push(match legal.len() {
-                1 => legal[0],
-                n if Some(role) == self.nature || at.lost[role] || self.alone.is_some_and(|a| a != role) => {
-                    legal[rng.below(n)]
-                }
-                n if !self.table.strategy(at.keys[role], n, &mut self.strategy) => {
+    fn moves(&self, at: &mut Position, rng: &mut Rng) -> Choice {
+        let mut choice = Choice::new();
+        for role in 0..self.worker.n_roles {
+            let n = self.worker.legal(&at.spot, role).len();
+            let even = Some(role) == self.worker.nature || at.lost[role] || self.alone.is_some_and(|a| a != role);
+            let place = match n {
+                1 => 0,
+                n if even => rng.below(n),
+                n => self.table.draw(at.keys[role], n, rng).unwrap_or_else(|| {
                     at.lost[role] = true;
-                    legal[rng.below(n)]
-                }
-                _ => legal[draw(&self.strategy, rng)],
-            });
+                    rng.below(n)
+                }),
+            };
+            choice.push(place as u32);
         }
-        joint
+        choice
+    }
+
+    /// Notes the policies of those who do not learn, where they have a choice: they make the average. Who is alone does both.
+    fn note_others(&mut self, at: &Position, before: &[Option<ViewKey>], learner: usize) {
+        if self.alone.is_some() {
+            return;
+        }
+        let only_one = self.worker.players.len() == 1;
+        let mut policy = std::mem::take(&mut self.strategy);
+        for player in 0..self.worker.players.len() {
+            let role = self.worker.players[player];
+            let n = self.legal(at, role).len();
+            if n > 1 && (role != learner || only_one) {
+                self.table.strategy(at.keys[role], n, &mut policy);
+                self.note(at.keys[role], before[role], policy.iter().copied(), false);
+            }
+        }
+        self.strategy = policy;
     }
 
     /// What each move of the learner comes to against the others' moves, for everyone; and its own part of that.
     fn try_all(
         &mut self,
         at: &Position,
-        joint: &mut SmallVec<[MoveId; 4]>,
+        choice: &mut Choice,
         learner: usize,
-        legal: &[MoveId],
+        policy: &[f32],
         rng: &mut Rng,
     ) -> Result<(Values, Vec<f32>), Fault> {
-        let player = self.players.iter().position(|&r| r == learner).unwrap_or(0);
-        let mut policy = Vec::new();
-        self.table.strategy(at.keys[learner], legal.len(), &mut policy);
-        let mut values: Values = SmallVec::from_elem(0.0, self.players.len());
-        let mut worth = Vec::with_capacity(legal.len());
-        for (&mv, p) in legal.iter().zip(&policy) {
-            joint[learner] = mv;
-            let came_to = self.play_on(at, joint, rng)?;
+        let players = &self.worker.players;
+        let player = players.iter().position(|&r| r == learner).unwrap_or(0);
+        let mut values: Values = SmallVec::from_elem(0.0, players.len());
+        let mut worth = Vec::with_capacity(policy.len());
+        for (place, p) in policy.iter().enumerate() {
+            choice[learner] = place as u32;
+            let came_to = self.play_on(at, choice, rng)?;
             values.iter_mut().zip(&came_to).for_each(|(v, c)| *v += p * c);
             worth.push(came_to[player]);
         }
@@ -219,51 +220,51 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// Makes a joint move and goes on by everybody's current policy, to the end.
-    fn play_on(&mut self, at: &Position, joint: &[MoveId], rng: &mut Rng) -> Result<Values, Fault> {
-        let mut at = self.step(at, joint)?;
+    fn play_on(&mut self, from: &Position, choice: &[u32], rng: &mut Rng) -> Result<Values, Fault> {
+        let (mut at, mut next) = std::mem::take(&mut self.ahead);
+        self.step(from, choice, &mut at)?;
         for _ in 0..MAX_ROUNDS {
-            if self.is_over(&at.state)? {
+            if self.worker.is_over(&at.spot) {
                 break;
             }
-            let joint = self.moves(&mut at, rng);
-            at = self.step(&at, &joint)?;
+            let choice = self.moves(&mut at, rng);
+            self.step(&at, &choice, &mut next)?;
+            std::mem::swap(&mut at, &mut next);
         }
-        if !self.sim.terminal(&at.state)? {
-            return Ok(SmallVec::from_elem(0.0, self.players.len()));
-        }
-        let mut values = Values::new();
-        for &role in &self.players {
-            let points = self.sim.goal(&at.state, RoleId(role as u16))?.points();
-            values.push(f32::from(points) / 100.0);
-        }
+        let values = match self.worker.values(&at.spot) {
+            Some(values) => values.into(),
+            None => SmallVec::from_elem(0.0, self.worker.players.len()),
+        };
+        self.ahead = (at, next);
         Ok(values)
     }
 
-    fn step(&mut self, at: &Position, joint: &[MoveId]) -> Result<Position, Fault> {
-        let mut keys = at.keys.clone();
-        for &role in self.players.iter().filter(|&&role| !at.lost[role]) {
-            self.sim
-                .percepts(&at.state, joint, RoleId(role as u16), &mut self.sees)?;
-            keys[role] = keys[role].after(joint[role], &self.sees);
+    fn step(&mut self, from: &Position, choice: &[u32], to: &mut Position) -> Result<(), Fault> {
+        self.worker.step(&from.spot, choice, &from.lost, &mut to.spot)?;
+        to.keys.clone_from(&from.keys);
+        to.lost.clone_from(&from.lost);
+        for (&role, &seen) in self.worker.players.iter().zip(self.worker.seen()) {
+            if !from.lost[role] {
+                let own = self.legal(from, role)[choice[role] as usize];
+                to.keys[role] = from.keys[role].after_seen(own, seen);
+            }
         }
-        Ok(Position {
-            state: self.sim.next(&at.state, joint)?,
-            keys,
-            lost: at.lost.clone(),
-        })
+        Ok(())
     }
 
-    /// Notes the learner's regrets; gives its policy.
-    fn regret(&mut self, key: ViewKey, before: Option<ViewKey>, _learner: usize, worth: &[f32]) -> Vec<f32> {
-        let mut policy = Vec::new();
-        self.table.strategy(key, worth.len(), &mut policy);
+    /// Notes the learner's regrets.
+    fn regret(&mut self, key: ViewKey, before: Option<ViewKey>, policy: &[f32], worth: &[f32]) {
         let value: f32 = policy.iter().zip(worth).map(|(p, w)| p * w).sum();
-        let regrets: Vec<f32> = worth.iter().map(|w| w - value).collect();
-        self.note(key, before, &regrets, true);
-        policy
+        self.note(key, before, worth.iter().map(|w| w - value), true);
     }
 
-    fn note(&mut self, key: ViewKey, before: Option<ViewKey>, numbers: &[f32], regrets: bool) {
+    fn note(
+        &mut self,
+        key: ViewKey,
+        before: Option<ViewKey>,
+        numbers: impl ExactSizeIterator<Item = f32>,
+        regrets: bool,
+    ) {
         self.found.notes.push(Note {
             key,
             before,
@@ -271,43 +272,46 @@ impl<'a> SelfPlay<'a> {
             n: numbers.len() as u32,
             regrets,
         });
-        self.found.numbers.extend_from_slice(numbers);
-    }
-
-    fn explore(&self, legal: &[MoveId], policy: &[f32], rng: &mut Rng) -> MoveId {
-        match (rng.unit() as f32) < EXPLORE {
-            true => *rng.pick(legal),
-            false => legal[draw(policy, rng)],
-        }
+        self.found.numbers.extend(numbers);
     }
 
     /// What the network should say here: these values, and the average policy of everyone who has one.
-    fn target(&self, at: &Position, legal: &[Vec<MoveId>], values: Values) -> Target {
+    fn target(&self, at: &Position, values: Values) -> Target {
         let mut policies = Vec::new();
-        for (player, &role) in self.players.iter().enumerate() {
+        for (player, &role) in self.worker.players.iter().enumerate() {
             let key = at.keys[role];
-            let n = legal[role].len();
+            let legal = self.legal(at, role);
+            let n = legal.len();
             if n < 2 || self.table.updates(key) < TRUSTED {
                 continue;
             }
             if let Some(policy) = self.table.average(key, n) {
-                let moves: Box<[u32]> = legal[role].iter().map(|m| m.0).collect();
+                let moves: Box<[u32]> = legal.iter().map(|m| m.0).collect();
                 policies.push((player as u16, moves, policy.into()));
             }
         }
         Target {
-            bits: at.state.0.as_slice().into(),
+            bits: self.worker.state(&at.spot).into(),
             values: values.as_slice().into(),
             policies: policies.into(),
         }
     }
 }
 
+/// A place drawn by the policy, or evenly.
+fn explore(policy: &[f32], rng: &mut Rng) -> usize {
+    match (rng.unit() as f32) < EXPLORE {
+        true => rng.below(policy.len()),
+        false => draw(policy.iter().copied(), rng),
+    }
+}
+
 /// A place, with these probabilities.
-pub(crate) fn draw(policy: &[f32], rng: &mut Rng) -> usize {
+#[inline]
+pub(crate) fn draw(policy: impl Iterator<Item = f32>, rng: &mut Rng) -> usize {
     let mut left = rng.unit() as f32;
     let mut last = 0;
-    for (at, &p) in policy.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+    for (at, p) in policy.enumerate().filter(|(_, p)| *p > 0.0) {
         last = at;
         left -= p;
         if left < 0.0 {

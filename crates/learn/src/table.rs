@@ -3,7 +3,8 @@
 //! A view's number is a hash of what a role did and saw, so that a table needs neither histories nor states, and whoever knows a
 //! view can look it up. 64 bits: among ten million views two share a number with a probability of one in 400,000.
 
-use game::{MoveId, PerceptId, View};
+use crate::selfplay::draw;
+use game::{MoveId, PerceptId, Rng, View};
 use rustc_hash::FxHashMap;
 
 /// The number of a view.
@@ -20,13 +21,20 @@ impl ViewKey {
     #[inline]
     #[must_use]
     pub fn after(self, own: MoveId, sees: &[PerceptId]) -> ViewKey {
+        self.after_seen(own, ViewKey::seen(sees))
+    }
+
+    /// The same, with percepts as a number.
+    #[inline]
+    pub(crate) fn after_seen(self, own: MoveId, seen: u64) -> ViewKey {
         let begun = mix(self.0 ^ (u64::from(own.0) << 1 | 1));
-        // Percepts are a set: their order must not matter.
-        let seen = sees
-            .iter()
-            .map(|p| mix(u64::from(p.0) + 0x5157))
-            .fold(0, u64::wrapping_add);
         ViewKey(mix(begun.wrapping_add(seen)))
+    }
+
+    /// A number for what was perceived in a round. Percepts are a set: their order must not matter.
+    pub(crate) fn seen(sees: &[PerceptId]) -> u64 {
+        let numbers = sees.iter().map(|p| mix(u64::from(p.0) + 0x5157));
+        numbers.fold(0, u64::wrapping_add)
     }
 
     /// The view of a role that lived through all this.
@@ -103,6 +111,18 @@ impl Table {
         }
         out.extend(std::iter::repeat_n(1.0 / n as f32, n));
         entry.is_some()
+    }
+
+    /// A place drawn by that policy; nothing if the view is not in the table.
+    #[inline]
+    pub(crate) fn draw(&self, key: ViewKey, n: usize, rng: &mut Rng) -> Option<usize> {
+        let entry = self.find(key).filter(|e| e.n as usize == n)?;
+        let regrets = &self.regrets[entry.first as usize..][..n];
+        let total: f32 = regrets.iter().map(|r| r.max(0.0)).sum();
+        Some(match total > 0.0 {
+            true => draw(regrets.iter().map(|r| r.max(0.0) / total), rng),
+            false => draw(std::iter::repeat_n(1.0 / n as f32, n), rng),
+        })
     }
 
     /// The average policy of a view with so many moves, if it was ever played.

@@ -7,8 +7,8 @@ use crate::codec::Codec;
 use crate::network::{Adam, Loss, Network, Target};
 use crate::selfplay::{Findings, SelfPlay};
 use crate::table::Table;
-use crate::{LearnError, Method, Settings, paper};
-use game::{Seed, Simulator, StopFlag};
+use crate::{LearnError, Method, Settings, Worker, paper};
+use game::{Seed, StopFlag};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -96,7 +96,7 @@ impl Trainer {
         }
     }
 
-    /// One generation, on as many threads as there are simulators. The result does not depend on how many. If `stop` is raised
+    /// One generation, on as many threads as there are workers. The result does not depend on how many, nor on what they remember. If `stop` is raised
     /// before it has ended, nothing of it counts and there is no loss to report: going on later gives the same bytes as never having
     /// stopped. Once `enough` is raised, games in progress are finished, and the generation is as long as that makes it.
     ///
@@ -104,7 +104,7 @@ impl Trainer {
     /// If a simulator fails.
     pub fn generation(
         &mut self,
-        sims: &mut [Box<dyn Simulator>],
+        workers: &mut [Worker],
         stop: &StopFlag,
         enough: &StopFlag,
     ) -> Result<Option<Loss>, LearnError> {
@@ -126,7 +126,7 @@ impl Trainer {
             Method::Regrets => None,
             Method::Paper => Some(self.network.clone()),
         };
-        let work = |sim: &mut Box<dyn Simulator>| {
+        let work = |worker: &mut Worker| {
             loop {
                 let portion = next.fetch_add(1, Ordering::Relaxed);
                 let Some(place) = results.get(portion).filter(|_| !stop.is_raised()) else {
@@ -135,8 +135,8 @@ impl Trainer {
                 let first = from + portion as u64 * portion_size;
                 let games = first..(first + portion_size).min(to);
                 let found = match &before {
-                    Some(network) => paper::play(sim.as_ref(), codec, network, games, seed, enough),
-                    None => SelfPlay::new(sim.as_mut(), table, beginners)
+                    Some(network) => paper::play(worker.sim.as_ref(), codec, network, games, seed, enough),
+                    None => SelfPlay::new(worker, table, beginners)
                         .play(games, seed, enough)
                         .map_err(LearnError::from),
                 };
@@ -155,10 +155,10 @@ impl Trainer {
         let mut loss = Loss::default();
         let mut teach = || loss = train(network, adam, buffer, settings, number, batches);
         std::thread::scope(|scope| {
-            let mut rest = sims.iter_mut();
+            let mut rest = workers.iter_mut();
             let own = rest.next();
-            for sim in rest {
-                scope.spawn(|| work(sim));
+            for worker in rest {
+                scope.spawn(|| work(worker));
             }
             teach();
             own.into_iter().for_each(work);

@@ -2,7 +2,7 @@
 
 use belief::{Options, SamplerKind};
 use game::{Budget, Player, RoleId, Seed, Simulator, StopFlag, Told};
-use learn::{Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Settings, Trainer, ViewKey, softmax};
+use learn::{Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Settings, Trainer, ViewKey, Worker, softmax};
 use propnet::{CompileOptions, Compiled, Scalar, compile};
 use search::{Cfr, CfrOptions, Tools};
 use solve::{Form, Limits, Policy, Tree};
@@ -51,10 +51,18 @@ impl Game {
     }
 
     fn go_on(&self, trainer: &mut Trainer, generations: u64, threads: usize) {
-        let mut sims: Vec<Box<dyn Simulator>> = (0..threads).map(|_| self.sim()).collect();
+        let mut workers: Vec<Worker> = (0..threads).map(|_| self.worker(1 << 20)).collect();
+        self.go_on_with(&mut workers, trainer, generations);
+    }
+
+    fn worker(&self, cache_bytes: usize) -> Worker {
+        Worker::new(self.sim(), cache_bytes)
+    }
+
+    fn go_on_with(&self, workers: &mut [Worker], trainer: &mut Trainer, generations: u64) {
         for _ in 0..generations {
             let loss = trainer
-                .generation(&mut sims, &StopFlag::default(), &StopFlag::default())
+                .generation(workers, &StopFlag::default(), &StopFlag::default())
                 .unwrap();
             assert!(loss.is_some(), "nobody stopped it");
         }
@@ -159,13 +167,13 @@ fn a_generation_that_takes_too_long_keeps_what_was_played() {
     let (games, generations) = (trainer.games, trainer.generations);
     let asked = AtomicU64::new(0);
     let enough = StopFlag::by(move || asked.fetch_add(1, Ordering::Relaxed) as f64 / 20.0);
-    let mut sims = [game.sim()];
+    let mut workers = [game.worker(0)];
     let never = StopFlag::default();
-    trainer.generation(&mut sims, &never, &enough).unwrap().unwrap();
+    trainer.generation(&mut workers, &never, &enough).unwrap().unwrap();
     assert_eq!(trainer.generations, generations + 1);
     assert_eq!(trainer.games, games + 20, "one game for each time it was asked");
     // It goes on from there, without a gap.
-    trainer.generation(&mut sims, &never, &never).unwrap().unwrap();
+    trainer.generation(&mut workers, &never, &never).unwrap().unwrap();
     assert!(trainer.games > games + 20);
 }
 
@@ -248,6 +256,57 @@ fn threads_do_not_matter_and_neither_do_interruptions() {
     let mut resumed = Trainer::from_archive(&half, &game.codec()).unwrap();
     game.go_on(&mut resumed, 7, 2);
     assert_eq!(straight, resumed.to_archive().to_bytes());
+}
+
+#[test]
+fn what_workers_remember_makes_no_difference() {
+    let games = [
+        "kuhn-poker",
+        "biased-blind-tictactoe",
+        "meier",
+        "monty-hall",
+        "goofspiel:cards=4",
+        "liars-dice",
+        "hidden-connect",
+        "blind-breakthrough:width=4,height=4",
+        "krieg-tictactoe",
+    ];
+    let settings = Settings {
+        width: Some(8),
+        games: 48,
+        batches: 1,
+        batch: 8,
+        ..Settings::default()
+    };
+    for name in games {
+        let game = Game::of(name);
+        let train = |bytes: usize, threads: usize| {
+            let mut workers: Vec<Worker> = (0..threads).map(|_| game.worker(bytes)).collect();
+            let mut trainer = Trainer::new(game.codec(), settings.clone());
+            game.go_on_with(&mut workers, &mut trainer, 3);
+            let used = workers.iter().map(Worker::cache_use).collect::<Vec<_>>();
+            assert!(
+                used.iter().all(|u| u.bytes <= bytes && u.known <= u.steps),
+                "{name}: {used:?}"
+            );
+            assert_eq!(used.iter().map(|u| u.steps).sum::<u64>(), trainer.states, "{name}");
+            (trainer.to_archive().to_bytes(), used)
+        };
+        let (plain, used) = train(0, 1);
+        assert!(used[0].known == 0 && used[0].states == 0, "{name}: {used:?}");
+        let (ample, used) = train(64 << 20, 1);
+        assert!(plain == ample, "{name}: other bytes with a cache");
+        let (all, known) = (used[0].bytes, used[0].known);
+        assert!(known > 0, "{name}: {used:?}");
+        // Down to caches that are full at once, in some of them states, in some what is seen of steps.
+        for share in [2, 3, 5, 10, 30, 100, 1000] {
+            let (scant, used) = train(all / share, 1);
+            assert!(plain == scant, "{name}: other bytes with a cache of {}", all / share);
+            assert!(used[0].known < known, "{name}: {share} {used:?}");
+        }
+        let (shared, _) = train(all / 3, 3);
+        assert!(plain == shared, "{name}: other bytes with a cache on three threads");
+    }
 }
 
 #[test]

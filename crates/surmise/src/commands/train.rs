@@ -7,9 +7,9 @@ use crate::players::{Net, PlayerSpec, tools};
 use crate::{interrupt, output, progress};
 use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
-use game::{RoleId, Seed, Simulator, StopFlag};
+use game::{RoleId, Seed, StopFlag};
 use indicatif::ProgressBar;
-use learn::{Blueprint, Loss, Settings, Trainer};
+use learn::{Blueprint, CacheUse, Loss, Settings, Trainer, Worker};
 use referee::{Clock, Match, Seat};
 use search::CfrOptions;
 use serde_json::{Value, json};
@@ -59,6 +59,10 @@ pub struct Args {
     /// and can be exploited more
     #[arg(long, value_name = "SHARE")]
     beginners: Option<f32>,
+    /// Memory for states and steps that self-play comes across again and again, for all threads together, in MiB; 0 for none.
+    /// It makes no difference to what is learned
+    #[arg(long, default_value_t = 256, value_name = "MIB")]
+    cache: u64,
     /// Seconds between checkpoints
     #[arg(long, default_value_t = 60.0, value_name = "S")]
     every: f64,
@@ -69,6 +73,9 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// MiB that may be asked for to remember steps.
+const MOST_CACHE: u64 = 1 << 20;
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let minutes = args.minutes.or(if args.games.is_some() { None } else { Some(10.0) });
@@ -85,6 +92,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     if args.beginners.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
         bail!("--beginners must be a share between 0 and 1");
+    }
+    if args.cache > MOST_CACHE {
+        bail!("--cache must be between 0 and {MOST_CACHE} MiB");
     }
     let loaded = load(&args.game)?;
     let mut rules = loaded.playable()?.rules;
@@ -105,6 +115,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         started: Instant::now(),
         reports: before["reports"].as_array().cloned().unwrap_or_default(),
         threads,
+        cache: CacheUse::default(),
     };
     school.run(time, every)
 }
@@ -144,11 +155,14 @@ struct School<'a> {
     trained_before: f64,
     reports: Vec<Value>,
     threads: usize,
+    cache: CacheUse,
 }
 
 impl School<'_> {
     fn run(mut self, time: Duration, every: Duration) -> Result<ExitCode> {
-        let mut sims: Vec<Box<dyn Simulator>> = (0..self.threads).map(|_| self.engine.state_simulator()).collect();
+        let bytes = (self.args.cache << 20) as usize / self.threads;
+        let worker = |_| Worker::new(self.engine.state_simulator(), bytes);
+        let mut workers: Vec<Worker> = (0..self.threads).map(worker).collect();
         if !self.args.json {
             output::print(&self.headline());
         }
@@ -160,11 +174,15 @@ impl School<'_> {
         let mut loss = Loss::default();
         let mut new = 0;
         while self.trainer.games < most && self.started.elapsed() < time && !interrupt::flag().is_raised() {
-            let Some(latest) = self.trainer.generation(&mut sims, &interrupt::flag(), &enough)? else {
+            let Some(latest) = self.trainer.generation(&mut workers, &interrupt::flag(), &enough)? else {
                 break;
             };
             loss = latest;
             new += 1;
+            self.cache = workers
+                .iter()
+                .map(Worker::cache_use)
+                .fold(CacheUse::default(), CacheUse::and);
             self.show(&spinner, loss);
             if saved.elapsed() >= every && time.saturating_sub(self.started.elapsed()) > every / 4 {
                 self.checkpoint(loss, &spinner)?;
@@ -179,6 +197,7 @@ impl School<'_> {
             output::print(&format!("{}\n", self.about()));
         } else {
             let dir = self.args.out.display();
+            output::print(&self.cache_line());
             output::print(&format!(
                 "play with it: surmise match {} cfr:net={dir} …\n",
                 self.args.game
@@ -199,6 +218,24 @@ impl School<'_> {
             self.trainer.network.parameters().len(),
             self.trainer.settings.seed,
             self.threads,
+        )
+    }
+
+    /// What the cache was good for; nothing if nothing was played.
+    fn cache_line(&self) -> String {
+        let CacheUse {
+            steps,
+            known,
+            states,
+            bytes,
+        } = self.cache;
+        if steps == 0 {
+            return String::new();
+        }
+        format!(
+            "cache: {:.1}% of {steps} steps made by heart, {states} states in {:.1} MiB\n",
+            100.0 * known as f64 / steps as f64,
+            bytes as f64 / f64::from(1 << 20),
         )
     }
 
@@ -231,6 +268,12 @@ impl School<'_> {
             "games": self.trainer.games,
             "games_per_second": self.trainer.games as f64 / seconds.max(1e-3),
             "states": self.trainer.states,
+            "cache": {
+                "steps": self.cache.steps,
+                "known": self.cache.known,
+                "states": self.cache.states,
+                "bytes": self.cache.bytes,
+            },
             "views": self.trainer.table.len(),
             "value_loss": loss.value,
             "policy_loss": loss.policy,
