@@ -265,9 +265,8 @@ fn layers(shape: &Shape) -> Vec<Layer> {
 /// Gradients do not pass where a hidden layer was cut off.
 fn rectified(gradient: &mut [f32], hidden: &[f32]) {
     for (g, h) in gradient.iter_mut().zip(hidden) {
-        if *h <= 0.0 {
-            *g = 0.0;
-        }
+        // Always writes: nothing to predict, and several at once.
+        *g = if *h <= 0.0 { 0.0 } else { *g };
     }
 }
 

@@ -53,13 +53,24 @@ const EXPLORE: f32 = 0.5;
 pub(crate) const TRUSTED: u32 = 8;
 
 /// A position of a game in progress.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Position {
     spot: Spot,
     /// The views of all roles; those of nature mean nothing.
     keys: SmallVec<[ViewKey; 4]>,
     /// Roles whose view, or one before it, is not in the table: they move evenly from then on, and need not look.
     lost: SmallVec<[bool; 4]>,
+}
+
+impl Position {
+    /// Before the first round; the spot is to be found yet.
+    fn new(n_roles: usize) -> Position {
+        Position {
+            spot: Spot::default(),
+            keys: (0..n_roles).map(ViewKey::start).collect(),
+            lost: SmallVec::from_elem(false, n_roles),
+        }
+    }
 }
 
 /// For each role, a place among its legal moves.
@@ -75,8 +86,8 @@ pub(crate) struct SelfPlay<'a> {
     beginners: f32,
     /// In the game that is played: who knows what it does, if not everybody.
     alone: Option<usize>,
-    /// Room for a game that is played on, and for its next position.
-    ahead: (Position, Position),
+    /// Room for a game that is played on, and for its next position; not there while it is used.
+    ahead: Option<Box<(Position, Position)>>,
 }
 
 impl<'a> SelfPlay<'a> {
@@ -88,7 +99,7 @@ impl<'a> SelfPlay<'a> {
             found: Findings::default(),
             beginners,
             alone: None,
-            ahead: Default::default(),
+            ahead: None,
         }
     }
 
@@ -112,12 +123,7 @@ impl<'a> SelfPlay<'a> {
 
     fn game(&mut self, learner: usize, rng: &mut Rng) -> Result<(), Fault> {
         let n_roles = self.worker.n_roles;
-        let mut at = Position {
-            spot: Spot::default(),
-            keys: (0..n_roles).map(ViewKey::start).collect(),
-            lost: SmallVec::from_elem(false, n_roles),
-        };
-        let mut next = at.clone();
+        let (mut at, mut next) = (Position::new(n_roles), Position::new(n_roles));
         self.worker.start(&mut at.spot)?;
         let mut before: SmallVec<[Option<ViewKey>; 4]> = SmallVec::from_elem(None, n_roles);
         let mut kept: Option<Target> = None;
@@ -221,28 +227,31 @@ impl<'a> SelfPlay<'a> {
 
     /// Makes a joint move and goes on by everybody's current policy, to the end.
     fn play_on(&mut self, from: &Position, choice: &[u32], rng: &mut Rng) -> Result<Values, Fault> {
-        let (mut at, mut next) = std::mem::take(&mut self.ahead);
-        self.step(from, choice, &mut at)?;
+        let n_roles = self.worker.n_roles;
+        let room = self.ahead.take();
+        let mut room = room.unwrap_or_else(|| Box::new((Position::new(n_roles), Position::new(n_roles))));
+        let (mut at, mut next) = (&mut room.0, &mut room.1);
+        self.step(from, choice, at)?;
         for _ in 0..MAX_ROUNDS {
             if self.worker.is_over(&at.spot) {
                 break;
             }
-            let choice = self.moves(&mut at, rng);
-            self.step(&at, &choice, &mut next)?;
+            let choice = self.moves(at, rng);
+            self.step(at, &choice, next)?;
             std::mem::swap(&mut at, &mut next);
         }
         let values = match self.worker.values(&at.spot) {
-            Some(values) => values.into(),
+            Some(values) => SmallVec::from_slice(values),
             None => SmallVec::from_elem(0.0, self.worker.players.len()),
         };
-        self.ahead = (at, next);
+        self.ahead = Some(room);
         Ok(values)
     }
 
     fn step(&mut self, from: &Position, choice: &[u32], to: &mut Position) -> Result<(), Fault> {
         self.worker.step(&from.spot, choice, &from.lost, &mut to.spot)?;
-        to.keys.clone_from(&from.keys);
-        to.lost.clone_from(&from.lost);
+        to.keys.copy_from_slice(&from.keys);
+        to.lost.copy_from_slice(&from.lost);
         for (&role, &seen) in self.worker.players.iter().zip(self.worker.seen()) {
             if !from.lost[role] {
                 let own = self.legal(from, role)[choice[role] as usize];

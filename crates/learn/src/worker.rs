@@ -230,7 +230,7 @@ impl Worker {
         let known;
         let state = match from.node {
             Some(node) => {
-                known = State(self.cache.state(node).into());
+                known = State(SmallVec::from_slice(self.cache.state(node)));
                 &known
             }
             None => &from.state,

@@ -67,12 +67,13 @@ fn training_can_be_played_rated_and_resumed() {
     let played = surmise(&["match", "kuhn-poker", &net, "random", "--games", "3"]);
     assert!(played.status.success(), "{}", text(&played.stderr));
 
-    // In two parts, on another number of threads: the same bytes.
-    assert!(
-        train("kuhn-poker", &two, &["--games", "20000", "--threads", "3"])
-            .status
-            .success()
+    // In two parts, on another number of threads, with and without a cache: the same bytes.
+    let first = train(
+        "kuhn-poker",
+        &two,
+        &["--games", "20000", "--threads", "3", "--cache", "0"],
     );
+    assert!(text(&first.stdout).contains("0.0% of"), "{}", text_of(&first));
     let lab = |expected: &str| {
         let spec = two.with_extension("toml");
         let text = "name = \"net\"\ntitle = \"Net\"\n[set]\nnet = \"\"\n[[sweep]]\ngame = \"kuhn-poker\"\nplayers = [\"cfr:net={net}\", \"random\"]\n\
@@ -125,6 +126,10 @@ fn what_cannot_be_learned_is_said() {
     fails_with(
         &["train", "kuhn-poker", "--out", out, "--beginners", "2"],
         "--beginners must",
+    );
+    fails_with(
+        &["train", "kuhn-poker", "--out", out, "--cache", "9999999"],
+        "--cache must",
     );
     fails_with(
         &["solve", "kuhn-poker", "--rate", "cfr", "--walk"],
