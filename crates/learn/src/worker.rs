@@ -205,13 +205,13 @@ impl Worker {
             Some(node) if self.awake => self.cache.place(node, choice),
             _ => Place::Nowhere,
         };
-        if let Place::At(place) = place {
-            if let Some(edge) = self.cache.edge(place) {
-                self.known += 1;
-                self.seen_id = Some(edge.seen);
-                to.node = Some(edge.child);
-                return Ok(());
-            }
+        if let Place::At(place) = place
+            && let Some(edge) = self.cache.edge(place)
+        {
+            self.known += 1;
+            self.seen_id = Some(edge.seen);
+            to.node = Some(edge.child);
+            return Ok(());
         }
         self.simulate(from, choice, careless, to, place)
     }
