@@ -11,7 +11,7 @@ const WINDOW: u64 = 1 << 16;
 /// It does not if fewer steps than one in so many were known.
 const POOR: u64 = 4;
 /// Steps without remembering after that, before it is tried again: players who have learned something may come the same way more often.
-const NAP: u64 = 16 * WINDOW;
+const NAP: u64 = 64 * WINDOW;
 
 /// A simulator for a thread of [`Trainer::generation`](crate::Trainer::generation).
 pub struct Worker {
