@@ -8,7 +8,9 @@
 //! The counterfactual values that come out are those of a walk over all histories, at a fraction of its cost: nature and
 //! the moves of the others need no nodes, and ends that differ only in what nature did are one row.
 
+use crate::threads::Threads;
 use crate::tree::{Infoset, Tree};
+use std::ops::Range;
 
 /// A probability for each action of each information set, by sequence. Entries of empty sequences mean nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,13 +61,33 @@ struct Gains {
 pub struct Form<'a> {
     tree: &'a Tree,
     gains: Vec<Gains>,
+    threads: Threads,
 }
 
 impl<'a> Form<'a> {
     /// The form of a tree.
     pub fn new(tree: &'a Tree) -> Form<'a> {
-        let gains = (0..tree.players.len()).map(|player| Gains::new(tree, player)).collect();
-        Form { tree, gains }
+        Form::on(&Threads::default(), tree)
+    }
+
+    /// The form of a tree, for work on several threads. All results are the same for any number of them.
+    pub fn on(threads: &Threads, tree: &'a Tree) -> Form<'a> {
+        let players = 0..tree.players.len();
+        let gains = match threads.n > 1 && tree.n_terminals() >= threads.rows {
+            true => std::thread::scope(|scope| {
+                let start = |player| scope.spawn(move || Gains::new(tree, player));
+                let working: Vec<_> = players.map(start).collect();
+                let join = working.into_iter().map(std::thread::ScopedJoinHandle::join);
+                join.map(|made| made.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
+            }),
+            false => players.map(|player| Gains::new(tree, player)).collect(),
+        };
+        Form {
+            tree,
+            gains,
+            threads: *threads,
+        }
     }
 
     /// The tree it was made of.
@@ -73,35 +95,111 @@ impl<'a> Form<'a> {
         self.tree
     }
 
+    /// How many threads a pass over everything is worth.
+    pub(crate) fn n_threads(&self) -> usize {
+        let rows: usize = self.gains.iter().map(|gains| gains.weight.len()).sum();
+        match rows + self.tree.n_sequences() >= self.threads.rows {
+            true => self.threads.n,
+            false => 1,
+        }
+    }
+
     /// The information sets of a player.
     pub(crate) fn infosets_of(&self, player: usize) -> &'a [Infoset] {
         &self.tree.infosets()[self.tree.infosets_of(player)]
     }
 
+    /// The sequences of a player.
+    fn sequences_of(&self, player: usize) -> Range<usize> {
+        let first = self.tree.empty_sequence(player);
+        first..first + self.gains[player].start.len() - 1
+    }
+
+    /// The rows of some sequences of a player.
+    fn rows(&self, player: usize, sequences: Range<usize>) -> Range<usize> {
+        let start = &self.gains[player].start;
+        let first = self.tree.empty_sequence(player);
+        start[sequences.start - first] as usize..start[sequences.end - first] as usize
+    }
+
+    /// How many rows some sequences of a player have.
+    pub(crate) fn n_rows(&self, player: usize, sequences: Range<usize>) -> usize {
+        self.rows(player, sequences).len()
+    }
+
     /// For each sequence of a player, what is earned where it is the last, given the others' reach.
     #[inline]
     pub(crate) fn gain(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
-        let first = self.tree.empty_sequence(player);
+        let sequences = self.sequences_of(player);
+        self.gain_of(
+            player,
+            sequences.clone(),
+            |sequence| reach[sequence as usize],
+            &mut gain[sequences],
+        );
+    }
+
+    /// The same for some of its sequences, wherever reach is kept. What comes out for one depends on no other.
+    #[inline]
+    pub(crate) fn gain_of(
+        &self,
+        player: usize,
+        sequences: Range<usize>,
+        reach: impl Fn(u32) -> f64 + Copy,
+        gain: &mut [f64],
+    ) {
         let gains = &self.gains[player];
-        let own = &mut gain[first..first + gains.start.len() - 1];
-        let rows = gains.start.windows(2).map(|w| w[0] as usize..w[1] as usize);
+        let first = self.tree.empty_sequence(player);
+        let start = &gains.start[sequences.start - first..=sequences.end - first];
+        let rows = start.windows(2).map(|w| w[0] as usize..w[1] as usize);
         let n_others = self.tree.players.len() - 1;
-        for (gain, rows) in own.iter_mut().zip(rows) {
+        for (gain, rows) in gain.iter_mut().zip(rows) {
             let weight = &gains.weight[rows.clone()];
             *gain = match n_others {
                 // Two roles are what solving is mostly about, and worth a loop without an inner one.
                 1 => {
                     let others = &gains.others[rows];
-                    weight.iter().zip(others).map(|(w, &o)| w * reach[o as usize]).sum()
+                    weight.iter().zip(others).map(|(w, &o)| w * reach(o)).sum()
                 }
                 0 => weight.iter().sum(),
                 n => {
                     let others = gains.others[rows.start * n..rows.end * n].chunks_exact(n);
-                    let product = |o: &[u32]| -> f64 { o.iter().map(|&o| reach[o as usize]).product() };
+                    let product = |o: &[u32]| -> f64 { o.iter().map(|&o| reach(o)).product() };
                     weight.iter().zip(others).map(|(w, o)| w * product(o)).sum()
                 }
             };
         }
+    }
+
+    /// As [`Form::gain`], on all threads if there are enough rows.
+    fn gain_shared(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
+        let threads = self.n_threads();
+        if threads < 2 {
+            return self.gain(player, reach, gain);
+        }
+        let all = self.sequences_of(player);
+        let n_rows = self.n_rows(player, all.clone());
+        let start = &self.gains[player].start;
+        std::thread::scope(|scope| {
+            let mut rest = &mut gain[all.clone()];
+            let mut from = all.start;
+            for nth in 1..=threads {
+                let rows = start.partition_point(|&row| (row as usize) < n_rows * nth / threads);
+                let end = if nth == threads {
+                    all.end
+                } else {
+                    (all.start + rows).clamp(from, all.end)
+                };
+                let (here, later) = rest.split_at_mut(end - from);
+                let sequences = from..end;
+                let work = move || self.gain_of(player, sequences, |s| reach[s as usize], here);
+                match nth == threads {
+                    true => work(),
+                    false => drop(scope.spawn(work)),
+                }
+                (rest, from) = (later, end);
+            }
+        });
     }
 
     /// What a sequence of the first of two players earns beside each sequence of the other, times nature's probability.
@@ -138,13 +236,17 @@ impl<'a> Form<'a> {
         let reach = self.reach_all(policy);
         let mut gain = vec![0.0; reach.len()];
         let value = |player| {
-            self.gain(player, &reach, &mut gain);
-            let sequences = self.tree.empty_sequence(player)..;
-            let own = self.gains[player].start.len() - 1;
-            let pairs = gain[sequences.clone()][..own].iter().zip(&reach[sequences]);
-            self.gains[player].middle + pairs.map(|(g, r)| g * r).sum::<f64>()
+            self.gain_shared(player, &reach, &mut gain);
+            self.value(player, &reach, &gain)
         };
         (0..self.tree.players.len()).map(value).collect()
+    }
+
+    /// What a player can expect, by what each of its sequences gains.
+    fn value(&self, player: usize, reach: &[f64], gain: &[f64]) -> f64 {
+        let sequences = self.sequences_of(player);
+        let pairs = gain[sequences.clone()].iter().zip(&reach[sequences]);
+        self.gains[player].middle + pairs.map(|(g, r)| g * r).sum::<f64>()
     }
 
     /// The most that a player can expect when all others follow a policy. The policy's entries of that player become the
@@ -152,18 +254,24 @@ impl<'a> Form<'a> {
     pub fn best_response(&self, player: usize, policy: &mut Policy) -> f64 {
         let reach = self.reach_all(policy);
         let mut gain = vec![0.0; reach.len()];
-        self.gain(player, &reach, &mut gain);
+        self.gain_shared(player, &reach, &mut gain);
+        self.respond(player, &mut gain, |set, best| {
+            let policy = &mut policy.0[set.sequences()];
+            policy.fill(0.0);
+            policy[best] = 1.0;
+        })
+    }
+
+    /// The most that a player can expect, by what each of its sequences gains. `choose` is told the best action everywhere.
+    fn respond(&self, player: usize, gain: &mut [f64], mut choose: impl FnMut(&Infoset, usize)) -> f64 {
         for set in self.infosets_of(player).iter().rev() {
-            let range = set.sequences();
             let (mut best, mut value) = (0, f64::NEG_INFINITY);
-            for (action, &worth) in gain[range.clone()].iter().enumerate() {
+            for (action, &worth) in gain[set.sequences()].iter().enumerate() {
                 if worth > value {
                     (best, value) = (action, worth);
                 }
             }
-            let policy = &mut policy.0[range];
-            policy.fill(0.0);
-            policy[best] = 1.0;
+            choose(set, best);
             gain[set.parent as usize] += value;
         }
         self.gains[player].middle + gain[self.tree.empty_sequence(player)]
@@ -172,9 +280,14 @@ impl<'a> Form<'a> {
     /// What the players could gain by answering a policy as well as they can, each alone, summed (Lanctot and others 2017):
     /// 0 exactly in an equilibrium. In points of goals.
     pub fn nash_conv(&self, policy: &Policy) -> f64 {
-        let values = self.values(policy);
-        let gap = |player| self.best_response(player, &mut policy.clone()) - values[player];
-        (0..values.len()).map(gap).sum()
+        let reach = self.reach_all(policy);
+        let mut gain = vec![0.0; reach.len()];
+        let gap = |player| {
+            self.gain_shared(player, &reach, &mut gain);
+            let value = self.value(player, &reach, &gain);
+            self.respond(player, &mut gain, |_, _| {}) - value
+        };
+        (0..self.tree.players.len()).map(gap).sum()
     }
 }
 

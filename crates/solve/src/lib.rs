@@ -28,12 +28,15 @@ mod form;
 mod lp;
 mod outcome;
 mod sampling;
+mod shared_sweep;
 mod solver;
 mod sweep;
+mod threads;
 mod tree;
 
 pub use efg::write_efg;
 pub use form::{Form, Policy};
 pub use lp::{Equilibrium, LpError, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver};
+pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

@@ -8,7 +8,7 @@ use crate::form::{Form, Policy, normalise};
 use crate::solver::Solver;
 
 /// How an algorithm adds up.
-pub(crate) trait Rule: Default {
+pub(crate) trait Rule: Copy + Send {
     /// Tells that an iteration begins, from 1.
     fn begin(&mut self, iteration: u64);
 
@@ -17,6 +17,30 @@ pub(crate) trait Rule: Default {
 
     /// What the strategy of this iteration counts in the average.
     fn weight(&self) -> f64;
+}
+
+/// Brings one information set up to date. Returns what it is worth.
+#[inline]
+pub(crate) fn update_set<R: Rule>(
+    rule: &R,
+    gain: &[f64],
+    reach: impl Iterator<Item = f64>,
+    total: &mut [f64],
+    regret: &mut [f64],
+    policy: &mut [f64],
+) -> f64 {
+    let value: f64 = gain.iter().zip(&*policy).map(|(g, p)| g * p).sum();
+    let weight = rule.weight();
+    total
+        .iter_mut()
+        .zip(reach)
+        .for_each(|(total, reach)| *total += weight * reach);
+    for ((regret, gain), policy) in regret.iter_mut().zip(gain).zip(policy.iter_mut()) {
+        *regret = rule.regret(*regret, gain - value);
+        *policy = regret.max(0.0);
+    }
+    normalise(policy);
+    value
 }
 
 /// A solver by its rule.
@@ -56,20 +80,16 @@ impl<'a, R: Rule> Sweep<'a, R> {
 
     fn update(&mut self, player: usize) {
         self.form.gain(player, &self.reach, &mut self.gain);
-        let weight = self.rule.weight();
         for set in self.form.infosets_of(player).iter().rev() {
             let range = set.sequences();
-            let gain = &self.gain[range.clone()];
-            let policy = &mut self.policy[range.clone()];
-            let value: f64 = gain.iter().zip(&*policy).map(|(g, p)| g * p).sum();
-            let totals = self.total[range.clone()].iter_mut().zip(&self.reach[range.clone()]);
-            totals.for_each(|(total, reach)| *total += weight * reach);
-            let regrets = self.regret[range].iter_mut().zip(gain).zip(policy.iter_mut());
-            for ((regret, gain), policy) in regrets {
-                *regret = self.rule.regret(*regret, gain - value);
-                *policy = regret.max(0.0);
-            }
-            normalise(policy);
+            let value = update_set(
+                &self.rule,
+                &self.gain[range.clone()],
+                self.reach[range.clone()].iter().copied(),
+                &mut self.total[range.clone()],
+                &mut self.regret[range.clone()],
+                &mut self.policy[range],
+            );
             self.gain[set.parent as usize] += value;
         }
         self.form.reach(player, &self.policy, &mut self.reach);

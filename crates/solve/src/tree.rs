@@ -9,9 +9,12 @@
 //! computation of behavior strategies, 1996). Sequences are numbered so that those of one role are neighbours and each
 //! comes after the one it continues: one flat array by sequence holds whatever is kept for the actions of a game.
 
-use game::{Fault, MoveId, PerceptId, RoleId, Round, Simulator, State, StopFlag};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+mod builder;
+mod subtrees;
+
+use crate::threads::Threads;
+use builder::Builder;
+use game::{Fault, MoveId, PerceptId, RoleId, Round, Simulator, StopFlag};
 use std::fmt;
 use std::ops::Range;
 
@@ -32,9 +35,6 @@ impl Default for Limits {
         }
     }
 }
-
-/// Rounds after which a game is taken not to end. Walks over the tree are as deep as it is.
-const MAX_ROUNDS: u32 = 2_000;
 
 /// Why there is no tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Infoset {
 }
 
 /// One more round of a view.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     parent: u32,
     own: MoveId,
@@ -167,7 +167,7 @@ struct Step {
 }
 
 /// A whole game in flat arrays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// The roles that are not nature, in the order of the rules. A *player* is a place in this list.
     pub players: Vec<RoleId>,
@@ -206,7 +206,27 @@ impl Tree {
     /// If the game is too large, does not end, or cannot be solved as it is.
     pub fn build(sim: &mut dyn Simulator, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<Tree, BuildError> {
         let mut builder = Builder::new(sim)?;
-        builder.run(limits, progress)?;
+        builder.run(u64::MAX, limits, progress)?;
+        Ok(builder.finish())
+    }
+
+    /// The same on several threads: the same tree and the same errors, for any number of them. The simulator is forked, and
+    /// its forks must agree on the name of everything, also of what they have not met yet, as those of compiled games do.
+    ///
+    /// # Errors
+    /// If the game is too large, does not end, or cannot be solved as it is.
+    pub fn build_on(
+        threads: &Threads,
+        sim: &mut dyn Simulator,
+        limits: &Limits,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Tree, BuildError> {
+        if threads.n < 2 {
+            return Tree::build(sim, limits, progress);
+        }
+        let mut builder = Builder::new(sim)?;
+        builder.run(threads.histories, limits, progress)?;
+        builder.share_out(threads.n, limits, progress)?;
         Ok(builder.finish())
     }
 
@@ -349,393 +369,5 @@ impl Tree {
         let sum = |terminal: usize| -> u32 { self.payoffs(terminal as u32).iter().map(|&p| u32::from(p)).sum() };
         let first = sum(0);
         (1..self.n_terminals()).all(|t| sum(t) == first).then_some(first)
-    }
-}
-
-/// Where a history ends. Moves of nature that lead to the same state and the same views are one: nothing that comes after
-/// depends on which of them it was.
-#[derive(PartialEq, Eq, Hash)]
-struct After {
-    state: State,
-    /// The views of the players.
-    views: Few,
-    /// Whether the game is over: then nobody's view matters any more, and there are none.
-    over: bool,
-}
-
-/// A history that is still to be looked at.
-struct Pending {
-    after: After,
-    /// The last sequences of the players.
-    sequences: Few,
-    chance: f64,
-    rounds: u32,
-    /// The edge that leads here.
-    edge: Option<u32>,
-}
-
-type Few = SmallVec<[u32; 4]>;
-
-/// What a player can do after a view.
-#[derive(Clone, Copy, PartialEq)]
-enum Options {
-    Unknown,
-    Forced(MoveId),
-    Infoset(u32),
-}
-
-/// Sequences and information sets are numbered as they are met here, and in order in the end.
-struct Builder<'a> {
-    sim: &'a mut dyn Simulator,
-    tree: Tree,
-    options: Vec<Options>,
-    views: FxHashMap<(u32, MoveId, SmallVec<[PerceptId; 4]>), u32>,
-    stack: Vec<Pending>,
-}
-
-/// The round that is being serialised.
-struct Turn {
-    at: Pending,
-    /// One move for each role, as far as they have decided.
-    joint: Vec<MoveId>,
-    /// The information sets of the players that have a choice.
-    deciding: Few,
-    /// Nature's moves.
-    outcomes: Vec<MoveId>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(sim: &'a mut dyn Simulator) -> Result<Builder<'a>, BuildError> {
-        let nature = sim.nature();
-        let roles = (0..sim.roles().len() as u16).map(RoleId);
-        let players: Vec<RoleId> = roles.filter(|&r| Some(r) != nature).collect();
-        let n = players.len();
-        if n == 0 {
-            return Err(BuildError::NoPlayers);
-        }
-        let state = sim.initial()?;
-        let root = Pending {
-            after: After {
-                over: sim.terminal(&state)?,
-                state,
-                views: (0..n as u32).collect(),
-            },
-            sequences: (0..n as u32).collect(),
-            chance: 1.0,
-            rounds: 0,
-            edge: None,
-        };
-        let tree = Tree {
-            players,
-            histories: 0,
-            nature,
-            nodes: Vec::new(),
-            children: Vec::new(),
-            labels: Vec::new(),
-            counts: Vec::new(),
-            payoffs: Vec::new(),
-            leaves: Vec::new(),
-            chances: Vec::new(),
-            infosets: Vec::new(),
-            bounds: Vec::new(),
-            empty: Vec::new(),
-            moves: vec![MoveId(0); n],
-            steps: Vec::new(),
-            chooses: Vec::new(),
-            percepts: Vec::new(),
-        };
-        Ok(Builder {
-            sim,
-            tree,
-            options: vec![Options::Unknown; n],
-            views: FxHashMap::default(),
-            stack: vec![root],
-        })
-    }
-
-    fn run(&mut self, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<(), BuildError> {
-        // Nodes and edges are numbered with 32 bits, and there are at most a few for each history.
-        let limit = limits.histories.min(1 << 30);
-        let mut longest = 0;
-        while let Some(at) = self.stack.pop() {
-            longest = longest.max(at.rounds);
-            if self.tree.histories >= limit {
-                return Err(BuildError::TooLarge {
-                    reached: self.tree.histories,
-                    limit,
-                    rounds: longest,
-                });
-            }
-            self.tree.histories += 1;
-            if self.tree.histories.is_multiple_of(1024) {
-                progress(self.tree.histories);
-                if limits.stop.is_raised() {
-                    return Err(BuildError::Stopped {
-                        reached: self.tree.histories,
-                    });
-                }
-            }
-            if at.after.over {
-                self.end(&at)?;
-            } else {
-                self.play(at)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn node(&mut self, edge: Option<u32>, node: Node) {
-        if let Some(edge) = edge {
-            self.tree.children[edge as usize] = self.tree.nodes.len() as u32;
-        }
-        self.tree.nodes.push(node);
-    }
-
-    fn end(&mut self, at: &Pending) -> Result<(), BuildError> {
-        let terminal = self.tree.n_terminals() as u32;
-        self.node(at.edge, Node::Terminal(terminal));
-        for player in 0..self.tree.players.len() {
-            let goal = self.sim.goal(&at.after.state, self.tree.players[player])?;
-            self.tree.payoffs.push(goal.points());
-        }
-        self.tree.leaves.extend_from_slice(&at.sequences);
-        self.tree.chances.push(at.chance);
-        Ok(())
-    }
-
-    /// Makes the nodes of one round and leaves its histories on the stack, the first on top.
-    fn play(&mut self, at: Pending) -> Result<(), BuildError> {
-        if at.rounds >= MAX_ROUNDS {
-            return Err(BuildError::Endless { rounds: MAX_ROUNDS });
-        }
-        let mut turn = Turn {
-            joint: vec![MoveId(0); self.sim.roles().len()],
-            deciding: Few::new(),
-            outcomes: Vec::new(),
-            at,
-        };
-        let mut legal = Vec::new();
-        for player in 0..self.tree.players.len() {
-            let role = self.tree.players[player];
-            self.legal(&turn.at, role, &mut legal)?;
-            match self.options(player, &turn.at, &legal)? {
-                Options::Infoset(infoset) => turn.deciding.push(infoset),
-                _ => turn.joint[role.0 as usize] = legal[0],
-            }
-        }
-        if let Some(nature) = self.tree.nature {
-            self.legal(&turn.at, nature, &mut turn.outcomes)?;
-        }
-        let (below, edge) = (self.stack.len(), turn.at.edge);
-        self.decide(&mut turn, 0, edge)?;
-        self.stack[below..].reverse();
-        Ok(())
-    }
-
-    fn legal(&mut self, at: &Pending, role: RoleId, legal: &mut Vec<MoveId>) -> Result<(), BuildError> {
-        self.sim.legal(&at.after.state, role, legal)?;
-        match legal.is_empty() {
-            true => Err(BuildError::NoMove {
-                role: self.sim.roles()[role.0 as usize].clone(),
-                rounds: at.rounds,
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// What a player can do after its view: the same in every history that gives it.
-    fn options(&mut self, player: usize, at: &Pending, legal: &[MoveId]) -> Result<Options, BuildError> {
-        let view = at.after.views[player];
-        let known = self.options[view as usize];
-        let agrees = match known {
-            Options::Unknown => {
-                let options = match legal {
-                    [only] => Options::Forced(*only),
-                    _ => self.infoset(player, view, at.sequences[player], legal),
-                };
-                self.options[view as usize] = options;
-                return Ok(options);
-            }
-            Options::Forced(only) => *legal == [only],
-            Options::Infoset(at) => self.tree.moves[self.tree.infosets[at as usize].sequences()] == *legal,
-        };
-        match agrees {
-            true => Ok(known),
-            false => Err(BuildError::Unclear {
-                role: self.sim.roles()[self.tree.players[player].0 as usize].clone(),
-                rounds: at.rounds,
-            }),
-        }
-    }
-
-    fn infoset(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> Options {
-        let tree = &mut self.tree;
-        tree.infosets.push(Infoset {
-            player: player as u32,
-            first: tree.moves.len() as u32,
-            n: legal.len() as u32,
-            parent,
-            view,
-        });
-        tree.moves.extend_from_slice(legal);
-        Options::Infoset(tree.infosets.len() as u32 - 1)
-    }
-
-    /// The rest of a round, from the `nth` of those that have a choice.
-    fn decide(&mut self, turn: &mut Turn, nth: usize, edge: Option<u32>) -> Result<(), BuildError> {
-        let Some(&number) = turn.deciding.get(nth) else {
-            return self.chance(turn, edge);
-        };
-        let infoset = self.tree.infosets[number as usize];
-        let player = infoset.player as usize;
-        let role = self.tree.players[player];
-        let first = self.edges(infoset.n as usize);
-        self.node(edge, Node::Decision { infoset: number, first });
-        let before = turn.at.sequences[player];
-        for (action, sequence) in infoset.sequences().enumerate() {
-            turn.joint[role.0 as usize] = self.tree.moves[sequence];
-            turn.at.sequences[player] = sequence as u32;
-            self.decide(turn, nth + 1, Some(first + action as u32))?;
-        }
-        turn.at.sequences[player] = before;
-        Ok(())
-    }
-
-    /// Room for so many edges.
-    fn edges(&mut self, n: usize) -> u32 {
-        let first = self.tree.children.len();
-        self.tree.children.resize(first + n, 0);
-        self.tree.labels.resize(first + n, MoveId(0));
-        self.tree.counts.resize(first + n, 1);
-        first as u32
-    }
-
-    fn chance(&mut self, turn: &mut Turn, edge: Option<u32>) -> Result<(), BuildError> {
-        let Some(nature) = self.tree.nature else {
-            let after = self.follow(turn)?;
-            self.push(turn, after, 1.0, edge);
-            return Ok(());
-        };
-        let n = turn.outcomes.len();
-        let mut met: FxHashMap<After, usize> = FxHashMap::default();
-        let mut distinct: Vec<(MoveId, u32)> = Vec::new();
-        for number in 0..n {
-            let mv = turn.outcomes[number];
-            turn.joint[nature.0 as usize] = mv;
-            let at = *met.entry(self.follow(turn)?).or_insert(distinct.len());
-            match distinct.get_mut(at) {
-                Some((_, count)) => *count += 1,
-                None => distinct.push((mv, 1)),
-            }
-        }
-        let first = (distinct.len() > 1).then(|| self.edges(distinct.len()));
-        if let Some(first) = first {
-            let node = Node::Chance {
-                first,
-                n: distinct.len() as u32,
-            };
-            self.node(edge, node);
-            let edges = first as usize..;
-            let labels = self.tree.labels[edges.clone()].iter_mut();
-            let counts = self.tree.counts[edges].iter_mut();
-            for ((label, count), (mv, times)) in labels.zip(counts).zip(&distinct) {
-                (*label, *count) = (*mv, *times);
-            }
-        }
-        let mut afters: Vec<(After, usize)> = met.into_iter().collect();
-        afters.sort_unstable_by_key(|(_, at)| *at);
-        for (after, at) in afters {
-            let edge = first.map_or(edge, |first| Some(first + at as u32));
-            self.push(turn, after, f64::from(distinct[at].1) / n as f64, edge);
-        }
-        Ok(())
-    }
-
-    /// Everybody has moved: what comes next, and what everybody sees of it.
-    fn follow(&mut self, turn: &Turn) -> Result<After, BuildError> {
-        let at = &turn.at.after;
-        let state = self.sim.next(&at.state, &turn.joint)?;
-        let over = self.sim.terminal(&state)?;
-        let mut views = Few::new();
-        let mut sees = Vec::new();
-        for player in (0..self.tree.players.len()).take_while(|_| !over) {
-            let role = self.tree.players[player];
-            self.sim.percepts(&at.state, &turn.joint, role, &mut sees)?;
-            views.push(self.step(at.views[player], turn.joint[role.0 as usize], &sees));
-        }
-        Ok(After { state, views, over })
-    }
-
-    fn push(&mut self, turn: &Turn, after: After, chance: f64, edge: Option<u32>) {
-        self.stack.push(Pending {
-            after,
-            sequences: turn.at.sequences.clone(),
-            chance: turn.at.chance * chance,
-            rounds: turn.at.rounds + 1,
-            edge,
-        });
-    }
-
-    /// The view after another round. Views of different players have different roots, so they never meet.
-    fn step(&mut self, parent: u32, own: MoveId, sees: &[PerceptId]) -> u32 {
-        let next = self.options.len() as u32;
-        let view = *self.views.entry((parent, own, sees.into())).or_insert(next);
-        if view == next {
-            let start = self.tree.percepts.len() as u32;
-            self.tree.percepts.extend_from_slice(sees);
-            self.tree.steps.push(Step {
-                parent,
-                own,
-                sees: start..self.tree.percepts.len() as u32,
-            });
-            self.options.push(Options::Unknown);
-        }
-        view
-    }
-
-    /// Puts what belongs to one player together.
-    fn finish(self) -> Tree {
-        let mut tree = self.tree;
-        let chooses = self.options.iter().map(|o| matches!(o, Options::Infoset(_)));
-        tree.chooses = chooses.collect();
-        let n_players = tree.players.len();
-        let mut order: Vec<u32> = (0..tree.infosets.len() as u32).collect();
-        order.sort_by_key(|&at| tree.infosets[at as usize].player);
-        let mut new_set = vec![0; order.len()];
-        let mut new_sequence = vec![0; tree.moves.len()];
-        let mut moves = Vec::with_capacity(tree.moves.len());
-        let mut infosets = Vec::with_capacity(order.len());
-        let mut rest = order.into_iter().peekable();
-        for player in 0..n_players {
-            tree.bounds.push(infosets.len() as u32);
-            tree.empty.push(moves.len() as u32);
-            new_sequence[player] = moves.len() as u32;
-            moves.push(MoveId(0));
-            while let Some(old) = rest.next_if(|&at| tree.infosets[at as usize].player as usize == player) {
-                let set = tree.infosets[old as usize];
-                new_set[old as usize] = infosets.len() as u32;
-                // Whatever leads to an information set was met before it, so its number is known.
-                infosets.push(Infoset {
-                    first: moves.len() as u32,
-                    parent: new_sequence[set.parent as usize],
-                    ..set
-                });
-                for sequence in set.sequences() {
-                    new_sequence[sequence] = moves.len() as u32;
-                    moves.push(tree.moves[sequence]);
-                }
-            }
-        }
-        tree.bounds.push(infosets.len() as u32);
-        for node in &mut tree.nodes {
-            if let Node::Decision { infoset, .. } = node {
-                *infoset = new_set[*infoset as usize];
-            }
-        }
-        for leaf in &mut tree.leaves {
-            *leaf = new_sequence[*leaf as usize];
-        }
-        (tree.infosets, tree.moves) = (infosets, moves);
-        tree
     }
 }
