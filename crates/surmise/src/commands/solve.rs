@@ -8,7 +8,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use game::{Seed, Simulator};
 use learn::Response;
 use serde_json::{Map, Value, json};
-use solve::{Algorithm, BuildError, Form, Infoset, Limits, LpError, Policy, Solver, Tree, equilibrium, write_efg};
+use solve::{
+    Algorithm, BuildError, Form, Infoset, Limits, LpError, Policy, Solver, Threads, Tree, equilibrium, write_efg,
+};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ use std::time::{Duration, Instant};
 /// NashConv is what the roles could still gain by answering the strategies as well as they can, each alone, summed, in
 /// points of goals: 0 in an equilibrium. It is computed exactly, whatever the algorithm.
 ///
-/// Ctrl-C prints what there is. A saved strategy plays as `strategy:FILE` in `surmise match`; --rate tells what one is worth.
+/// The same seed and iterations give the same bytes on any number of threads. Ctrl-C prints what there is. A saved strategy plays as `strategy:FILE` in `surmise match`; --rate tells what one is worth.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
@@ -49,6 +51,9 @@ pub struct Args {
     /// Seed of the algorithms that sample
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// Threads to work on; all cores if nothing is said
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
@@ -73,6 +78,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let way: Way = args.algorithm.parse().map_err(|e: String| anyhow!(e))?;
     let aim = Aim::new(args, way)?;
+    let threads = threads(args)?;
     let loaded = load(&args.game)?;
     let mut rules = loaded.playable()?.rules;
     rules.announce_moves();
@@ -82,11 +88,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let mut sim = engine.state_simulator();
     let started = Instant::now();
-    let tree = build(sim.as_mut(), args)?;
+    // Only compiled games have names for everything before it is met, so that threads can agree on them.
+    let builders = if engine.compiled().is_some() {
+        threads
+    } else {
+        Threads::new(1)
+    };
+    let tree = build(sim.as_mut(), &builders, args)?;
     if let Some(path) = &args.efg {
         save(path, |out| write_efg(&tree, sim.as_ref(), &loaded.name, out))?;
     }
-    let form = Form::new(&tree);
+    let form = Form::on(&threads, &tree);
     let build_s = started.elapsed().as_secs_f64();
     let solved = match &args.rate {
         Some(what) => rate(what, args.seed, &engine, &tree, sim.as_mut())?,
@@ -133,13 +145,21 @@ impl FromStr for Way {
     }
 }
 
-fn build(sim: &mut dyn Simulator, args: &Args) -> Result<Tree> {
+fn threads(args: &Args) -> Result<Threads> {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    match args.threads.unwrap_or(cores) {
+        0 => bail!("--threads must be at least 1; without it all cores are used"),
+        n => Ok(Threads::new(n.min(256))),
+    }
+}
+
+fn build(sim: &mut dyn Simulator, threads: &Threads, args: &Args) -> Result<Tree> {
     let limits = Limits {
         histories: args.limit,
         stop: interrupt::flag(),
     };
     let spinner = progress::spinner("building the tree");
-    let tree = Tree::build(sim, &limits, &mut |reached| {
+    let tree = Tree::build_on(threads, sim, &limits, &mut |reached| {
         spinner.set_message(format!("{reached} histories"));
     });
     spinner.finish_and_clear();
