@@ -2,7 +2,7 @@
 //!
 //! The information sets of a player form a forest: each hangs on the sequence that leads to it. It is cut into *parts*, some
 //! subtrees each, and a *top* that they hang on, which is small. Where the cuts are depends on the game alone. An update
-//! of a player is then three steps, and everybody waits for everybody between them:
+//! of a player is then three steps, one after the other:
 //!
 //! 1. The parts, each on some thread: what its sequences gain, and up through its information sets as on one thread.
 //! 2. The top, on one thread: up through its information sets, with what the parts below are worth; and down again with reach.
@@ -14,10 +14,10 @@
 use crate::form::{Form, Policy};
 use crate::solver::Solver;
 use crate::sweep::{Rule, update_set};
-use crate::threads::Barrier;
+use crate::threads::Crew;
 use crate::tree::Infoset;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Parts to cut the information sets of a player into.
@@ -42,9 +42,6 @@ struct Share {
     worth: Vec<AtomicU64>,
     /// What each sequence of the top gains by itself, as bits.
     gains: Vec<AtomicU64>,
-    /// How many parts have been taken up and down.
-    taken_up: AtomicUsize,
-    taken_down: AtomicUsize,
 }
 
 /// Some subtrees of a player's information sets.
@@ -205,15 +202,6 @@ fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Share {
-    /// Lets the caller do something with the parts that nobody has taken.
-    fn each(&self, taken: &AtomicUsize, mut work: impl FnMut(&mut Part)) {
-        while let Some(part) = self.parts.get(taken.fetch_add(1, Ordering::Relaxed)) {
-            work(&mut lock(part));
-        }
-    }
-}
-
 /// Where the information sets of a player are cut.
 struct Cut {
     /// For each of its information sets: in the top, or in which part.
@@ -334,8 +322,6 @@ fn lay_out(form: &Form<'_>, player: usize) -> (Share, Top) {
         parts: parts.into_iter().map(Mutex::new).collect(),
         worth: cells(n_hanging),
         gains: cells(top.numbers.gain.len()),
-        taken_up: AtomicUsize::new(0),
-        taken_down: AtomicUsize::new(0),
     };
     (share, top)
 }
@@ -378,44 +364,97 @@ impl<'a, R: Rule> SharedSweep<'a, R> {
     }
 }
 
-/// What every thread does in some iterations. One has the tops.
-fn work<R: Rule>(
-    (form, shares, reach): (&Form<'_>, &[Share], &[AtomicU64]),
-    mut rule: R,
-    iterations: Range<u64>,
-    barrier: &Barrier,
-    mut tops: Option<&mut [Top]>,
-) {
-    let _guard = barrier.guard();
-    for iteration in iterations {
-        rule.begin(iteration + 1);
-        for (player, share) in shares.iter().enumerate() {
-            share.each(&share.taken_up, |part| part.up(form, player, &rule, share, reach));
-            barrier.wait();
-            if let Some(tops) = &mut tops {
-                tops[player].up(&rule, share, reach);
-                tops[player].down(reach);
-                share.taken_up.store(0, Ordering::Relaxed);
-                share.taken_down.store(0, Ordering::Relaxed);
-            }
-            barrier.wait();
-            share.each(&share.taken_down, |part| part.down(reach));
-            barrier.wait();
+/// What all threads see.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    form: &'a Form<'a>,
+    shares: &'a [Share],
+    reach: &'a [AtomicU64],
+    /// Iterations before.
+    before: u64,
+}
+
+/// What a job is about: jobs are numbered from 1 through all iterations.
+struct Job {
+    iteration: u64,
+    player: usize,
+    up: bool,
+}
+
+impl Shared<'_> {
+    fn job(&self, number: u64) -> Job {
+        let (number, n_players) = (number - 1, self.shares.len() as u64);
+        Job {
+            iteration: self.before + number / 2 / n_players + 1,
+            player: (number / 2 % n_players) as usize,
+            up: number % 2 == 0,
         }
+    }
+
+    fn n_parts(&self, player: usize) -> usize {
+        self.shares[player].parts.len()
+    }
+
+    fn up<R: Rule>(&self, player: usize, part: usize, rule: &R) {
+        let share = &self.shares[player];
+        lock(&share.parts[part]).up(self.form, player, rule, share, self.reach);
+    }
+
+    fn down(&self, player: usize, part: usize) {
+        lock(&self.shares[player].parts[part]).down(self.reach);
+    }
+
+    fn lead<R: Rule>(&self, crew: &Crew, n: u64, mut rule: R, tops: &mut [Top]) {
+        let mut number = 0;
+        for iteration in self.before + 1..=self.before + n {
+            rule.begin(iteration);
+            for (player, top) in tops.iter_mut().enumerate() {
+                let n_parts = self.n_parts(player);
+                crew.lead(number + 1, n_parts, |part| self.up(player, part, &rule));
+                top.up(&rule, &self.shares[player], self.reach);
+                top.down(self.reach);
+                crew.lead(number + 2, n_parts, |part| self.down(player, part));
+                number += 2;
+            }
+        }
+    }
+
+    fn help<R: Rule>(&self, crew: &Crew, mut rule: R) {
+        let mut begun = 0;
+        let n_parts = |number| match number {
+            0 => 0,
+            number => self.n_parts(self.job(number).player),
+        };
+        crew.help(n_parts, |number, part| {
+            let Job { iteration, player, up } = self.job(number);
+            if begun != iteration {
+                rule.begin(iteration);
+                begun = iteration;
+            }
+            match up {
+                true => self.up(player, part, &rule),
+                false => self.down(player, part),
+            }
+        });
     }
 }
 
 impl<R: Rule> Solver for SharedSweep<'_, R> {
     fn iterate(&mut self, n: u64) {
-        let iterations = self.iterations..self.iterations + n;
-        let barrier = Barrier::new(self.threads);
-        let shared = (self.form, self.shares.as_slice(), self.reach.as_slice());
+        let crew = Crew::new();
+        let (rule, tops) = (self.rule, &mut self.tops);
+        let shared = Shared {
+            form: self.form,
+            shares: &self.shares,
+            reach: &self.reach,
+            before: self.iterations,
+        };
         std::thread::scope(|scope| {
             for _ in 1..self.threads {
-                let (rule, iterations, barrier) = (self.rule, iterations.clone(), &barrier);
-                scope.spawn(move || work(shared, rule, iterations, barrier, None));
+                scope.spawn(|| shared.help(&crew, rule));
             }
-            work(shared, self.rule, iterations.clone(), &barrier, Some(&mut self.tops));
+            let _home = crew.dismissal();
+            shared.lead(&crew, n, rule, tops);
         });
         self.iterations += n;
     }

@@ -8,7 +8,7 @@ use crate::form::{Form, Policy, normalise};
 use crate::solver::Solver;
 
 /// How an algorithm adds up.
-pub(crate) trait Rule: Copy + Send {
+pub(crate) trait Rule: Copy + Send + Sync {
     /// Tells that an iteration begins, from 1.
     fn begin(&mut self, iteration: u64);
 

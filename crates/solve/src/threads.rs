@@ -1,6 +1,6 @@
 //! How many threads work on a game, and what they share.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How many threads work on a game, and from which size on. Results do not depend on either, to the bit.
 #[derive(Clone, Copy, Debug)]
@@ -30,59 +30,110 @@ impl Default for Threads {
     }
 }
 
-/// Where threads wait for each other, several times in a millisecond. They look a while before they let others run, since to
-/// sleep and to be woken takes longer than most waits.
-pub(crate) struct Barrier {
-    n: usize,
-    arrived: AtomicUsize,
-    round: AtomicUsize,
-    broken: AtomicBool,
+/// One thread that leads and some that help. The leader announces one job after the other, several in a millisecond, each of
+/// some parts; whoever has time takes the next part, and the leader waits for parts that were taken, not for threads. So
+/// a helper that is kept from running, on a busy machine, keeps nobody waiting unless it has a part.
+pub(crate) struct Crew {
+    /// The number of the job and below it the next part.
+    next: AtomicU64,
+    done: AtomicUsize,
+    failed: AtomicBool,
 }
 
-/// Looks before a waiting thread lets others run.
+/// Bits of the next part. Every helper may count once too far.
+const PART_BITS: u32 = 16;
+
+/// The most parts that a job may have.
+pub(crate) const MAX_PARTS: usize = 1 << (PART_BITS - 1);
+
+/// No job: helpers go home.
+const HOME: u64 = u64::MAX >> PART_BITS;
+
+/// Looks before whoever waits lets others run. To sleep and to be woken would take longer than most waits.
 const LOOKS: u32 = 2_000;
 
-impl Barrier {
-    pub fn new(n: usize) -> Barrier {
-        Barrier {
-            n,
-            arrived: AtomicUsize::new(0),
-            round: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
+impl Crew {
+    /// Without a job yet.
+    pub fn new() -> Crew {
+        Crew {
+            next: AtomicU64::new(MAX_PARTS as u64),
+            done: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
         }
     }
 
-    /// Waits until all have come.
-    pub fn wait(&self) {
-        let round = self.round.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.n {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
+    /// Announces a job, numbered from 1, works on it, and waits until it is done.
+    pub fn lead(&self, job: u64, n_parts: usize, mut work: impl FnMut(usize)) {
+        debug_assert!(job < HOME && n_parts <= MAX_PARTS);
+        self.done.store(0, Ordering::Relaxed);
+        self.next.store(job << PART_BITS, Ordering::Release);
+        while let Some((_, part)) = self.take(|_| n_parts) {
+            work(part);
+            self.done.fetch_add(1, Ordering::Relaxed);
         }
         let mut looks = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            assert!(!self.broken.load(Ordering::Relaxed), "another thread failed");
-            looks += 1;
-            match looks < LOOKS {
-                true => std::hint::spin_loop(),
-                false => std::thread::yield_now(),
+        while self.done.load(Ordering::Acquire) < n_parts {
+            assert!(!self.failed.load(Ordering::Relaxed), "a helper failed");
+            wait(&mut looks);
+        }
+    }
+
+    /// Takes parts of whatever is announced until helpers are sent home.
+    pub fn help(&self, n_parts: impl Fn(u64) -> usize, mut work: impl FnMut(u64, usize)) {
+        let _guard = Failing(self);
+        let mut looks = 0;
+        while self.next.load(Ordering::Relaxed) >> PART_BITS != HOME {
+            match self.take(&n_parts) {
+                None => wait(&mut looks),
+                Some((job, part)) => {
+                    work(job, part);
+                    self.done.fetch_add(1, Ordering::Release);
+                    looks = 0;
+                }
             }
         }
     }
 
-    /// Until it is dropped, a panic here makes the others stop waiting.
-    pub fn guard(&self) -> Guard<'_> {
-        Guard(self)
+    /// A part that nobody has, and of which job.
+    fn take(&self, n_parts: impl Fn(u64) -> usize) -> Option<(u64, usize)> {
+        let is_there = |next: u64| {
+            let (job, part) = (next >> PART_BITS, (next & ((1 << PART_BITS) - 1)) as usize);
+            (job != HOME && part < n_parts(job)).then_some((job, part))
+        };
+        // Looking comes first, so that those who wait do not count on for ever.
+        is_there(self.next.load(Ordering::Relaxed))?;
+        is_there(self.next.fetch_add(1, Ordering::AcqRel))
+    }
+
+    /// Sends the helpers home when it is dropped.
+    pub fn dismissal(&self) -> Dismissal<'_> {
+        Dismissal(self)
     }
 }
 
-pub(crate) struct Guard<'a>(&'a Barrier);
+fn wait(looks: &mut u32) {
+    *looks += 1;
+    match *looks < LOOKS {
+        true => std::hint::spin_loop(),
+        false => std::thread::yield_now(),
+    }
+}
 
-impl Drop for Guard<'_> {
+pub(crate) struct Dismissal<'a>(&'a Crew);
+
+impl Drop for Dismissal<'_> {
+    fn drop(&mut self) {
+        self.0.next.store(HOME << PART_BITS, Ordering::Release);
+    }
+}
+
+/// Tells the leader if its thread panics.
+struct Failing<'a>(&'a Crew);
+
+impl Drop for Failing<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
+            self.0.failed.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -90,35 +141,39 @@ impl Drop for Guard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
-    fn nobody_passes_alone() {
-        let (barrier, count) = (Barrier::new(3), AtomicUsize::new(0));
+    fn every_part_is_done_once_and_before_the_next_job() {
+        let (crew, done) = (Crew::new(), Mutex::new(Vec::new()));
+        let n_parts = |job: u64| job as usize % 5;
         std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    for round in 1..=200 {
-                        count.fetch_add(1, Ordering::Relaxed);
-                        barrier.wait();
-                        assert_eq!(count.load(Ordering::Relaxed), 3 * round);
-                        barrier.wait();
-                    }
-                });
+            for _ in 0..2 {
+                scope.spawn(|| crew.help(n_parts, |job, part| done.lock().unwrap().push((job, part))));
+            }
+            let _home = crew.dismissal();
+            for job in 1..=2_000 {
+                crew.lead(job, n_parts(job), |part| done.lock().unwrap().push((job, part)));
+                let mut found = std::mem::take(&mut *done.lock().unwrap());
+                found.sort_unstable();
+                let expected: Vec<(u64, usize)> = (0..n_parts(job)).map(|part| (job, part)).collect();
+                assert_eq!(found, expected);
             }
         });
     }
 
     #[test]
     fn nobody_waits_for_the_dead() {
-        let barrier = Barrier::new(2);
-        let failed = std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| barrier.wait());
-            let dead = scope.spawn(|| {
-                let _guard = barrier.guard();
-                panic!("on purpose");
+        let crew = Crew::new();
+        let lead = std::thread::scope(|scope| {
+            let helper = scope.spawn(|| crew.help(|_| 1_000, |_, _| panic!("on purpose")));
+            let leader = scope.spawn(|| {
+                let _home = crew.dismissal();
+                // Its own parts do not end before the helper has one.
+                crew.lead(1, 1_000, |_| while !crew.failed.load(Ordering::Relaxed) {});
             });
-            (dead.join().is_err(), waiting.join().is_err())
+            (helper.join().is_err(), leader.join().is_err())
         });
-        assert_eq!(failed, (true, true));
+        assert_eq!(lead, (true, true));
     }
 }

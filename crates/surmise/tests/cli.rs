@@ -650,6 +650,43 @@ fn rates_a_strategy() {
     );
 }
 
+#[test]
+fn threads_do_not_change_what_is_solved() {
+    // Large enough for all of it to be shared out.
+    for (game, algorithm, iterations) in [
+        ("goofspiel:cards=5", "cfr+", "20"),
+        ("goofspiel:cards=5", "external", "500"),
+        ("liars-dice:sides=5", "discounted", "20"),
+        ("leduc-poker", "lp", ""),
+    ] {
+        let solved = |threads: &str| {
+            let mut args = vec!["solve", game, "--algorithm", algorithm, "--threads", threads, "--json"];
+            if !iterations.is_empty() {
+                args.extend(["--iterations", iterations]);
+            }
+            let mut value: serde_json::Value = serde_json::from_str(&check(&args, 0, &[])).unwrap();
+            for time in ["seconds", "build_seconds"] {
+                assert!(value.as_object_mut().unwrap().remove(time).is_some());
+            }
+            value.to_string()
+        };
+        let one = solved("1");
+        assert_eq!(one, solved("2"), "{game} {algorithm}");
+        assert_eq!(one, solved("3"), "{game} {algorithm}");
+    }
+    check(
+        &["solve", "kuhn-poker", "--threads", "0"],
+        1,
+        &["--threads must be at least 1"],
+    );
+    // What does not fit is refused with the same words.
+    let refused = |threads| {
+        let args = ["solve", "phantom-tictactoe", "--limit", "30000", "--threads", threads];
+        check(&args, 1, &["30000 histories of up to", "--limit"])
+    };
+    assert_eq!(refused("1"), refused("2"));
+}
+
 /// Whoever shows what nobody else does wins.
 const THREE: &str = "
 (role ann) (role bob) (role cy) (init now) (side hand) (side fist)
