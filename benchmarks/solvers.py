@@ -348,7 +348,7 @@ def spiel_speed(name, algorithm, seconds):
 def our_speed(bench, game, algorithm):
     """Start-up and the tree included: CPU time is known for the whole process only, and wall time is of no use on a busy machine."""
     before = children_cpu()
-    found = bench.solve(game, "--algorithm", algorithm, "--seconds", 3 * bench.args.seconds)
+    found = bench.solve(game, "--algorithm", algorithm, "--seconds", 3 * bench.args.seconds, "--threads", 1)
     return found["iterations"] / (children_cpu() - before)
 
 

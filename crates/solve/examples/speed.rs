@@ -1,4 +1,4 @@
-//! What threads gain: `speed [--threads 1,2] [--algorithm A] [--tries N] [--histories N] [--rows N] GAME…`
+//! What threads gain: `speed [--threads 1,2] [--algorithm A] [--tries N] [--histories N] [--rows N] [--share N] GAME…`
 //!
 //! For each number of threads in turns, the best of many short tries, so that other work on the machine disturbs little:
 //! seconds to build the tree and its form, iterations a second (in slices of some milliseconds, starting threads
@@ -21,6 +21,7 @@ fn main() {
             "--algorithm" => algorithm = value().parse().expect("an algorithm"),
             "--tries" => tries = value().parse().expect("a number"),
             "--histories" => usual.histories = value().parse().expect("a number"),
+            "--share" => usual.share = value().parse().expect("a number"),
             "--rows" => usual.rows = value().parse().expect("a number"),
             _ => games.push(arg),
         }

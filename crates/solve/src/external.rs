@@ -52,24 +52,20 @@ impl<'a> External<'a> {
         }
     }
 
-    /// A decision with a known number of actions.
+    /// A decision with a known number of actions: the compiler makes straight code of every loop over them.
     #[inline]
     fn decide_few<const N: usize>(&mut self, set: &Infoset, children: &[u32], player: usize) -> f64 {
-        let mut policy = [0.0; N];
-        for (p, r) in policy.iter_mut().zip(&self.sums.regret[set.sequences()]) {
-            *p = r.max(0.0);
-        }
+        let mut policy = few::<f64, N>(&self.sums.regret[set.sequences()]).map(|r| r.max(0.0));
         normalise(&mut policy);
         if set.player as usize != player {
-            self.meet(set, &policy, player);
+            if self.counts(set, player) {
+                add(few_mut::<N>(&mut self.sums.total[set.sequences()]), &policy);
+            }
             let drawn = self.sums.draw(&policy);
             return self.walk(children[drawn], player);
         }
-        let mut values = [0.0; N];
-        for (value, &child) in values.iter_mut().zip(children) {
-            *value = self.walk(child, player);
-        }
-        self.regret(set, &policy, &values)
+        let values = few::<u32, N>(children).map(|child| self.walk(child, player));
+        regret(few_mut::<N>(&mut self.sums.regret[set.sequences()]), &policy, &values)
     }
 
     /// A decision with any number of actions.
@@ -85,12 +81,14 @@ impl<'a> External<'a> {
             }
             let stack = std::mem::take(&mut self.stack);
             let (policy, values) = stack[begin..].split_at(children.len());
-            let mean = self.regret(set, policy, values);
+            let mean = regret(&mut self.sums.regret[set.sequences()], policy, values);
             self.stack = stack;
             mean
         } else {
             let stack = std::mem::take(&mut self.stack);
-            self.meet(set, &stack[begin..], player);
+            if self.counts(set, player) {
+                add(&mut self.sums.total[set.sequences()], &stack[begin..]);
+            }
             let drawn = self.sums.draw(&stack[begin..]);
             self.stack = stack;
             self.walk(children[drawn], player)
@@ -99,24 +97,37 @@ impl<'a> External<'a> {
         value
     }
 
-    /// Another's decision: its strategy goes into the average.
+    /// Whether the strategy in another's information set goes into the average.
     #[inline]
-    fn meet(&mut self, set: &Infoset, policy: &[f64], player: usize) {
+    fn counts(&self, set: &Infoset, player: usize) -> bool {
         let next = player + 1;
-        if set.player as usize == if next == self.sums.tree.players.len() { 0 } else { next } {
-            let totals = self.sums.total[set.sequences()].iter_mut();
-            totals.zip(policy).for_each(|(t, p)| *t += p);
-        }
+        set.player as usize == if next == self.sums.tree.players.len() { 0 } else { next }
     }
+}
 
-    /// The player's own decision: what it regrets. Returns what it is worth.
-    #[inline]
-    fn regret(&mut self, set: &Infoset, policy: &[f64], values: &[f64]) -> f64 {
-        let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
-        let regrets = &mut self.sums.regret[set.sequences()];
-        regrets.iter_mut().zip(values).for_each(|(r, v)| *r += v - mean);
-        mean
-    }
+/// Another's decision: its strategy goes into the average.
+#[inline]
+fn add(totals: &mut [f64], policy: &[f64]) {
+    totals.iter_mut().zip(policy).for_each(|(t, p)| *t += p);
+}
+
+/// The player's own decision: what it regrets. Returns what it is worth.
+#[inline]
+fn regret(regrets: &mut [f64], policy: &[f64], values: &[f64]) -> f64 {
+    let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
+    regrets.iter_mut().zip(values).for_each(|(r, v)| *r += v - mean);
+    mean
+}
+
+/// All of a slice that is known to be so long.
+#[inline]
+fn few<T: Copy, const N: usize>(all: &[T]) -> [T; N] {
+    *all.first_chunk().expect("as many as there are actions")
+}
+
+#[inline]
+fn few_mut<const N: usize>(all: &mut [f64]) -> &mut [f64; N] {
+    all.first_chunk_mut().expect("as many as there are actions")
 }
 
 impl Solver for External<'_> {

@@ -95,6 +95,11 @@ impl<'a> Form<'a> {
         self.tree
     }
 
+    /// Who works on it.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
     /// How many threads a pass over everything is worth.
     pub(crate) fn n_threads(&self) -> usize {
         let rows: usize = self.gains.iter().map(|gains| gains.weight.len()).sum();

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Parts to cut the information sets of a player into.
+/// Parts to cut the information sets of a player into, about, if there is enough to do in each.
 const PARTS: usize = 64;
 
 /// A solver by its rule.
@@ -37,7 +37,9 @@ pub(crate) struct SharedSweep<'a, R> {
 
 /// What is shared out of a player.
 struct Share {
+    /// Subtrees first, then the gains of the top.
     parts: Vec<Mutex<Part>>,
+    n_subtrees: usize,
     /// What the sets of parts are worth that hang on the top, as bits.
     worth: Vec<AtomicU64>,
     /// What each sequence of the top gains by itself, as bits.
@@ -170,9 +172,7 @@ impl Part {
     }
 
     fn down(&self, reach: &[AtomicU64]) {
-        if self.of_top.is_none() {
-            self.sets.iter().for_each(|set| self.numbers.spread(set, reach));
-        }
+        self.sets.iter().for_each(|set| self.numbers.spread(set, reach));
     }
 }
 
@@ -229,7 +229,7 @@ impl Cut {
                 subtrees[above] += subtrees[number];
             }
         }
-        let enough = total / PARTS;
+        let enough = (total / PARTS).max(form.threads().share);
         let (mut n_parts, mut filled) = (0, usize::MAX);
         let mut places: Vec<Place> = Vec::with_capacity(sets.len());
         for number in 0..sets.len() {
@@ -319,6 +319,7 @@ fn lay_out(form: &Form<'_>, player: usize) -> (Share, Top) {
     parts.extend(gains_of_top(form, player, &top, cut.enough));
     let cells = |n: usize| (0..n).map(|_| AtomicU64::new(0)).collect();
     let share = Share {
+        n_subtrees: cut.n_parts,
         parts: parts.into_iter().map(Mutex::new).collect(),
         worth: cells(n_hanging),
         gains: cells(top.numbers.gain.len()),
@@ -391,8 +392,11 @@ impl Shared<'_> {
         }
     }
 
-    fn n_parts(&self, player: usize) -> usize {
-        self.shares[player].parts.len()
+    fn n_parts(&self, player: usize, up: bool) -> usize {
+        match up {
+            true => self.shares[player].parts.len(),
+            false => self.shares[player].n_subtrees,
+        }
     }
 
     fn up<R: Rule>(&self, player: usize, part: usize, rule: &R) {
@@ -409,11 +413,12 @@ impl Shared<'_> {
         for iteration in self.before + 1..=self.before + n {
             rule.begin(iteration);
             for (player, top) in tops.iter_mut().enumerate() {
-                let n_parts = self.n_parts(player);
-                crew.lead(number + 1, n_parts, |part| self.up(player, part, &rule));
+                crew.lead(number + 1, self.n_parts(player, true), |part| {
+                    self.up(player, part, &rule)
+                });
                 top.up(&rule, &self.shares[player], self.reach);
                 top.down(self.reach);
-                crew.lead(number + 2, n_parts, |part| self.down(player, part));
+                crew.lead(number + 2, self.n_parts(player, false), |part| self.down(player, part));
                 number += 2;
             }
         }
@@ -423,7 +428,10 @@ impl Shared<'_> {
         let mut begun = 0;
         let n_parts = |number| match number {
             0 => 0,
-            number => self.n_parts(self.job(number).player),
+            number => {
+                let Job { player, up, .. } = self.job(number);
+                self.n_parts(player, up)
+            }
         };
         crew.help(n_parts, |number, part| {
             let Job { iteration, player, up } = self.job(number);
@@ -471,10 +479,8 @@ impl<R: Rule> Solver for SharedSweep<'_, R> {
             }
         };
         for share in &self.shares {
-            let parts = share.parts.iter().map(lock);
-            parts
-                .filter(|part| part.of_top.is_none())
-                .for_each(|part| copy(&part.sets, &part.numbers));
+            let parts = share.parts[..share.n_subtrees].iter().map(lock);
+            parts.for_each(|part| copy(&part.sets, &part.numbers));
         }
         self.tops.iter().for_each(|top| copy(&top.sets, &top.numbers));
         Policy::proportional(self.form.tree(), &totals)

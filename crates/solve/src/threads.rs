@@ -11,6 +11,8 @@ pub struct Threads {
     pub histories: u64,
     /// Rows of the form and sequences, of all players together, from which on iterations are shared out.
     pub rows: usize,
+    /// Rows that a thread takes at a time, at least.
+    pub share: usize,
 }
 
 impl Threads {
@@ -18,8 +20,9 @@ impl Threads {
     pub fn new(n: usize) -> Threads {
         Threads {
             n: n.max(1),
-            histories: 2_000,
-            rows: 20_000,
+            histories: 20_000,
+            rows: 60_000,
+            share: 4_096,
         }
     }
 }

@@ -9,7 +9,12 @@ use solve::{Algorithm, BuildError, Form, Limits, Policy, Threads, Tree};
 
 /// So many threads, for games of any size.
 fn eager(n: usize, histories: u64) -> Threads {
-    Threads { n, histories, rows: 0 }
+    Threads {
+        n,
+        histories,
+        rows: 0,
+        share: 1,
+    }
 }
 
 /// Games of the catalogue and random ones, with names.
@@ -121,9 +126,14 @@ fn the_same_error_is_found() {
         (role ann) (init on) (<= (legal ann go) (true on)) (<= (legal ann stay) (true on)) (<= (next on) (does ann go))
         (<= (sees ann nothing) (does ann shout))
         (<= terminal (not (true on))) (goal ann 0)";
-    for text in [unclear, &stuck, endless] {
+    for (text, expected) in [
+        (unclear, "which moves are legal"),
+        (&stuck, "E-NO-MOVE"),
+        (endless, "does not end"),
+    ] {
         let mut sim = Scalar::new(&rules(text));
         let alone = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap_err();
+        assert!(alone.to_string().contains(expected), "{alone}");
         for (n, from) in [(2, 1), (2, 3), (3, 5), (3, 9)] {
             let shared = Tree::build_on(&eager(n, from), &mut sim, &Limits::default(), &mut |_| {});
             assert_eq!(shared.unwrap_err(), alone, "{n} threads, from {from} histories");
@@ -168,7 +178,11 @@ fn iterations_are_the_same() {
     for (name, mut sim) in games() {
         let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
         let alone = Form::new(&tree);
-        let shared = [2, 3].map(|n| Form::on(&eager(n, 1), &tree));
+        // In as many parts as there can be, and in few.
+        let shared = [(2, 1), (3, 1), (2, 50), (3, 1_000)].map(|(n, share)| {
+            let threads = Threads { share, ..eager(n, 1) };
+            Form::on(&threads, &tree)
+        });
         for (algorithm, _) in Algorithm::ALL {
             let expected = average(&alone, algorithm, &[41]);
             for form in &shared {

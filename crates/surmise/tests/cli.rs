@@ -656,7 +656,7 @@ fn threads_do_not_change_what_is_solved() {
     for (game, algorithm, iterations) in [
         ("goofspiel:cards=5", "cfr+", "20"),
         ("goofspiel:cards=5", "external", "500"),
-        ("liars-dice:sides=5", "discounted", "20"),
+        ("liars-dice:sides=6", "discounted", "5"),
         ("leduc-poker", "lp", ""),
     ] {
         let solved = |threads: &str| {
