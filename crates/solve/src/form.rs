@@ -57,6 +57,9 @@ struct Gains {
     middle: f64,
 }
 
+/// How much more there must be to do in one pass for which threads are started than in each of many iterations.
+const PER_START: usize = 4;
+
 /// A game in sequence form.
 pub struct Form<'a> {
     tree: &'a Tree,
@@ -178,12 +181,12 @@ impl<'a> Form<'a> {
 
     /// As [`Form::gain`], on all threads if there are enough rows.
     fn gain_shared(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
-        let threads = self.n_threads();
-        if threads < 2 {
-            return self.gain(player, reach, gain);
-        }
         let all = self.sequences_of(player);
         let n_rows = self.n_rows(player, all.clone());
+        let threads = self.n_threads();
+        if threads < 2 || n_rows < PER_START * self.threads.rows {
+            return self.gain(player, reach, gain);
+        }
         let start = &self.gains[player].start;
         std::thread::scope(|scope| {
             let mut rest = &mut gain[all.clone()];

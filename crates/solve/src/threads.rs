@@ -173,7 +173,11 @@ mod tests {
             let leader = scope.spawn(|| {
                 let _home = crew.dismissal();
                 // Its own parts do not end before the helper has one.
-                crew.lead(1, 1_000, |_| while !crew.failed.load(Ordering::Relaxed) {});
+                crew.lead(1, 1_000, |_| {
+                    while !crew.failed.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                });
             });
             (helper.join().is_err(), leader.join().is_err())
         });
