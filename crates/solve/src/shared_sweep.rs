@@ -8,6 +8,8 @@
 //! 2. The top, on one thread: up through its information sets, with what the parts below are worth; and down again with reach.
 //! 3. The parts: down with reach.
 //!
+//! On a busy machine a helper that is kept from running costs more than it gives: then the leader goes on alone for a while.
+//!
 //! Every number is made from the same numbers in the same order as on one thread. Whoever takes a part has it to itself;
 //! reach is what everybody reads, and is kept in atomics, which cost nothing to read.
 
@@ -33,7 +35,17 @@ pub(crate) struct SharedSweep<'a, R> {
     tops: Vec<Top>,
     /// The reach of each sequence, as bits.
     reach: Vec<AtomicU64>,
+    /// Calls of `iterate` for which nobody is asked to help.
+    alone: u32,
+    /// The same for the next time that helpers do not help.
+    penalty: u32,
 }
+
+/// The most calls of `iterate` for which nobody is asked to help.
+const MAX_PENALTY: u32 = 32;
+
+/// A long wait costs about as much as helpers save in so many jobs.
+const JOBS_PER_WAIT: u64 = 32;
 
 /// What is shared out of a player.
 struct Share {
@@ -361,6 +373,8 @@ impl<'a, R: Rule> SharedSweep<'a, R> {
             shares,
             tops,
             reach: reach.into_iter().map(|p| AtomicU64::new(p.to_bits())).collect(),
+            alone: 0,
+            penalty: 1,
         }
     }
 }
@@ -408,20 +422,28 @@ impl Shared<'_> {
         lock(&self.shares[player].parts[part]).down(self.reach);
     }
 
-    fn lead<R: Rule>(&self, crew: &Crew, n: u64, mut rule: R, tops: &mut [Top]) {
-        let mut number = 0;
+    /// Returns whether helpers were worth it until the end.
+    fn lead<R: Rule>(&self, crew: &Crew, n: u64, mut rule: R, tops: &mut [Top]) -> bool {
+        let (mut number, mut waits) = (0, 0);
+        let mut worth_it = true;
         for iteration in self.before + 1..=self.before + n {
             rule.begin(iteration);
             for (player, top) in tops.iter_mut().enumerate() {
-                crew.lead(number + 1, self.n_parts(player, true), |part| {
-                    self.up(player, part, &rule)
-                });
+                let n_parts = |up| self.n_parts(player, up);
+                let long = crew.lead(number + 1, n_parts(true), |part| self.up(player, part, &rule));
+                waits += u64::from(long);
                 top.up(&rule, &self.shares[player], self.reach);
                 top.down(self.reach);
-                crew.lead(number + 2, self.n_parts(player, false), |part| self.down(player, part));
+                let long = crew.lead(number + 2, n_parts(false), |part| self.down(player, part));
+                waits += u64::from(long);
                 number += 2;
             }
+            if worth_it && waits > 1 && waits * JOBS_PER_WAIT > number {
+                worth_it = false;
+                crew.dismiss();
+            }
         }
+        worth_it
     }
 
     fn help<R: Rule>(&self, crew: &Crew, mut rule: R) {
@@ -457,13 +479,20 @@ impl<R: Rule> Solver for SharedSweep<'_, R> {
             reach: &self.reach,
             before: self.iterations,
         };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads {
+        let helpers = if self.alone > 0 { 0 } else { self.threads - 1 };
+        self.alone = self.alone.saturating_sub(1);
+        let worth_it = std::thread::scope(|scope| {
+            for _ in 0..helpers {
                 scope.spawn(|| shared.help(&crew, rule));
             }
             let _home = crew.dismissal();
-            shared.lead(&crew, n, rule, tops);
+            shared.lead(&crew, n, rule, tops)
         });
+        if !worth_it {
+            (self.alone, self.penalty) = (self.penalty, (self.penalty * 2).min(MAX_PENALTY));
+        } else if helpers > 0 {
+            self.penalty = (self.penalty / 2).max(1);
+        }
         self.iterations += n;
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Crew {
     next: AtomicU64,
     done: AtomicUsize,
     failed: AtomicBool,
+    /// Helpers go home.
+    over: AtomicBool,
 }
 
 /// Bits of the next part. Every helper may count once too far.
@@ -48,9 +50,6 @@ const PART_BITS: u32 = 16;
 
 /// The most parts that a job may have.
 pub(crate) const MAX_PARTS: usize = 1 << (PART_BITS - 1);
-
-/// No job: helpers go home.
-const HOME: u64 = u64::MAX >> PART_BITS;
 
 /// Looks before whoever waits lets others run. To sleep and to be woken would take longer than most waits.
 const LOOKS: u32 = 2_000;
@@ -62,12 +61,14 @@ impl Crew {
             next: AtomicU64::new(MAX_PARTS as u64),
             done: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
+            over: AtomicBool::new(false),
         }
     }
 
-    /// Announces a job, numbered from 1, works on it, and waits until it is done.
-    pub fn lead(&self, job: u64, n_parts: usize, mut work: impl FnMut(usize)) {
-        debug_assert!(job < HOME && n_parts <= MAX_PARTS);
+    /// Announces a job, numbered from 1, works on it, and waits until it is done. Returns whether the wait was long: some
+    /// helper has a part and is kept from running.
+    pub fn lead(&self, job: u64, n_parts: usize, mut work: impl FnMut(usize)) -> bool {
+        debug_assert!(n_parts <= MAX_PARTS);
         self.done.store(0, Ordering::Relaxed);
         self.next.store(job << PART_BITS, Ordering::Release);
         while let Some((_, part)) = self.take(|_| n_parts) {
@@ -79,13 +80,14 @@ impl Crew {
             assert!(!self.failed.load(Ordering::Relaxed), "a helper failed");
             wait(&mut looks);
         }
+        looks >= LOOKS
     }
 
     /// Takes parts of whatever is announced until helpers are sent home.
     pub fn help(&self, n_parts: impl Fn(u64) -> usize, mut work: impl FnMut(u64, usize)) {
         let _guard = Failing(self);
         let mut looks = 0;
-        while self.next.load(Ordering::Relaxed) >> PART_BITS != HOME {
+        while !self.over.load(Ordering::Relaxed) {
             match self.take(&n_parts) {
                 None => wait(&mut looks),
                 Some((job, part)) => {
@@ -101,11 +103,16 @@ impl Crew {
     fn take(&self, n_parts: impl Fn(u64) -> usize) -> Option<(u64, usize)> {
         let is_there = |next: u64| {
             let (job, part) = (next >> PART_BITS, (next & ((1 << PART_BITS) - 1)) as usize);
-            (job != HOME && part < n_parts(job)).then_some((job, part))
+            (part < n_parts(job)).then_some((job, part))
         };
         // Looking comes first, so that those who wait do not count on for ever.
         is_there(self.next.load(Ordering::Relaxed))?;
         is_there(self.next.fetch_add(1, Ordering::AcqRel))
+    }
+
+    /// Sends the helpers home. The leader can go on alone.
+    pub fn dismiss(&self) {
+        self.over.store(true, Ordering::Relaxed);
     }
 
     /// Sends the helpers home when it is dropped.
@@ -126,7 +133,7 @@ pub(crate) struct Dismissal<'a>(&'a Crew);
 
 impl Drop for Dismissal<'_> {
     fn drop(&mut self) {
-        self.0.next.store(HOME << PART_BITS, Ordering::Release);
+        self.0.dismiss();
     }
 }
 
@@ -161,6 +168,9 @@ mod tests {
                 found.sort_unstable();
                 let expected: Vec<(u64, usize)> = (0..n_parts(job)).map(|part| (job, part)).collect();
                 assert_eq!(found, expected);
+                if job == 1_500 {
+                    crew.dismiss();
+                }
             }
         });
     }
