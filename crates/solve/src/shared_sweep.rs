@@ -63,6 +63,8 @@ struct Share {
 struct Part {
     /// Each after those that lead to it.
     sets: Vec<Set>,
+    /// Their sequences, those that are neighbours together.
+    runs: Vec<Range<usize>>,
     numbers: Numbers,
     /// Instead: information sets of the top, of which only the gains are found here, and the place of the first sequence there.
     of_top: Option<usize>,
@@ -162,10 +164,21 @@ fn write(cell: &AtomicU64, number: f64) {
 }
 
 impl Part {
+    fn add(&mut self, set: Set) {
+        let sequences = set.of.sequences();
+        match self.runs.last_mut() {
+            Some(run) if run.end == sequences.start => run.end = sequences.end,
+            _ => self.runs.push(sequences),
+        }
+        self.sets.push(set);
+    }
+
     fn up<R: Rule>(&mut self, form: &Form<'_>, player: usize, rule: &R, share: &Share, reach: &[AtomicU64]) {
-        for set in &self.sets {
-            let gain = &mut self.numbers.gain[set.places()];
-            form.gain_of(player, set.of.sequences(), |s| read(&reach[s as usize]), gain);
+        let mut rest = self.numbers.gain.as_mut_slice();
+        for run in &self.runs {
+            let (gain, later) = rest.split_at_mut(run.len());
+            form.gain_of(player, run.clone(), |s| read(&reach[s as usize]), gain);
+            rest = later;
         }
         if let Some(first) = self.of_top {
             let cells = share.gains[first..].iter();
@@ -321,7 +334,7 @@ fn lay_out(form: &Form<'_>, player: usize) -> (Share, Top) {
                     Some(above) => Parent::Here(onto(above)),
                     None => Parent::Nothing,
                 };
-                part.sets.push(set);
+                part.add(set);
             }
         }
         firsts.push(set.first);
@@ -354,7 +367,7 @@ fn gains_of_top(form: &Form<'_>, player: usize, top: &Top, enough: usize) -> Vec
         filled += work_at(form, player, &set.of);
         if let Some(part) = parts.last_mut() {
             let first = part.numbers.add(set.of.n as usize);
-            part.sets.push(Set { first, ..*set });
+            part.add(Set { first, ..*set });
         }
     }
     parts
