@@ -9,10 +9,12 @@ mod events;
 mod goals;
 mod guards;
 mod heads;
+mod keys;
 mod numbering;
 mod plain;
 mod prefixes;
 mod step;
+mod trial;
 mod words;
 
 use crate::lanes::bit;
@@ -88,7 +90,7 @@ impl Shared {
         };
         let prepared = match cones {
             Some((_, cones)) => Prepared::Cones(Box::new(cones)),
-            None => EventNet::new(game.flat_network(), game.likelihoods()).map_or_else(
+            None => EventNet::new(game.flat_network(), game.likelihoods(), &game.initial_state().0).map_or_else(
                 || Prepared::Plain(PlainNet::new(net)),
                 |net| Prepared::Events(Box::new(net)),
             ),

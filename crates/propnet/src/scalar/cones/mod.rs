@@ -444,7 +444,7 @@ mod tests {
                 continue;
             };
             with_heads += usize::from(cones.heads.is_some());
-            let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()]) else {
+            let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()], &game.initial_state().0) else {
                 continue;
             };
             checked[case % 3] += 1;

@@ -1,0 +1,89 @@
+//! A few random games, to see which nodes of an [`EventNet`] change and which hold.
+
+use super::events::{EventNet, Events, Stage};
+use super::step::{nth_set, random_rank};
+use game::{Rng, Seed};
+
+/// Steps of the trial, and joint moves of one game in it, at most.
+const STEPS: usize = 400;
+const LONGEST: usize = 200;
+
+/// What nodes did in the trial.
+#[derive(Debug)]
+pub(super) struct Trial {
+    /// How often the nodes changed.
+    pub changes: Vec<u32>,
+    /// How often they held, out of `looks`.
+    pub held: Vec<u32>,
+    pub looks: u32,
+    /// The values when they were looked at last.
+    last: Vec<u64>,
+}
+
+impl Trial {
+    /// Plays random games from a state.
+    pub fn run(net: &EventNet, initial: &[u64]) -> Trial {
+        let mut events = net.start();
+        let mut trial = Trial {
+            changes: vec![0; events.known.len() * 64],
+            held: vec![0; events.known.len() * 64],
+            looks: 0,
+            last: events.known.clone(),
+        };
+        let mut rng = Seed(0).child("trial").rng();
+        let mut left = STEPS;
+        while left > 0 {
+            events.move_to(net, initial);
+            trial.last.copy_from_slice(&events.known);
+            let played = trial.play(net, &mut events, left.min(LONGEST), &mut rng);
+            left = left.saturating_sub(played.max(1));
+        }
+        trial
+    }
+
+    /// Plays one game; gives the number of joint moves made.
+    fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng) -> usize {
+        for made in 0..most {
+            let joint: Option<Vec<u32>> = (0..net.guards.roles.len())
+                .map(|role| pick(net, events, role, rng))
+                .collect();
+            let Some(joint) = joint.filter(|_| !is_over(net, events)) else {
+                return made;
+            };
+            events.make(net, &joint, Stage::Sees);
+            self.look(&events.known);
+            events.advance(net);
+            self.look(&events.known);
+        }
+        most
+    }
+
+    fn look(&mut self, known: &[u64]) {
+        self.looks += 1;
+        for (word, (&now, last)) in known.iter().zip(&mut self.last).enumerate() {
+            super::set_bits(now).for_each(|bit| self.held[word * 64 + bit as usize] += 1);
+            super::set_bits(now ^ *last).for_each(|bit| self.changes[word * 64 + bit as usize] += 1);
+            *last = now;
+        }
+    }
+}
+
+fn is_over(net: &EventNet, events: &Events) -> bool {
+    let (row, _) = net.words.legal[net.guards.roles.len()];
+    events.outputs[row] >> net.guards.case(&events.state) & 1 == 1
+}
+
+/// A random legal move.
+fn pick(net: &EventNet, events: &Events, role: usize, rng: &mut Rng) -> Option<u32> {
+    let (first, n) = net.words.legal[role];
+    let visible = net.guards.roles[role].visible(&events.state);
+    let words = || (0..n).map(|at| events.outputs[first + at] & visible[at]);
+    let mut rank = random_rank(words().map(u64::count_ones).sum(), rng)?;
+    for (at, word) in words().enumerate() {
+        if rank < word.count_ones() {
+            return Some(at as u32 * 64 + nth_set(word, rank));
+        }
+        rank -= word.count_ones();
+    }
+    None
+}
