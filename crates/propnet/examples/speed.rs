@@ -1,6 +1,7 @@
-//! How fast games run: `speed [--seconds S] [--engines sij] [--passes] FILE…`
+//! How fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] FILE…`
 //!
-//! Engines: `s`calar, `i`nterpreted lanes, `j` machine code. Rates are per second of the thread's CPU time.
+//! Engines: `s`calar, `i`nterpreted lanes, `j` machine code. Rates are per second of the thread's CPU time. With `--playouts`
+//! the scalar simulator plays so many and no more, for tools that count instructions.
 
 use game::{RoleId, Seed, Simulator, StopFlag};
 use propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
@@ -18,11 +19,12 @@ fn cpu_seconds() -> f64 {
 fn main() {
     let mut args = std::env::args().skip(1);
     let (mut seconds, mut engines, mut passes, mut split) = (1.0, "sij".to_string(), false, true);
-    let mut mode = ScalarMode::Auto;
+    let (mut mode, mut most) = (ScalarMode::Auto, u64::MAX);
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--seconds" => seconds = args.next().and_then(|s| s.parse().ok()).unwrap_or(1.0),
+            "--playouts" => most = args.next().and_then(|s| s.parse().ok()).unwrap_or(u64::MAX),
             "--engines" => engines = args.next().unwrap_or_default(),
             "--passes" => passes = true,
             "--nosplit" => split = false,
@@ -88,7 +90,7 @@ fn main() {
         }
         let sees = s.sees_ops > 0 || program.percepts.iter().any(|p| !p.is_empty());
         if engines.contains('s') {
-            scalar(&game, seconds, sees);
+            scalar(&game, seconds, most, sees);
         }
         if engines.contains('i') {
             let options = CompileOptions {
@@ -106,15 +108,21 @@ fn main() {
     }
 }
 
-fn scalar(game: &Compiled, seconds: f64, sees: bool) {
+fn scalar(game: &Compiled, seconds: f64, most: u64, sees: bool) {
     let mut sim = Scalar::new(game);
     let root = sim.initial().expect("initial");
     let mut rng = Seed(1).rng();
     for window in 0..2 {
         let (start, wall) = (cpu_seconds(), Instant::now());
         let (mut n, mut moves, mut points) = (0_u64, 0_u64, 0_u64);
-        let limit = if window == 0 { seconds * 0.3 } else { seconds };
-        while wall.elapsed().as_secs_f64() < limit {
+        let limit = if window == 0 && most < u64::MAX {
+            0.0
+        } else if window == 0 {
+            seconds * 0.3
+        } else {
+            seconds
+        };
+        while wall.elapsed().as_secs_f64() < limit && n < most {
             for _ in 0..8 {
                 let played = if sees {
                     sim.playout_seeing(&root, &mut rng)

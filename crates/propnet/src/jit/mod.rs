@@ -22,14 +22,6 @@ pub struct Native {
     pub n_cells: u32,
 }
 
-/// Machine code over a frame of bytes, of which the lowest bit counts.
-#[derive(Debug)]
-pub struct NativeBytes {
-    code: Mmap,
-    /// Bytes of a frame, scratch included.
-    pub frame_len: usize,
-}
-
 impl Native {
     /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
     pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
@@ -61,34 +53,7 @@ impl Native {
     }
 }
 
-impl NativeBytes {
-    /// Compiles a circuit without components; scratch starts at byte `scratch`.
-    pub fn new(circuit: &Circuit, scratch: u32) -> Option<NativeBytes> {
-        if !cpu::is_wide() || !circuit.components.is_empty() {
-            return None;
-        }
-        let scratch = scratch.next_multiple_of(64);
-        let (bytes, n_cells) = emit::emit(circuit, scratch, bytes::Bytes { scratch, short: false }).ok()?;
-        let frame_len = scratch as usize + (n_cells - scratch) as usize * 4;
-        Some(NativeBytes {
-            code: executable(&bytes)?,
-            frame_len,
-        })
-    }
-
-    /// Runs the circuit once over a frame.
-    #[inline]
-    pub fn run(&self, frame: &mut [u8]) {
-        assert!(frame.len() >= self.frame_len, "the frame is too small for this code");
-        // SAFETY: as above; the code touches only the first `frame_len` bytes and needs BMI1, which `new` has checked.
-        unsafe {
-            let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(self.code.as_ptr());
-            entry(frame.as_mut_ptr());
-        }
-    }
-}
-
-/// Many pieces of machine code over one frame of bytes.
+/// Many pieces of machine code over one frame of bytes, of which the lowest bit counts.
 #[derive(Debug)]
 pub struct NativeBlocks {
     code: Mmap,
@@ -160,7 +125,8 @@ impl NativeBlocks {
     #[inline(always)]
     pub fn run(&self, block: BlockId, frame: &mut [u8]) {
         assert!(frame.len() >= self.frame_len, "the frame is too small for this code");
-        // SAFETY: as above; every entry is the start of a complete function.
+        // SAFETY: as above; every entry is the start of a complete function that touches only the first `frame_len` bytes and
+        // needs BMI1, which `BlocksBuilder::new` has checked.
         unsafe {
             let start = self.code.as_ptr().add(self.entries[block.0 as usize]);
             let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(start);

@@ -5,13 +5,14 @@
 //! that cancel out before a gate's turn leave no trace. What depends on the moves is numbered last and is left pending
 //! until the moves are made: then a change of the state and a change of the moves are one change.
 //!
-//! A gate may have a key: an operand without which it does not listen to the others, like the watched literals of
-//! satisfiability solvers (Moskewicz et al., "Chaff: engineering an efficient SAT solver", 2001), but chosen once, by
-//! trial. A group of stones that reads where each move is made is then told of a move only by the stones it has.
+//! Gates of two operands do not count: a change of one operand is a change of the gate if the other holds. A node asks 64
+//! others at a time which of them hold, so that a stone that is read together with every group's name costs as much as
+//! there are groups that have it, not as much as there are groups. If the others are apart, and change less often than the
+//! node that asks, they keep copies of their values together for it; which do, is found by trial.
 
 use super::guards::Guards;
-use super::keys::choose_keys;
 use super::prefixes::share_prefixes;
+use super::split::split_gates;
 use super::trial::Trial;
 use super::words::Words;
 use crate::network::{Network, Node, NodeId, Signal};
@@ -39,25 +40,65 @@ pub(super) struct EventNet {
 #[derive(Debug)]
 struct Fans {
     fans: Vec<Fan>,
-    /// Gates without a key, what gates with a key need, and output bits.
+    /// What fans are ranges of.
     links: Vec<u32>,
-    /// Gates that read a node and have another as key, as literals: the gate's number, doubled, and whether the operand is
-    /// complemented.
-    listeners: Vec<u32>,
+    /// Words of values, copies included.
+    n_known: usize,
 }
 
-/// What reads a node: ranges of `links`, each from its start to the next one's, and a range of `listeners`.
+/// What reads a node: ranges of `links`, one after the other. Where it begins, and how long each is; never across two lines
+/// of the cache, because which node is next is hard to foresee.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
 struct Fan {
-    plain: u32,
-    complement: u32,
-    /// Gates that have this node as key: the literal as in `listeners`, how many other operands there are, and for each its
-    /// place in `listeners` and the literal read: the node, doubled, and whether it is complemented.
-    keyed: u32,
-    outputs: u32,
-    end: u32,
-    listeners: u32,
-    listeners_end: u32,
+    start: u32,
+    /// Gates that count, as literals: the gate's number, doubled, and whether it reads the complement.
+    counted: u32,
+    /// Gates of two operands: the literal that is the other one, and the gate.
+    pairs: u16,
+    /// Gates of two operands, by other ones that share a word: see [`Group`].
+    groups: u16,
+    /// Bits of `known` that are copies.
+    copies: u16,
+    outputs: u16,
+}
+
+/// A node that more gates read is told one by one, and they count.
+const MOST_PAIRED: usize = 20_000;
+
+/// Nodes that share a word of `known`: which, and which of them are read as complements. Gates follow, in the same order.
+#[derive(Clone, Debug)]
+struct Group {
+    word: u32,
+    members: u64,
+    complements: u64,
+}
+
+/// What a group takes in `links`, without gates.
+const GROUP: usize = 5;
+
+/// Fewer others are asked one by one.
+const FEWEST_GROUPED: usize = 3;
+
+/// How much more often a node must change than another that keeps a copy for it.
+const COPY_WORTH: u32 = 2;
+
+impl Group {
+    fn pack(&self) -> [u32; GROUP] {
+        let halves = |word: u64| (word as u32, (word >> 32) as u32);
+        let ((a, b), (c, d)) = (halves(self.members), halves(self.complements));
+        [self.word, a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn unpack([word, a, b, c, d]: [u32; GROUP]) -> Group {
+        let whole = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        Group {
+            word,
+            members: whole(a, b),
+            complements: whole(c, d),
+        }
+    }
 }
 
 /// How far values are brought up to date.
@@ -82,20 +123,21 @@ pub(super) struct Events {
     next: Vec<u64>,
     /// Output bits.
     pub outputs: Vec<u64>,
-    /// Per gate: operands that are false; one if the gate has a key that is.
+    /// Per gate of other than two operands: those that are false.
     counts: Vec<u16>,
-    /// Per node: the value that its readers know.
+    /// Per node: the value that its readers know. Copies follow.
     pub known: Vec<u64>,
-    /// Per listener: whether its key holds.
-    listening: Vec<u64>,
     /// Gates whose readers do not know its value.
     pending: Vec<u64>,
     /// Words of `pending` that may not be zero.
     summary: Vec<u64>,
 }
 
+/// Words of a state that are compared at a time.
+const COMPARED: usize = 8;
+
 impl EventNet {
-    /// Prepares a network; `None` if it has cycles or gates too wide to count. `likely` says how often each fluent holds,
+    /// Prepares a network; `None` if it has cycles, or gates or fans too wide to count. `likely` says how often each fluent holds,
     /// `initial` is the state that games begin with.
     pub fn new(net: &Network, likely: &[f32], initial: &[u64]) -> Option<EventNet> {
         if !net.cycles().is_empty() {
@@ -109,28 +151,29 @@ impl EventNet {
         if (0..net.len()).any(too_wide) {
             return None;
         }
-        let numbers = Numbers::new(&net);
-        let without_keys = EventNet::with_keys(&net, guards, &numbers, &vec![None; numbers.fluents]);
-        let keys = choose_keys(&net, &numbers, &Trial::run(&without_keys, initial));
-        Some(EventNet::with_keys(&net, without_keys.guards, &numbers, &keys))
+        let whole = EventNet::of(&net, guards, None)?;
+        let net = split_gates(&net, &Numbers::new(&net), &Trial::run(&whole, initial));
+        let split = EventNet::of(&net, whole.guards, None)?;
+        let trial = Trial::run(&split, initial);
+        EventNet::of(&net, split.guards, Some(&trial))
     }
 
-    /// `keys` has the position of each gate's key among its operands.
-    fn with_keys(net: &Network, guards: Guards, numbers: &Numbers, keys: &[Option<u32>]) -> EventNet {
-        let words = Words::new(net);
-        let fans = Fans::new(net, &words, numbers, keys);
-        let start = Events::all_false(net, &words, numbers, &fans);
+    /// Without a trial, nothing is kept together that is apart.
+    fn of(net: &Network, guards: Guards, trial: Option<&Trial>) -> Option<EventNet> {
+        let (words, numbers) = (Words::new(net), Numbers::new(net));
+        let fans = Fans::new(net, &words, &numbers, trial)?;
+        let start = Events::all_false(net, &words, &numbers, fans.n_known);
         let mut events = EventNet {
             words,
             guards,
             fans,
             fluents: numbers.fluents,
-            does: numbers.does.clone(),
+            does: numbers.does,
             ends: numbers.ends,
             start: start.clone(),
         };
         events.start = start.settled(&events);
-        events
+        Some(events)
     }
 
     /// The values of the empty state.
@@ -151,20 +194,23 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    fn new(net: &Network) -> Numbers {
+    pub fn new(net: &Network) -> Numbers {
         let out = &net.outputs;
         let mut legal: Vec<Signal> = out.legal.iter().flatten().copied().collect();
         legal.push(out.terminal);
         let sees: Vec<Signal> = out.sees.iter().flatten().copied().collect();
+        let levels = levels(net);
         let mut gates = vec![None; net.len()];
         let mut n = 0_u32;
         let ends = [&legal, &out.next, &sees].map(|roots| {
             let cone = needed(net, roots);
-            for at in (0..net.len()).filter(|&at| cone[at] && net.node(NodeId(at as u32)) == Node::And) {
-                if gates[at].is_none() {
-                    gates[at] = Some(n);
-                    n += 1;
-                }
+            let is_new = |at: usize| cone[at] && net.node(NodeId(at as u32)) == Node::And && gates[at].is_none();
+            let mut fresh: Vec<usize> = (0..net.len()).filter(|&at| is_new(at)).collect();
+            // By level: gates of one kind then share words.
+            fresh.sort_by_key(|&at| levels[at]);
+            for at in fresh {
+                gates[at] = Some(n);
+                n += 1;
             }
             n = n.next_multiple_of(64);
             n as usize / 64
@@ -202,15 +248,24 @@ impl Numbers {
     }
 }
 
+/// Per node, the longest way from a leaf.
+fn levels(net: &Network) -> Vec<u32> {
+    let mut levels = vec![0; net.len()];
+    for at in 0..net.len() {
+        let operands = net.operands(NodeId(at as u32)).iter();
+        levels[at] = operands.map(|s| levels[s.node().0 as usize] + 1).max().unwrap_or(0);
+    }
+    levels
+}
+
 /// The readers of one node, before they are packed.
 #[derive(Clone, Debug, Default)]
 struct Readers {
-    plain: Vec<u32>,
-    complement: Vec<u32>,
-    /// Gates that have the node as key, as literals.
-    keyed: Vec<(NodeId, u32)>,
-    /// Gates that have another key, as literals, and the other operands' places among them.
-    listeners: Vec<u32>,
+    counted: Vec<u32>,
+    /// The literal that is the other operand, and the gate.
+    pairs: Vec<(u32, u32)>,
+    groups: Vec<(Group, Vec<u32>)>,
+    copies: Vec<u32>,
     outputs: Vec<u32>,
 }
 
@@ -220,20 +275,26 @@ fn literal(number: usize, is_complement: bool) -> u32 {
 }
 
 impl Fans {
-    fn new(net: &Network, words: &Words, numbers: &Numbers, keys: &[Option<u32>]) -> Fans {
+    fn new(net: &Network, words: &Words, numbers: &Numbers, trial: Option<&Trial>) -> Option<Fans> {
         let mut rows: Vec<Readers> = vec![Readers::default(); numbers.n_nodes];
+        let mut n_readers = vec![0; numbers.n_nodes];
+        for (id, _) in numbers.gates() {
+            let operands = net.operands(id).iter().filter_map(|s| numbers.of(net, s.node()));
+            operands.for_each(|node| n_readers[node] += 1);
+        }
+        let number = |s: Signal| Some(literal(numbers.of(net, s.node())?, s.is_complement()));
         for (id, gate) in numbers.gates() {
-            for (at, s) in net.operands(id).iter().enumerate() {
-                let Some(from) = numbers.of(net, s.node()) else {
-                    continue;
-                };
-                let row = &mut rows[from];
-                match keys[gate as usize] {
-                    None if s.is_complement() => row.complement.push(gate),
-                    None => row.plain.push(gate),
-                    Some(key) if key as usize == at => row.keyed.push((id, literal(gate as usize, s.is_complement()))),
-                    Some(_) => row.listeners.push(literal(gate as usize, s.is_complement())),
-                }
+            let operands: Vec<Option<u32>> = net.operands(id).iter().take(3).map(|&s| number(s)).collect();
+            if let [Some(a), Some(b)] = operands[..]
+                && a >> 1 != b >> 1
+                && [a, b].iter().all(|&s| n_readers[s as usize >> 1] <= MOST_PAIRED)
+            {
+                rows[a as usize >> 1].pairs.push((b, gate));
+                rows[b as usize >> 1].pairs.push((a, gate));
+                continue;
+            }
+            for operand in net.operands(id).iter().filter_map(|&s| number(s)) {
+                rows[operand as usize >> 1].counted.push(gate << 1 | operand & 1);
             }
         }
         words.each_output(net, |bit, s| {
@@ -241,73 +302,115 @@ impl Fans {
                 rows[from].outputs.push(bit as u32);
             }
         });
-        Fans::pack(net, numbers, rows)
-    }
-
-    fn pack(net: &Network, numbers: &Numbers, mut rows: Vec<Readers>) -> Fans {
-        let mut fans = Fans {
-            fans: vec![Fan::default(); rows.len()],
-            links: Vec::new(),
-            listeners: Vec::new(),
-        };
-        for (fan, row) in fans.fans.iter_mut().zip(&mut rows) {
-            row.listeners.sort_unstable();
-            fan.listeners = fans.listeners.len() as u32;
-            fans.listeners.extend(&row.listeners);
-            fan.listeners_end = fans.listeners.len() as u32;
+        let mut n_known = numbers.n_nodes.div_ceil(64);
+        for row in &mut rows {
+            let groups = take_groups(&mut row.pairs);
+            row.groups = groups;
         }
-        for (node, row) in rows.into_iter().enumerate() {
-            let start = fans.links.len();
-            fans.fans[node].plain = start as u32;
-            fans.links.extend(row.plain);
-            fans.fans[node].complement = fans.links.len() as u32;
-            fans.links.extend(row.complement);
-            fans.fans[node].keyed = fans.links.len() as u32;
-            for (id, gate) in row.keyed {
-                fans.push_keyed(net, numbers, node, id, gate);
+        if let Some(trial) = trial {
+            for node in 0..rows.len() {
+                n_known += copy_others(&mut rows, node, trial, n_known);
             }
-            fans.fans[node].outputs = fans.links.len() as u32;
-            fans.links.extend(row.outputs);
-            fans.fans[node].end = fans.links.len() as u32;
         }
-        fans
+        Fans::pack(rows, n_known)
     }
 
-    /// Adds what a gate needs when its key changes.
-    fn push_keyed(&mut self, net: &Network, numbers: &Numbers, key: usize, id: NodeId, gate: u32) {
-        let others: Vec<(usize, bool)> = net
-            .operands(id)
-            .iter()
-            .filter_map(|s| Some((numbers.of(net, s.node())?, s.is_complement())))
-            .filter(|&(node, _)| node != key)
-            .collect();
-        self.links.extend([gate, others.len() as u32]);
-        for (node, is_complement) in others {
-            let fan = self.fans[node];
-            let row = &self.listeners[fan.listeners as usize..fan.listeners_end as usize];
-            let listener = literal(gate as usize >> 1, is_complement);
-            let place = row.partition_point(|&other| other < listener);
-            self.links
-                .extend([fan.listeners + place as u32, literal(node, is_complement)]);
+    fn pack(rows: Vec<Readers>, n_known: usize) -> Option<Fans> {
+        let (mut fans, mut links) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows {
+            let start = links.len();
+            links.extend(row.counted);
+            let pairs = links.len();
+            links.extend(row.pairs.into_iter().flat_map(|(other, gate)| [other, gate]));
+            let groups = links.len();
+            for (group, gates) in row.groups {
+                links.extend(group.pack());
+                links.extend(gates);
+            }
+            let copies = links.len();
+            links.extend(row.copies);
+            let outputs = links.len();
+            links.extend(row.outputs);
+            fans.push(Fan {
+                start: u32::try_from(start).ok()?,
+                counted: (pairs - start) as u32,
+                pairs: u16::try_from(groups - pairs).ok()?,
+                groups: u16::try_from(copies - groups).ok()?,
+                copies: u16::try_from(outputs - copies).ok()?,
+                outputs: u16::try_from(links.len() - outputs).ok()?,
+            });
+        }
+        Some(Fans { fans, links, n_known })
+    }
+}
+
+/// Takes pairs whose other operands share a word together, where that are enough.
+fn take_groups(pairs: &mut Vec<(u32, u32)>) -> Vec<(Group, Vec<u32>)> {
+    let (mut alone, mut groups) = (Vec::new(), Vec::new());
+    pairs.sort_unstable();
+    while !pairs.is_empty() {
+        // A node may be the other operand of several gates: each goes into another group.
+        let (mut again, mut last) = (Vec::new(), None);
+        pairs.retain(|&pair| {
+            let is_first = last.replace(pair.0 >> 1) != Some(pair.0 >> 1);
+            if !is_first {
+                again.push(pair);
+            }
+            is_first
+        });
+        for row in pairs.chunk_by(|a, b| a.0 >> 7 == b.0 >> 7) {
+            if row.len() < FEWEST_GROUPED {
+                alone.extend(row);
+            } else {
+                let places = row.iter().map(|&(other, _)| other >> 1 & 63);
+                groups.push(make_group(row[0].0 >> 7, row, places));
+            }
+        }
+        *pairs = again;
+    }
+    *pairs = alone;
+    groups
+}
+
+/// A group of pairs whose other operands have these places in a word, ascending.
+fn make_group(word: u32, pairs: &[(u32, u32)], places: impl Iterator<Item = u32>) -> (Group, Vec<u32>) {
+    let mut group = Group {
+        word,
+        members: 0,
+        complements: 0,
+    };
+    for (&(other, _), place) in pairs.iter().zip(places) {
+        group.members |= 1 << place;
+        group.complements |= u64::from(other & 1) << place;
+    }
+    (group, pairs.iter().map(|&(_, gate)| gate).collect())
+}
+
+/// Makes groups of a node's pairs by copies of the other operands, if these change less often than the node. Copies are in
+/// words from `first` on; gives the number of words.
+fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize) -> usize {
+    let is_quiet = |&(other, _): &(u32, u32)| {
+        let changes = trial.changes[other as usize >> 1];
+        COPY_WORTH * changes < trial.changes[node]
+    };
+    let (quiet, rest): (Vec<_>, Vec<_>) = rows[node].pairs.iter().copied().partition(is_quiet);
+    if quiet.len() < FEWEST_GROUPED {
+        return 0;
+    }
+    rows[node].pairs = rest;
+    for (word, row) in (first..).zip(quiet.chunks(64)) {
+        let group = make_group(word as u32, row, 0..64);
+        rows[node].groups.push(group);
+        for (place, &(other, _)) in row.iter().enumerate() {
+            rows[other as usize >> 1].copies.push((word * 64 + place) as u32);
         }
     }
-
-    /// The gates that have a node as key, each as a literal, with its other operands as pairs of place and literal.
-    fn keyed(&self, node: usize) -> impl Iterator<Item = (u32, &[[u32; 2]])> {
-        let fan = self.fans[node];
-        let mut links = &self.links[fan.keyed as usize..fan.outputs as usize];
-        std::iter::from_fn(move || {
-            let (&[gate, n], rest) = links.split_first_chunk()?;
-            let (others, rest) = rest.split_at(2 * n as usize);
-            links = rest;
-            Some((gate, others.as_chunks().0))
-        })
-    }
+    quiet.len().div_ceil(64)
 }
 
 impl Events {
     /// All leaves are false, and so is every gate as far as its readers know.
-    fn all_false(net: &Network, words: &Words, numbers: &Numbers, fans: &Fans) -> Events {
+    fn all_false(net: &Network, words: &Words, numbers: &Numbers, n_known: usize) -> Events {
         let n_words = net.n_fluents().div_ceil(64);
         let mut events = Events {
             state: vec![0; n_words],
@@ -315,8 +418,7 @@ impl Events {
             joint: vec![None; numbers.does.len()],
             outputs: vec![0; words.len],
             counts: vec![1; numbers.fluents],
-            known: vec![0; numbers.n_nodes.div_ceil(64)],
-            listening: vec![0; fans.listeners.len().div_ceil(64)],
+            known: vec![0; n_known],
             pending: vec![0; numbers.ends[2]],
             summary: vec![0; numbers.ends[2].div_ceil(64)],
         };
@@ -327,18 +429,7 @@ impl Events {
             // A plain operand is false, a complemented one is not.
             let n_false = net.operands(id).iter().filter(|s| !s.is_complement()).count();
             events.counts[gate as usize] = n_false as u16;
-        }
-        for (gate, others) in (0..numbers.n_nodes).flat_map(|node| fans.keyed(node)) {
-            let is_open = gate & 1 == 1;
-            if !is_open {
-                events.counts[gate as usize >> 1] = 1;
-            }
-            for &[place, _] in others.iter().filter(|_| is_open) {
-                events.listening[place as usize / 64] |= 1 << (place % 64);
-            }
-        }
-        for gate in (0..numbers.fluents).filter(|&gate| events.counts[gate] == 0) {
-            flip(&mut events.pending, &mut events.summary, gate);
+            flip_if(&mut events.pending, &mut events.summary, gate as usize, n_false == 0);
         }
         events
     }
@@ -351,7 +442,6 @@ impl Events {
         self.outputs.copy_from_slice(&other.outputs);
         self.counts.copy_from_slice(&other.counts);
         self.known.copy_from_slice(&other.known);
-        self.listening.copy_from_slice(&other.listening);
         self.pending.copy_from_slice(&other.pending);
         self.summary.copy_from_slice(&other.summary);
     }
@@ -364,8 +454,16 @@ impl Events {
     /// Changes the state; what depends on the moves stays behind.
     #[inline(always)]
     pub fn move_to(&mut self, net: &EventNet, state: &[u64]) {
-        for (word, &new) in state.iter().enumerate() {
-            self.change_word(net, word, new);
+        // Most words of a large state stay as they are: many are compared at a time.
+        for (at, chunk) in state.chunks(COMPARED).enumerate() {
+            let first = at * COMPARED;
+            let here = &self.state[first..first + chunk.len()];
+            let difference = here.iter().zip(chunk).fold(0, |all, (a, b)| all | (a ^ b));
+            if difference != 0 {
+                for (word, &new) in chunk.iter().enumerate() {
+                    self.change_word(net, first + word, new);
+                }
+            }
         }
         self.settle(net, Stage::Legal);
     }
@@ -385,10 +483,9 @@ impl Events {
         let mut difference = self.state[word] ^ new;
         self.state[word] = new;
         while difference != 0 {
-            let at = difference.trailing_zeros();
+            let at = difference.trailing_zeros() as usize;
             difference &= difference - 1;
-            let node = net.fluents + word * 64 + at as usize;
-            self.toggle(net, node, new >> at & 1 == 1);
+            self.toggle(net, net.fluents + word * 64 + at);
         }
     }
 
@@ -401,76 +498,59 @@ impl Events {
                 continue;
             }
             if let Some(before) = before {
-                self.toggle(net, net.does[role] + before as usize, false);
+                self.toggle(net, net.does[role] + before as usize);
             }
-            self.toggle(net, net.does[role] + mv as usize, true);
+            self.toggle(net, net.does[role] + mv as usize);
         }
         self.settle(net, stage);
     }
 
-    /// Tells everybody who reads a node its new value.
+    /// Changes a node, and tells everybody who reads it.
     #[inline(always)]
-    fn toggle(&mut self, net: &EventNet, node: usize, value: bool) {
+    fn toggle(&mut self, net: &EventNet, node: usize) {
         // As slices: the compiler then keeps them in registers.
-        let (counts, outputs) = (&mut self.counts[..], &mut self.outputs[..]);
+        let (counts, outputs, known) = (&mut self.counts[..], &mut self.outputs[..], &mut self.known[..]);
         let (pending, summary) = (&mut self.pending[..], &mut self.summary[..]);
-        self.known[node / 64] ^= 1 << (node % 64);
+        known[node / 64] ^= 1 << (node % 64);
+        let value = (known[node / 64] >> (node % 64) & 1) as u32;
         let fan = net.fans.fans[node];
-        let links = &net.fans.links[..];
-        let plain = &links[fan.plain as usize..fan.complement as usize];
-        let complement = &links[fan.complement as usize..fan.keyed as usize];
-        let (better, worse) = if value {
-            (plain, complement)
-        } else {
-            (complement, plain)
-        };
-        for &gate in better {
-            let count = &mut counts[gate as usize];
-            *count -= 1;
-            if *count == 0 {
-                flip(pending, summary, gate as usize);
-            }
+        let (counted, links) = net.fans.links[fan.start as usize..].split_at(fan.counted as usize);
+        let (pairs, links) = links.split_at(fan.pairs as usize);
+        let (mut groups, links) = links.split_at(fan.groups as usize);
+        let (copies, links) = links.split_at(fan.copies as usize);
+        for &reader in counted {
+            let gate = reader as usize >> 1;
+            let is_better = u32::from(reader & 1 != value) as u16;
+            // One false operand more, or less; the gate has changed if there is none now, or was none before.
+            let before = counts[gate];
+            let after = before.wrapping_add(1).wrapping_sub(2 * is_better);
+            counts[gate] = after;
+            flip_if(pending, summary, gate, before == 0 || after == 0);
         }
-        for &gate in worse {
-            let count = &mut counts[gate as usize];
-            *count += 1;
-            if *count == 1 {
-                flip(pending, summary, gate as usize);
-            }
+        for &[other, gate] in pairs.as_chunks().0 {
+            let node = other as usize >> 1;
+            let holds = (known[node / 64] >> (node % 64) ^ u64::from(other)) & 1 == 1;
+            flip_if(pending, summary, gate as usize, holds);
         }
-        for (gate, others) in net.fans.keyed(node) {
-            let (gate, is_open) = (gate as usize >> 1, value != (gate & 1 == 1));
-            let mut n_false = u16::from(!is_open);
-            for &[place, literal] in others {
-                self.listening[place as usize / 64] ^= 1 << (place % 64);
-                let other = literal as usize >> 1;
-                let holds = self.known[other / 64] >> (other % 64) & 1 != u64::from(literal & 1);
-                n_false += u16::from(is_open && !holds);
+        while let Some((&group, gates)) = groups.split_first_chunk() {
+            let Group {
+                word,
+                members,
+                complements,
+            } = Group::unpack(group);
+            let mut hold = (known[word as usize] ^ complements) & members;
+            while hold != 0 {
+                let below = (hold & hold.wrapping_neg()) - 1;
+                hold &= hold - 1;
+                let gate = gates[(members & below).count_ones() as usize];
+                flip_if(pending, summary, gate as usize, true);
             }
-            let count = &mut counts[gate];
-            if (*count == 0) != (n_false == 0) {
-                flip(pending, summary, gate);
-            }
-            *count = n_false;
+            groups = &gates[members.count_ones() as usize..];
         }
-        if fan.listeners < fan.listeners_end {
-            let (first, end) = (fan.listeners as usize, fan.listeners_end as usize);
-            for word in first / 64..end.div_ceil(64) {
-                let from = u64::MAX << first.saturating_sub(word * 64);
-                let upto = u64::MAX >> (word * 64 + 64).saturating_sub(end);
-                for bit in super::set_bits(self.listening[word] & from & upto) {
-                    let listener = net.fans.listeners[word * 64 + bit as usize];
-                    let count = &mut counts[listener as usize >> 1];
-                    let is_better = value != (listener & 1 == 1);
-                    let before = *count;
-                    *count = if is_better { before - 1 } else { before + 1 };
-                    if before == u16::from(is_better) {
-                        flip(pending, summary, listener as usize >> 1);
-                    }
-                }
-            }
+        for &bit in copies {
+            known[bit as usize / 64] ^= 1 << (bit % 64);
         }
-        for &bit in &links[fan.outputs as usize..fan.end as usize] {
+        for &bit in &links[..fan.outputs as usize] {
             outputs[bit as usize / 64] ^= 1 << (bit % 64);
         }
     }
@@ -487,16 +567,17 @@ impl Events {
                 while self.pending[word] != 0 {
                     let gate = word * 64 + self.pending[word].trailing_zeros() as usize;
                     self.pending[word] &= self.pending[word] - 1;
-                    self.toggle(net, gate, self.counts[gate] == 0);
+                    self.toggle(net, gate);
                 }
             }
         }
     }
 }
 
-/// Notes that a gate has changed, or has changed back.
+/// Notes that a gate has changed, or has changed back, if it has: without a branch, which would often be guessed wrong.
 #[inline(always)]
-fn flip(pending: &mut [u64], summary: &mut [u64], gate: usize) {
-    pending[gate / 64] ^= 1 << (gate % 64);
-    summary[gate / 4096] |= 1 << (gate / 64 % 64);
+fn flip_if(pending: &mut [u64], summary: &mut [u64], gate: usize, has_changed: bool) {
+    let bit = u64::from(has_changed);
+    pending[gate / 64] ^= bit << (gate % 64);
+    summary[gate / 4096] |= bit << (gate / 64 % 64);
 }

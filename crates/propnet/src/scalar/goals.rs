@@ -1,50 +1,83 @@
 //! Goals as machine code over bytes: they are asked for once a game, so nothing is kept up to date for them.
+//!
+//! Where the goals are much work, and it is much less once it is known which fluent of some family holds, each of these cases
+//! has code of its own. That no two of a family hold is looked at every time, so that it need not be proven.
 
+#[cfg(target_arch = "x86_64")]
+use super::cases::Cases;
 use super::step::FIRST_FLUENT;
+#[cfg(target_arch = "x86_64")]
+use super::step::pack;
 #[cfg(target_arch = "x86_64")]
 use crate::circuit::Circuit;
 #[cfg(target_arch = "x86_64")]
-use crate::jit::NativeBytes;
+use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
 #[cfg(target_arch = "x86_64")]
-use crate::lower::Lowering;
+use crate::lower::{Lowering, Polar};
 use crate::network::Network;
+#[cfg(target_arch = "x86_64")]
+use crate::network::{Node, NodeId, Signal};
 
 /// Goals as machine code over a frame of their own.
 #[derive(Debug)]
 pub(super) struct ByteGoals {
     #[cfg(target_arch = "x86_64")]
-    code: NativeBytes,
+    code: NativeBlocks,
+    /// Code for each case and for any.
+    #[cfg(target_arch = "x86_64")]
+    blocks: Vec<BlockId>,
+    /// Words of the state with the fluents by which cases are told apart, in ascending order: which are, and the number
+    /// of the first. The last case but one is that none of them holds.
+    #[cfg(target_arch = "x86_64")]
+    family: Vec<(usize, u64, usize)>,
     /// The byte of each goal, per role.
     pub cells: Vec<Vec<usize>>,
 }
 
+/// Goals of fewer operations are not told apart.
+#[cfg(target_arch = "x86_64")]
+const FEWEST_OPS: usize = if cfg!(test) { 4 } else { 300 };
+
+/// What cases may leave of the operations, on average.
+#[cfg(target_arch = "x86_64")]
+const WORTH_CASES: f32 = if cfg!(test) { 1.0 } else { 0.4 };
+
+/// Operations of all cases together, at most: more would not stay in the cache.
+#[cfg(target_arch = "x86_64")]
+const MOST_CASE_OPS: usize = 80_000;
+
 #[cfg(target_arch = "x86_64")]
 impl ByteGoals {
-    /// Compiles the goals of an acyclic network.
-    pub fn new(net: &Network) -> Option<ByteGoals> {
+    /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
+    pub fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
         if !net.cycles().is_empty() {
             return None;
         }
-        let mut circuit = Circuit::new();
-        let mut lower = Lowering::new(net, &mut circuit, 0);
-        for f in 0..net.n_fluents() {
-            let wire = circuit.load((FIRST_FLUENT + f) as u32);
-            lower.set(net.fluent(f), wire);
-        }
         let mut at = FIRST_FLUENT + net.n_fluents();
-        let mut cells = Vec::new();
-        for row in &net.outputs.goals {
-            let mut places = Vec::new();
-            for &(_, s) in row {
-                let wire = lower.plain(&mut circuit, s);
-                circuit.store(at as u32, wire);
-                places.push(at);
-                at += 1;
-            }
-            cells.push(places);
+        let cells: Vec<Vec<usize>> = net
+            .outputs
+            .goals
+            .iter()
+            .map(|row| {
+                let first = at;
+                at += row.len();
+                (first..at).collect()
+            })
+            .collect();
+        let whole = circuit(net, &cells, &|_| None);
+        let (mut circuits, mut family) = (Vec::new(), Vec::new());
+        if whole.cost() >= FEWEST_OPS
+            && let Some(cases) = case_circuits(net, &cells, families)
+        {
+            (family, circuits) = cases;
         }
+        circuits.push(whole);
+        let mut blocks = BlocksBuilder::new(at as u32)?;
+        let ids: Option<Vec<BlockId>> = circuits.iter().map(|circuit| blocks.add(circuit)).collect();
         Some(ByteGoals {
-            code: NativeBytes::new(&circuit, at as u32)?,
+            blocks: ids?,
+            code: blocks.finish()?,
+            family: family_words(&family),
             cells,
         })
     }
@@ -54,7 +87,15 @@ impl ByteGoals {
     pub fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
         self.prepare(frame);
         frame[FIRST_FLUENT..FIRST_FLUENT + fluents.len()].copy_from_slice(fluents);
-        self.code.run(frame);
+        let case = self.case(|word| {
+            let bytes = &fluents[word * 64..fluents.len().min(word * 64 + 64)];
+            let whole = bytes.len() / 8 * 8;
+            let rest = bytes[whole..].iter().enumerate();
+            rest.fold(pack(&bytes[..whole]), |word, (at, &byte)| {
+                word | u64::from(byte & 1) << (whole + at)
+            })
+        });
+        self.code.run(self.blocks[case], frame);
     }
 
     fn prepare(&self, frame: &mut Vec<u8>) {
@@ -71,13 +112,87 @@ impl ByteGoals {
         for (f, byte) in frame[FIRST_FLUENT..FIRST_FLUENT + n_fluents].iter_mut().enumerate() {
             *byte = (state[f / 64] >> (f % 64)) as u8 & 1;
         }
-        self.code.run(frame);
+        self.code.run(self.blocks[self.case(|word| state[word])], frame);
     }
+
+    /// The case that a state is, given by its words.
+    #[inline(always)]
+    fn case(&self, state: impl Fn(usize) -> u64) -> usize {
+        let any = self.blocks.len() - 1;
+        // Without a family, this is not looked at.
+        let (mut case, mut n_held) = (any.saturating_sub(1), 0);
+        for &(word, mask, first) in &self.family {
+            let held = state(word) & mask;
+            if held != 0 {
+                let below = (held & held.wrapping_neg()) - 1;
+                case = first + (mask & below).count_ones() as usize;
+                n_held += held.count_ones();
+            }
+        }
+        if n_held > 1 { any } else { case }
+    }
+}
+
+/// Code for all goals, given what is known.
+#[cfg(target_arch = "x86_64")]
+fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option<bool>) -> Circuit {
+    let mut circuit = Circuit::new();
+    let given = |circuit: &mut Circuit, node: NodeId| -> Option<Polar> {
+        let wire = match (known(node), net.node(node)) {
+            (Some(true), _) => circuit.one(),
+            (Some(false), _) => circuit.zero(),
+            (None, Node::Fluent(f)) => circuit.load(FIRST_FLUENT as u32 + f),
+            _ => return None,
+        };
+        Some((wire, false))
+    };
+    let mut lowering = Lowering::new(net, &mut circuit, 0).given(&given);
+    for (row, places) in net.outputs.goals.iter().zip(cells) {
+        for (&(_, s), &cell) in row.iter().zip(places) {
+            let wire = lowering.plain(&mut circuit, s);
+            circuit.store(cell as u32, wire);
+        }
+    }
+    circuit
+}
+
+/// The best family and code for its cases, if that is worth it.
+#[cfg(target_arch = "x86_64")]
+fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> Option<(Vec<u32>, Vec<Circuit>)> {
+    let roots: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
+    let mut cases = Cases::new(net, roots);
+    let (family, _) = cases.best(families).filter(|&(_, part)| part <= WORTH_CASES)?;
+    let mut family = family.to_vec();
+    family.sort_unstable();
+    let (mut circuits, mut ops) = (Vec::new(), 0);
+    for member in family.iter().map(|&f| Some(f)).chain([None]) {
+        cases.look(&family, member);
+        let circuit = circuit(net, cells, &|node| cases.constant(node));
+        ops += circuit.cost();
+        if ops > MOST_CASE_OPS {
+            return None;
+        }
+        circuits.push(circuit);
+    }
+    Some((family, circuits))
+}
+
+/// Words of the state in which fluents are, given in ascending order.
+#[cfg(target_arch = "x86_64")]
+fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
+    let mut words = Vec::new();
+    let mut first = 0;
+    for row in family.chunk_by(|a, b| a / 64 == b / 64) {
+        let mask = row.iter().map(|f| 1 << (f % 64)).sum();
+        words.push((row[0] as usize / 64, mask, first));
+        first += row.len();
+    }
+    words
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 impl ByteGoals {
-    pub fn new(_: &Network) -> Option<ByteGoals> {
+    pub fn new(_: &Network, _: &[Vec<u32>]) -> Option<ByteGoals> {
         None
     }
 

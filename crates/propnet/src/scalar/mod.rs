@@ -3,16 +3,17 @@
 //! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
 //! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
 
+mod cases;
 mod cofactor;
 mod cones;
 mod events;
 mod goals;
 mod guards;
 mod heads;
-mod keys;
 mod numbering;
 mod plain;
 mod prefixes;
+mod split;
 mod step;
 mod trial;
 mod words;
@@ -22,6 +23,7 @@ use crate::lanes::playouts::MAX_ROUNDS;
 use crate::network::{Network, Signal};
 use crate::passes::count_ops_for;
 use crate::{Compiled, cpu};
+use cases::lonely_relations;
 use cones::{ConeNet, Cones};
 use events::{EventNet, Events, Stage};
 use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
@@ -95,11 +97,13 @@ impl Shared {
                 |net| Prepared::Events(Box::new(net)),
             ),
         };
+        let mut families = game.exclusive_fluents().to_vec();
+        families.extend(lonely_relations(&game.names().fluents, game.likelihoods()));
         let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
         Shared {
             net: prepared,
             goals: Plain::new(net, &goals),
-            byte_goals: ByteGoals::new(net),
+            byte_goals: ByteGoals::new(net, &families),
             steps_fit,
             steps: Default::default(),
         }

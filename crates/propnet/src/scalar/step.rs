@@ -144,21 +144,27 @@ impl ByteStep {
                     None => return (moves, true),
                 }
             }
-            match self.numbering.number(joint) {
-                Some(number) => self.code.run(self.special[number], bytes),
-                None => {
-                    let cells = || self.does.iter().zip(&*joint).map(|(&first, &mv)| first + mv as usize);
-                    cells().for_each(|cell| bytes[cell] = 1);
-                    self.code.run(self.any, bytes);
-                    cells().for_each(|cell| bytes[cell] = 0);
-                }
-            }
+            self.make(bytes, joint);
             moves += 1;
             if bytes[self.terminal] & 1 == 1 {
                 return (moves, false);
             }
             if moves >= MAX_ROUNDS {
                 return (moves, true);
+            }
+        }
+    }
+
+    /// Makes a joint move in the state that is in a frame.
+    #[inline(always)]
+    fn make(&self, bytes: &mut [u8], joint: &[u32]) {
+        match self.numbering.number(joint) {
+            Some(number) => self.code.run(self.special[number], bytes),
+            None => {
+                let cells = || self.does.iter().zip(joint).map(|(&first, &mv)| first + mv as usize);
+                cells().for_each(|cell| bytes[cell] = 1);
+                self.code.run(self.any, bytes);
+                cells().for_each(|cell| bytes[cell] = 0);
             }
         }
     }
@@ -350,7 +356,11 @@ pub(super) fn nth_set(word: u64, mut rank: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_arch = "x86_64")]
+    use crate::{CompileOptions, Scalar, compile, lanes::bit, twin::Twin};
     use game::Seed;
+    #[cfg(target_arch = "x86_64")]
+    use game::{MoveId, PerceptId, RoleId, Simulator};
 
     #[test]
     fn packing_takes_the_lowest_bits_in_order() {
@@ -379,5 +389,51 @@ mod tests {
             assert!((0..n).all(|at| (picked[at] > 0) == (bytes[at] == 1)), "{picked:?}");
             assert_eq!(pick(&vec![0xfe; n], &mut rng), None);
         }
+    }
+
+    /// The percepts that a step leaves in the frame are those that the simulator answers with, with code for this joint
+    /// move and with code for any.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn steps_leave_the_percepts_of_every_role() {
+        let mut rng = Seed(41).rng();
+        let (mut n_special, mut n_any, mut n_seen) = (0, 0, 0);
+        for case in 0..600 {
+            let twin = Twin::random(&mut rng);
+            let game = compile(&twin.program, &CompileOptions::default());
+            let net = game.network();
+            let Some(mut step) = ByteStep::new(net, true, game.passes()) else {
+                continue;
+            };
+            if case % 2 == 0 {
+                step.numbering = Numbering::None;
+            }
+            let (places, mut sim, mut frame) = (Places::new(net), Scalar::new(&game), StepFrame::default());
+            let mut state = game.initial_state();
+            for _ in 0..8 {
+                let legal: Vec<Vec<u64>> = places.n_moves.iter().map(|n| vec![0; n.div_ceil(64)]).collect();
+                step.set_root(&mut frame, &state.0, net.n_fluents(), &legal);
+                let joint: Vec<u32> = places.n_moves.iter().map(|&n| rng.below(n) as u32).collect();
+                let is_special = step.numbering.number(&joint).is_some();
+                n_special += usize::from(is_special);
+                n_any += usize::from(!is_special);
+                step.make(&mut frame.bytes, &joint);
+                let moves: Vec<MoveId> = joint.iter().map(|&mv| MoveId(mv)).collect();
+                for (role, &first) in places.sees.iter().enumerate() {
+                    let mut expected = Vec::new();
+                    sim.percepts(&state, &moves, RoleId(role as u16), &mut expected)
+                        .expect("percepts");
+                    let n = net.outputs.sees[role].len() as u32;
+                    let is_seen = |p: &PerceptId| frame.bytes[first + p.0 as usize] & 1 == 1;
+                    let seen: Vec<PerceptId> = (0..n).map(PerceptId).filter(is_seen).collect();
+                    assert_eq!(seen, expected, "case {case} {joint:?}");
+                    n_seen += seen.len();
+                }
+                state = sim.next(&state, &moves).expect("a state");
+                assert!((0..net.n_fluents()).all(|f| (frame.fluents(f + 1)[f] & 1 == 1) == bit(&state, f)));
+            }
+        }
+        let counts = [n_special, n_any, n_seen];
+        assert!(!crate::cpu::is_wide() || counts.iter().all(|&n| n >= 50), "{counts:?}");
     }
 }

@@ -1,0 +1,134 @@
+//! Telling cases apart by which fluent of a family holds: in each case, much of what a network computes is known.
+
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::passes::needed;
+use rustc_hash::FxHashMap;
+
+/// Gates looked at to find the best family, at most, and cases looked at of each.
+const MOST_LOOKS: usize = 2_000_000;
+const SAMPLES: usize = 3;
+
+/// Smaller and larger families are not looked at.
+const SMALLEST: usize = 4;
+const LARGEST: usize = 1_024;
+
+/// Some outputs of a network, when it is known which fluent of a family holds.
+pub(super) struct Cases<'n> {
+    net: &'n Network,
+    roots: Vec<Signal>,
+    /// The gates that the outputs need, ascending.
+    gates: Vec<usize>,
+    /// What is known of each node.
+    known: Vec<Option<bool>>,
+}
+
+impl<'n> Cases<'n> {
+    /// Nothing is known yet.
+    pub fn new(net: &'n Network, roots: Vec<Signal>) -> Cases<'n> {
+        let cone = needed(net, &roots);
+        let is_gate = |&at: &usize| cone[at] && net.node(NodeId(at as u32)) == Node::And;
+        let mut known = vec![None; net.len()];
+        known[0] = Some(false);
+        Cases {
+            gates: (0..net.len()).filter(is_gate).collect(),
+            net,
+            roots,
+            known,
+        }
+    }
+
+    /// Looks at the case in which this member of a family holds, or none.
+    pub fn look(&mut self, family: &[u32], member: Option<u32>) {
+        for &f in family {
+            self.known[self.net.fluent(f as usize).node().0 as usize] = Some(member == Some(f));
+        }
+        for &at in &self.gates {
+            let mut value = Some(true);
+            for &s in self.net.operands(NodeId(at as u32)) {
+                match self.value(s) {
+                    Some(true) => {}
+                    Some(false) => {
+                        value = Some(false);
+                        break;
+                    }
+                    None => value = None,
+                }
+            }
+            self.known[at] = value;
+        }
+    }
+
+    /// Forgets a family that was looked at; gates are looked at anew in the next case.
+    fn forget(&mut self, family: &[u32]) {
+        for &f in family {
+            self.known[self.net.fluent(f as usize).node().0 as usize] = None;
+        }
+    }
+
+    /// What is known of a node in the case looked at last.
+    pub fn constant(&self, node: NodeId) -> Option<bool> {
+        self.known[node.0 as usize]
+    }
+
+    fn value(&self, s: Signal) -> Option<bool> {
+        self.constant(s.node()).map(|value| value != s.is_complement())
+    }
+
+    /// Operands that must be looked at to know the outputs.
+    fn open_operands(&self) -> usize {
+        let mut seen = vec![false; self.net.len()];
+        let mut work: Vec<NodeId> = self.roots.iter().map(|s| s.node()).collect();
+        let mut n = 0;
+        while let Some(id) = work.pop() {
+            if self.constant(id).is_some() || std::mem::replace(&mut seen[id.0 as usize], true) {
+                continue;
+            }
+            let open = self.net.operands(id).iter().filter(|&&s| self.value(s).is_none());
+            open.for_each(|s| {
+                n += 1;
+                work.push(s.node());
+            });
+        }
+        n
+    }
+
+    /// The family that leaves least to compute, by a few of its cases, and which part of the whole it leaves.
+    pub fn best<'f>(&mut self, families: &'f [Vec<u32>]) -> Option<(&'f [u32], f32)> {
+        self.look(&[], None);
+        let whole = self.open_operands().max(1);
+        let mut large: Vec<&Vec<u32>> = families
+            .iter()
+            .filter(|family| (SMALLEST..=LARGEST).contains(&family.len()))
+            .collect();
+        large.sort_by_key(|family| std::cmp::Reverse(family.len()));
+        large.truncate(MOST_LOOKS / (self.gates.len().max(1) * SAMPLES));
+        let mut best: Option<(&[u32], f32)> = None;
+        for family in large {
+            let mut left = 0;
+            for sample in 0..SAMPLES {
+                self.look(family, Some(family[sample * (family.len() - 1) / (SAMPLES - 1)]));
+                left += self.open_operands();
+            }
+            self.forget(family);
+            let part = left as f32 / (SAMPLES * whole) as f32;
+            if best.is_none_or(|(_, least)| part < least) {
+                best = Some((family, part));
+            }
+        }
+        best
+    }
+}
+
+/// Fluents of one relation, of which hardly ever two hold, to judge by how often each of them does.
+pub(super) fn lonely_relations(names: &[String], likely: &[f32]) -> Vec<Vec<u32>> {
+    const CROWDED: f32 = 1.01;
+    let mut relations: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+    for (f, name) in names.iter().enumerate() {
+        let relation = name.trim_start_matches('(').split(' ').next().unwrap_or_default();
+        relations.entry(relation).or_default().push(f as u32);
+    }
+    let is_lonely = |family: &Vec<u32>| family.iter().map(|&f| likely[f as usize]).sum::<f32>() <= CROWDED;
+    let mut lonely: Vec<Vec<u32>> = relations.into_values().filter(is_lonely).collect();
+    lonely.sort_unstable();
+    lonely
+}

@@ -1,0 +1,89 @@
+//! Gates of a few operands as chains of pairs, where a trial says that less is then told.
+//!
+//! A gate of two operands is told of a change of one of them only while the other holds (see `events.rs`); a wider one is told
+//! of every change. So a wider gate is worth splitting if its first operands seldom hold together.
+
+use super::events::Numbers;
+use super::trial::Trial;
+use crate::network::{Network, Node, NodeId, Signal};
+use crate::passes::{apply, needed};
+
+/// Gates with more operands are left as they are.
+const WIDEST: usize = 8;
+
+/// What it takes to tell one of two operands, and to change a gate, where telling a wider gate takes one. From counted
+/// instructions.
+const PAIR: f32 = 0.5;
+const CHANGE: f32 = 3.0;
+
+/// A chain must be this much less work.
+const WORTH_IT: f32 = 0.7;
+
+/// A signal, how often it changed in the trial, and for which part of it it held.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    signal: Signal,
+    changes: f32,
+    held: f32,
+}
+
+/// The same functions with some gates as chains.
+pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial) -> Network {
+    let cone = needed(net, &net.outputs.all());
+    let mut new = net.same_leaves();
+    new.keep_shape();
+    let mut image = vec![Signal::FALSE; net.len()];
+    for at in 0..net.len() {
+        let id = NodeId(at as u32);
+        image[at] = match net.node(id) {
+            Node::And if !cone[at] => continue,
+            Node::And => match chain(net, numbers, trial, id) {
+                Some(order) => {
+                    let operands = order.into_iter().map(|s| apply(&image, s));
+                    operands.reduce(|made, s| new.and([made, s])).unwrap_or(Signal::TRUE)
+                }
+                None => new.and(net.operands(id).iter().map(|&s| apply(&image, s))),
+            },
+            _ => Signal::new(new.leaf_like(net, id), false),
+        };
+    }
+    new.outputs = net.outputs.map(|s| apply(&image, s));
+    new
+}
+
+/// The operands of a gate in the order of its chain, if it is worth making one.
+fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId) -> Option<Vec<Signal>> {
+    let operands = net.operands(gate);
+    if !(3..=WIDEST).contains(&operands.len()) {
+        return None;
+    }
+    let habits: Option<Vec<Habit>> = operands.iter().map(|&s| habit(net, numbers, trial, s)).collect();
+    let mut left = habits?;
+    let told: f32 = left.iter().map(|habit| habit.changes).sum();
+    let first = (0..left.len()).min_by(|&a, &b| left[a].changes.total_cmp(&left[b].changes))?;
+    let mut made = left.swap_remove(first);
+    let mut order = vec![made.signal];
+    let mut work = PAIR * told;
+    while !left.is_empty() {
+        let changes = |habit: &Habit| made.changes * habit.held + habit.changes * made.held;
+        let next = (0..left.len()).min_by(|&a, &b| changes(&left[a]).total_cmp(&changes(&left[b])))?;
+        let habit = left.swap_remove(next);
+        made.changes = changes(&habit);
+        made.held *= habit.held;
+        order.push(habit.signal);
+        if !left.is_empty() {
+            work += (PAIR + CHANGE) * made.changes;
+        }
+    }
+    (work < WORTH_IT * told).then_some(order)
+}
+
+fn habit(net: &Network, numbers: &Numbers, trial: &Trial, signal: Signal) -> Option<Habit> {
+    let node = numbers.of(net, signal.node())?;
+    let held = trial.held[node] as f32 / trial.looks.max(1) as f32;
+    Some(Habit {
+        signal,
+        changes: trial.changes[node] as f32,
+        held: if signal.is_complement() { 1.0 - held } else { held },
+    })
+}
