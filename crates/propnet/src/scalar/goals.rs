@@ -44,7 +44,7 @@ const WORTH_CASES: f32 = if cfg!(test) { 1.0 } else { 0.4 };
 
 /// Operations of all cases together, at most: more would not stay in the cache.
 #[cfg(target_arch = "x86_64")]
-const MOST_CASE_OPS: usize = 80_000;
+const MOST_CASE_OPS: usize = 160_000;
 
 #[cfg(target_arch = "x86_64")]
 impl ByteGoals {
