@@ -4,9 +4,8 @@ use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 use rustc_hash::FxHashMap;
 
-/// Gates looked at to find the best family, at most, and cases looked at of each.
-const MOST_LOOKS: usize = 2_000_000;
-const SAMPLES: usize = 3;
+/// Gates looked at to find the best family, at most.
+const MOST_LOOKS: usize = 3_000_000;
 
 /// Smaller and larger families are not looked at.
 const SMALLEST: usize = 4;
@@ -92,30 +91,37 @@ impl<'n> Cases<'n> {
         n
     }
 
-    /// The family that leaves least to compute, by a few of its cases, and which part of the whole it leaves.
+    /// The family that leaves least to compute in its worst case, and which part of the whole that is.
     pub fn best<'f>(&mut self, families: &'f [Vec<u32>]) -> Option<(&'f [u32], f32)> {
         self.look(&[], None);
         let whole = self.open_operands().max(1);
+        let mut least = whole;
+        let mut best: Option<&[u32]> = None;
+        let mut left = MOST_LOOKS / self.gates.len().max(1);
         let mut large: Vec<&Vec<u32>> = families
             .iter()
             .filter(|family| (SMALLEST..=LARGEST).contains(&family.len()))
             .collect();
         large.sort_by_key(|family| std::cmp::Reverse(family.len()));
-        large.truncate(MOST_LOOKS / (self.gates.len().max(1) * SAMPLES));
-        let mut best: Option<(&[u32], f32)> = None;
         for family in large {
-            let mut left = 0;
-            for sample in 0..SAMPLES {
-                self.look(family, Some(family[sample * (family.len() - 1) / (SAMPLES - 1)]));
-                left += self.open_operands();
+            let mut most = 0;
+            for &member in family {
+                self.look(family, Some(member));
+                most = most.max(self.open_operands());
+                left = left.saturating_sub(1);
+                if most >= least || left == 0 {
+                    break;
+                }
             }
             self.forget(family);
-            let part = left as f32 / (SAMPLES * whole) as f32;
-            if best.is_none_or(|(_, least)| part < least) {
-                best = Some((family, part));
+            if left == 0 {
+                break;
+            }
+            if most < least {
+                (best, least) = (Some(&family[..]), most);
             }
         }
-        best
+        best.map(|family| (family, least as f32 / whole as f32))
     }
 }
 
