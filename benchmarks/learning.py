@@ -41,7 +41,7 @@ GAMES = {
             "untrained": [(84, 36), (40.5, 14.5)],
             "random": [(80.5, 18), (35, 11)],
         },
-        "beginners": [],
+        "beginners": [0.85],
         "walk": 1e-4,
     },
 }
@@ -129,30 +129,31 @@ def rate(kept, args, game, seed, beginners):
     kept.save()
 
 
-def score(game, first, second, args, seat, seconds):
+def score(game, first, second, games, threads, seat, seconds):
     clock = [] if seconds is None else ["--time-per-move", seconds]
-    games = args.games if seconds is None else args.timed_games
-    result = json.loads(run("match", game, first, second, "--games", games, "--json", "--threads", args.threads, *clock))
+    result = json.loads(run("match", game, first, second, "--games", games, "--json", "--threads", threads, *clock))
     player = result["players"][seat]
     return [player["mean"], player["stderr"]]
 
 
 def rows(args, game):
-    """Names, players, and the seconds for a move if there is a clock."""
-    yield "random", "random", None
-    yield "cfr", "cfr", None
-    yield "cfr, own view only", "cfr:common=0", None
+    """Names, players, games of a cell, and the seconds for a move if there is a clock."""
+    # Tables play by heart: ten times as many games cost little, and the doubt is a third.
+    many = 10 * args.games
+    yield "random", "random", many, None
+    yield "cfr", "cfr", args.games, None
+    yield "cfr, own view only", "cfr:common=0", args.games, None
     for seed in args.seeds:
         for beginners in [None, *GAMES[game]["beginners"]]:
             folder = folder_of(args, game, seed, beginners)
             if (folder / "run.json").exists():
-                yield name_of(seed, beginners), f"cfr:net={folder}", None
+                yield name_of(seed, beginners), f"cfr:net={folder}", many, None
     for seconds in args.seconds:
-        yield f"cfr, {seconds:g} s a move", "cfr", seconds
+        yield f"cfr, {seconds:g} s a move", "cfr", args.timed_games, seconds
         folder = folder_of(args, game, args.seeds[0], None)
         if (folder / "run.json").exists():
-            player = f"cfr:net={folder},table=off"
-            yield f"{name_of(args.seeds[0], None)}, network and search, {seconds:g} s a move", player, seconds
+            name = f"{name_of(args.seeds[0], None)}, network and search, {seconds:g} s a move"
+            yield name, f"cfr:net={folder},table=off", args.timed_games, seconds
 
 
 def columns(args, game):
@@ -166,15 +167,15 @@ def columns(args, game):
 
 
 def play(kept, args, game):
-    for row, player, seconds in rows(args, game):
+    for row, player, games, seconds in rows(args, game):
         cells = kept.cells(game, row)
         for column, opponent in columns(args, game):
             if column in cells or column.startswith("trained") and (seconds or not row.startswith("trained")):
                 continue
             cells[column] = {
-                "first": score(game, player, opponent, args, 0, seconds),
-                "second": score(game, opponent, player, args, 1, seconds),
-                "games": args.games if seconds is None else args.timed_games,
+                "first": score(game, player, opponent, games, args.threads, 0, seconds),
+                "second": score(game, opponent, player, games, args.threads, 1, seconds),
+                "games": games,
             }
             kept.save()
 
@@ -201,7 +202,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--games", type=int, default=100, help="games of a cell; ten times as many where tables play by heart")
     parser.add_argument("--seconds", type=float, nargs="*", default=[], help="also play searches with so many seconds a move (the paper: 1 to 15)")
     parser.add_argument("--timed-games", type=int, default=100, help="games of each cell of those")
     parser.add_argument("--out", default="/tmp/surmise-learning")
