@@ -9,7 +9,11 @@
 //! others at a time which of them hold, so that a stone that is read together with every group's name costs as much as
 //! there are groups that have it, not as much as there are groups. If the others are apart, and change less often than the
 //! node that asks, they keep copies of their values together for it; which do, is found by trial.
+//!
+//! Which gate is next is hard to foresee for the machine, and large networks do not fit its nearest caches: what will be read soon is
+//! fetched ahead.
 
+use super::fetch::fetch;
 use super::guards::Guards;
 use super::prefixes::share_prefixes;
 use super::split::split_gates;
@@ -315,6 +319,12 @@ impl Fans {
         Fans::pack(rows, n_known)
     }
 
+    /// Has what reads a node brought nearer, whose fan is there already.
+    #[inline(always)]
+    fn fetch(&self, node: usize) {
+        fetch(&self.links, self.fans[node].start as usize);
+    }
+
     fn pack(rows: Vec<Readers>, n_known: usize) -> Option<Fans> {
         let (mut fans, mut links) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
@@ -543,6 +553,7 @@ impl Events {
                 let below = (hold & hold.wrapping_neg()) - 1;
                 hold &= hold - 1;
                 let gate = gates[(members & below).count_ones() as usize];
+                fetch(&net.fans.fans, gate as usize);
                 flip_if(pending, summary, gate as usize, true);
             }
             groups = &gates[members.count_ones() as usize..];
@@ -567,6 +578,9 @@ impl Events {
                 while self.pending[word] != 0 {
                     let gate = word * 64 + self.pending[word].trailing_zeros() as usize;
                     self.pending[word] &= self.pending[word] - 1;
+                    // The gate after it; the first of the word if there is none.
+                    net.fans
+                        .fetch(word * 64 + (self.pending[word].trailing_zeros() as usize & 63));
                     self.toggle(net, gate);
                 }
             }

@@ -7,6 +7,7 @@ mod cases;
 mod cofactor;
 mod cones;
 mod events;
+mod fetch;
 mod goals;
 mod guards;
 mod heads;
