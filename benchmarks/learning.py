@@ -207,6 +207,7 @@ def main():
     parser.add_argument("--timed-games", type=int, default=100, help="games of each cell of those")
     parser.add_argument("--out", default="/tmp/surmise-learning")
     parser.add_argument("--only", nargs="+", choices=list(GAMES), default=list(GAMES))
+    parser.add_argument("--shares", choices=["all", "none", "only"], default="all", help="train also, not, or only with more beginners")
     parser.add_argument("--no-training", action="store_true", help="play and rate what is there")
     parser.add_argument("--no-rating", action="store_true", help="leave out the exact ratings, which take minutes")
     parser.add_argument("--no-play", action="store_true", help="train and rate only")
@@ -219,7 +220,7 @@ def main():
             for row in [r for r in kept.all["cells"].get(game, {}) if args.again in r]:
                 del kept.all["cells"][game][row]
         for seed in [] if args.print else args.seeds:
-            for beginners in [None, *GAMES[game]["beginners"]]:
+            for beginners in {"all": [None, *GAMES[game]["beginners"]], "none": [None], "only": GAMES[game]["beginners"]}[args.shares]:
                 if not args.no_training:
                     train(kept, args, game, seed, beginners)
                 if name_of(seed, beginners) in kept.trainings(game):

@@ -159,7 +159,7 @@ mod tests {
     fn wrong_options_are_named() {
         for (text, part) in [
             ("uct:c=x", "c must be"),
-            ("uct:policy=best", "there is no policy"),
+            ("uct:policy=best", "choose uniform or mast"),
             ("uct:0", "positive"),
             ("nested:9", "level 9"),
             ("hp:16,with=chess", "nothing called `chess`"),
