@@ -16,6 +16,7 @@ mod progress;
 mod rating;
 mod strategy;
 pub mod table;
+mod threads;
 pub mod wire;
 mod xmltrace;
 

@@ -79,6 +79,17 @@ fn help_teaches() {
     );
     check(&["fmt", "--help"], 0, &["--write", "--check", "--infix", "--prefix"]);
     check(&["nonsense"], 2, &["unrecognized subcommand"]);
+    for command in [
+        &["solve", "tiger"][..],
+        &["match", "tiger"],
+        &["bench", "tiger"],
+        &["train", "tiger"],
+        &["lab", "run"],
+    ] {
+        for wrong in ["0", "257", "all"] {
+            check(&[command, &["--threads", wrong]].concat(), 2, &["from 1 to 256"]);
+        }
+    }
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         check(&["completions", shell], 0, &["surmise"]);
     }
@@ -674,11 +685,6 @@ fn threads_do_not_change_what_is_solved() {
         assert_eq!(one, solved("2"), "{game} {algorithm}");
         assert_eq!(one, solved("3"), "{game} {algorithm}");
     }
-    check(
-        &["solve", "kuhn-poker", "--threads", "0"],
-        1,
-        &["--threads must be at least 1"],
-    );
     // What does not fit is refused with the same words.
     let refused = |threads| {
         let args = ["solve", "phantom-tictactoe", "--limit", "30000", "--threads", threads];

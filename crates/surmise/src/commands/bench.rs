@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, threads};
 use anyhow::Result;
 use game::{Meter, RoleId, Seed, Simulator, StopFlag};
 use propnet::{Compiled, PlayoutOptions, Scalar, playouts};
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, default_value_t = 2.0, value_name = "S")]
     seconds: f64,
     /// Threads to play on (lanes engine)
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads::parse)]
     threads: usize,
     /// Which engine to measure
     #[arg(long, value_enum, default_value_t)]

@@ -1,7 +1,7 @@
 //! `surmise lab`: experiments.
 
 use crate::house::Front;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
 use lab::contents;
@@ -84,7 +84,7 @@ enum Command {
         #[arg(long)]
         of: usize,
         /// Matches played at a time
-        #[arg(long, default_value_t = 1, value_name = "N")]
+        #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads::parse)]
         threads: usize,
     },
 }
@@ -114,7 +114,7 @@ struct RunArgs {
     #[command(flatten)]
     spec: SpecArgs,
     /// Matches played at a time [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::parse)]
     threads: Option<usize>,
 }
 
@@ -145,7 +145,7 @@ struct SubmitArgs {
     #[arg(long)]
     time: Option<String>,
     /// Matches played at a time in each task
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads::parse)]
     threads: usize,
 }
 
@@ -267,9 +267,7 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
         .iter()
         .map(|name| prepare(&args.spec, name, several))
         .collect::<Result<_>>()?;
-    let threads = args
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let threads = args.threads.unwrap_or_else(threads::all_cores);
     // All of them before any is played: a mistake in the last should not wait for the first.
     let plans: Vec<Plan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
     let mut lines = Vec::new();
@@ -387,8 +385,8 @@ fn reports(folders: &[PathBuf]) -> Result<ExitCode> {
 fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     let (spec, mut manifest, path) = prepare(&args.spec, &args.name, false)?;
     let tasks = args.array.or(args.nodes).unwrap_or(8);
-    if tasks == 0 || args.threads == 0 || args.nodes == Some(0) {
-        bail!("an array needs at least one task, one node and one thread");
+    if tasks == 0 || args.nodes == Some(0) {
+        bail!("an array needs at least one task and one node");
     }
     let plan = Plan::new(&spec, &Front)?;
     let folder = Folder::prepare(&path, &spec)?;

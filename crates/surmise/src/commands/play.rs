@@ -4,7 +4,7 @@ use crate::commands::explain::{candidate_json, candidates_text, policy_json, pol
 use crate::engine::{Engine, EngineOptions};
 use crate::load::{Loaded, load};
 use crate::players::{PLAYERS, PlayerSpec};
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, bail};
 use game::{Decision, Meter, RoleId, Seed};
 use referee::{Clock, Match, Outcome, Seat};
@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Matches played at a time
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads::parse)]
     threads: usize,
     /// Seconds for a move; players answer with what they have
     #[arg(long, value_name = "S")]
@@ -208,7 +208,7 @@ impl<'a> Hall<'a> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.args.threads.clamp(1, 256) {
+            for _ in 1..self.args.threads {
                 scope.spawn(work);
             }
             work();

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, EngineOptions};
 use crate::load::load;
 use crate::strategy::{self, Strategy};
-use crate::{interrupt, output, progress, rating};
+use crate::{interrupt, output, progress, rating, threads};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Seed, Simulator};
 use learn::Response;
@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Threads to work on; all cores if nothing is said
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::parse)]
     threads: Option<usize>,
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -78,7 +78,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let way: Way = args.algorithm.parse().map_err(|e: String| anyhow!(e))?;
     let aim = Aim::new(args, way)?;
-    let threads = threads(args)?;
+    let threads = Threads::new(args.threads.unwrap_or_else(threads::all_cores));
     let loaded = load(&args.game)?;
     let mut rules = loaded.playable()?.rules;
     rules.announce_moves();
@@ -142,14 +142,6 @@ impl FromStr for Way {
                 Err(error) => Err(format!("{error}, lp or auto")),
             },
         }
-    }
-}
-
-fn threads(args: &Args) -> Result<Threads> {
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    match args.threads.unwrap_or(cores) {
-        0 => bail!("--threads must be at least 1; without it all cores are used"),
-        n => Ok(Threads::new(n.min(256))),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::engine::{Engine, EngineOptions};
 use crate::learned::{self, Folder};
 use crate::load::load;
 use crate::players::{Net, PlayerSpec, tools};
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
 use game::{RoleId, Seed, StopFlag};
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Threads; as many as there are cores if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads::parse)]
     threads: Option<usize>,
     /// How games are played: regrets (ours) or paper (CFR from true and from sampled states)
     #[arg(long, default_value = "regrets", value_name = "M")]
@@ -102,8 +102,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let engine = Engine::new(&rules, &EngineOptions::default())?;
     let folder = Folder::new(&args.out);
     let (trainer, before) = begin(args, &engine, &folder)?;
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let threads = args.threads.unwrap_or(cores).clamp(1, 256);
+    let threads = args.threads.unwrap_or_else(threads::all_cores);
     let school = School {
         args,
         game: loaded.name,
