@@ -3,7 +3,7 @@
 
     python3 scripts/conformance.py [--folder ../shared/conformance] [--out FILE] [--limit SECONDS] [GAME …]
 
-The tests follow long plays of large games only part of the way; this goes to the end, and takes an hour or two on one core. What was compared is kept in FILE
+The tests follow long plays of large games only part of the way; this goes to the end, which takes about a quarter of an hour. What was compared is kept in FILE
 after each game, and is not compared again: a run that was ended goes on where it was. Ends with 1 if anything differs. Runs whatever
 `surmise` is in target/release, or the one named by SURMISE.
 """
