@@ -23,7 +23,7 @@ bench:
 
 # Goes on looking for inputs that break the reader; what breaks it is kept in testdata/fuzz/.
 fuzz:
-	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p gdl --test fuzz -- --nocapture
+	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p surmise-gdl --test fuzz -- --nocapture
 
 play:
 	$(CARGO) run --release --quiet -p surmise -- match krieg-tictactoe --games 20

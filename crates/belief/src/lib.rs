@@ -14,7 +14,7 @@
 //! the tests of [`chi2`].
 //!
 //! ```
-//! use belief::{Now, Options, SamplerKind, World, make};
+//! use surmise_belief::{Now, Options, SamplerKind, World, make};
 //! use game::{Budget, RoleId, Seed, Simulator, View};
 //! # fn simulator() -> Box<dyn Simulator> {
 //! #     let text = catalogue::rules("monty-hall").unwrap();

@@ -2,11 +2,11 @@
 
 mod common;
 
-use belief::{Belief, BeliefError, Joint, Model, Now, Options, Remedy, Sampler, SamplerKind, Weights, World};
-use belief::{enumerate, make};
 use common::{believe, game, play, plenty, update};
 use game::{Budget, MoveId, PerceptId, RoleId, Round, Seed, Simulator, SlowBatch, State, StopFlag, View};
 use propnet::{Compiled, Lanes, Scalar};
+use surmise_belief::{Belief, BeliefError, Joint, Model, Now, Options, Remedy, Sampler, SamplerKind, Weights, World};
+use surmise_belief::{enumerate, make};
 
 const GAMES: &[&str] = &[
     "blind-breakthrough:width=4,height=5",

@@ -2,10 +2,10 @@
 
 mod common;
 
-use belief::{Options, Remedy, Sampler, SamplerKind, Weights};
 use common::{believe, game, mv, rules};
 use game::{PerceptId, RoleId, Round, Seed, Simulator, View};
 use propnet::{Compiled, Scalar};
+use surmise_belief::{Options, Remedy, Sampler, SamplerKind, Weights};
 
 const ME: RoleId = RoleId(0);
 

@@ -2,12 +2,12 @@
 
 mod common;
 
-use belief::{EnumerateError, InformationSet, Now, OpponentModel, Options, SamplerKind, World};
-use belief::{chi2, enumerate, make};
 use common::{Played, believe, game, play, plenty};
 use game::{Budget, MoveId, RoleId, Seed, Simulator, State};
 use propnet::{Compiled, Lanes, Scalar};
 use rustc_hash::FxHashMap;
+use surmise_belief::{EnumerateError, InformationSet, Now, OpponentModel, Options, SamplerKind, World};
+use surmise_belief::{chi2, enumerate, make};
 
 /// Nodes that listing an information set may take in these tests.
 const NODES: u64 = 60_000;
@@ -53,7 +53,7 @@ fn truth(compiled: &Compiled, played: &Played, role: RoleId, round: usize) -> Op
 }
 
 /// The sampler's own listing of the information set is the truth, history by history.
-fn whole_set_is_listed(sampler: &dyn belief::Sampler, set: &InformationSet) {
+fn whole_set_is_listed(sampler: &dyn surmise_belief::Sampler, set: &InformationSet) {
     let models = sampler.all(set.histories.len()).unwrap();
     let places = set.places();
     assert_eq!(models.len(), set.histories.len());
@@ -125,7 +125,7 @@ fn uniform(mut ps: Vec<f64>) -> f64 {
 fn samples(
     kind: SamplerKind,
     options: &Options,
-    test: impl Fn(&InformationSet, &[belief::Model]) -> chi2::Chi2,
+    test: impl Fn(&InformationSet, &[surmise_belief::Model]) -> chi2::Chi2,
 ) -> Vec<f64> {
     let specs = [
         "krieg-tictactoe:size=3,line=3",

@@ -5,9 +5,9 @@
 //! [`Game`] knows, so there is one place to look.
 //!
 //! ```
-//! let rules = catalogue::rules("monty-hall:doors=4").unwrap();
+//! let rules = surmise_catalogue::rules("monty-hall:doors=4").unwrap();
 //! assert!(rules.contains("(door 4)"));
-//! let error = catalogue::rules("monty-hall:doors=1000").unwrap_err();
+//! let error = surmise_catalogue::rules("monty-hall:doors=1000").unwrap_err();
 //! assert!(error.to_string().contains("3..50"));
 //! ```
 

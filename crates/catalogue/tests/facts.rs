@@ -30,7 +30,7 @@ fn every_fact_holds() {
         book.wrong.join("\n")
     );
     assert!(book.checked > 700, "only {} facts were checked", book.checked);
-    for game in catalogue::games() {
+    for game in surmise_catalogue::games() {
         let facts = book.by_game.get(game.name).copied().unwrap_or(0);
         assert!(facts >= 4, "{} has only {facts} facts", game.name);
     }
@@ -115,7 +115,7 @@ fn words(line: &str) -> Vec<String> {
 
 impl Play {
     fn start(spec: &str) -> Play {
-        let rules = catalogue::rules(spec).unwrap();
+        let rules = surmise_catalogue::rules(spec).unwrap();
         let reading = gdl::read(&rules, &gdl::Options::default());
         let mut sim = Reference::new(&reading.rules).unwrap();
         let state = sim.initial().unwrap();

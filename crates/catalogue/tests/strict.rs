@@ -3,14 +3,14 @@
 use gdl::{Mode, Options, Severity};
 
 /// Settings worth trying: defaults, each parameter at its ends with the others at their defaults, all at their ends.
-fn settings(game: &catalogue::Game) -> Vec<String> {
+fn settings(game: &surmise_catalogue::Game) -> Vec<String> {
     let mut all = vec![String::new()];
     for p in &game.parameters {
         for value in [p.min, p.min + 1, p.default + 1, p.max] {
             all.push(format!("{}={}", p.name, value.clamp(p.min, p.max)));
         }
     }
-    let ends = |pick: fn(&catalogue::Parameter) -> i64| {
+    let ends = |pick: fn(&surmise_catalogue::Parameter) -> i64| {
         let list: Vec<String> = game
             .parameters
             .iter()
@@ -30,11 +30,11 @@ fn all_games_are_strictly_clean() {
         ..Options::default()
     };
     let mut checked = 0;
-    for game in catalogue::games() {
+    for game in surmise_catalogue::games() {
         for setting in settings(game) {
             // Some corners break a requirement of the game; that is for `rules` to refuse.
             let spec = format!("{}:{setting}", game.name);
-            let Ok(rules) = catalogue::rules(&spec) else {
+            let Ok(rules) = surmise_catalogue::rules(&spec) else {
                 continue;
             };
             let reading = gdl::read(&rules, &options);
@@ -44,14 +44,14 @@ fn all_games_are_strictly_clean() {
         }
     }
     assert!(
-        checked > 2 * catalogue::games().len(),
+        checked > 2 * surmise_catalogue::games().len(),
         "only {checked} settings were allowed"
     );
 }
 
 #[test]
 fn headers_say_everything() {
-    for game in catalogue::games() {
+    for game in surmise_catalogue::games() {
         let fields = [
             ("source", &game.source),
             ("sees", &game.sees),

@@ -112,7 +112,7 @@ impl SlowBatch {
 
     fn next(&mut self, lane: usize) -> Result<State, Fault> {
         let (state, joint) = (self.states.get(lane), self.joints.get(lane));
-        let missing = || Fault::Unknown(format!("lane {lane} holds no state and move"));
+        let missing = || Fault::Foreign("a lane that holds no state and move");
         let state = state.ok_or_else(missing)?.clone();
         self.sim.next(&state, joint.ok_or_else(missing)?)
     }

@@ -4,6 +4,7 @@
 
 mod batch;
 mod budget;
+mod fault;
 mod meter;
 mod player;
 mod playouts;
@@ -14,10 +15,11 @@ mod words;
 
 pub use batch::{Batch, LaneSet, SlowBatch};
 pub use budget::{Budget, StopFlag};
+pub use fault::{Fault, PlayerError};
 pub use meter::Meter;
 pub use player::{Candidate, Cheat, Decision, Player, Told};
 pub use playouts::{Playouts, RootTotals, one_by_one};
 pub use seed::{Rng, Seed};
-pub use simulator::{Fault, Goal, MoveId, PerceptId, RoleId, Simulator, State};
+pub use simulator::{Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};
 pub use words::by_word;

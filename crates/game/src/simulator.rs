@@ -1,8 +1,7 @@
 //! The one trait through which a game is seen.
 
-use crate::Meter;
+use crate::{Fault, Meter};
 use smallvec::SmallVec;
-use std::fmt;
 
 /// A role, by its place in the order of the `role` facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,37 +61,7 @@ impl Goal {
     }
 }
 
-/// Why a simulator could not answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Evaluation outgrew its limits (`E-RUN-BLOWUP`): the relation at work and which limit it hit.
-    Blowup {
-        /// Relation with its number of arguments, such as `islist/1`.
-        relation: String,
-        /// What was exceeded, for people.
-        limit: String,
-    },
-    /// The stop flag was raised while evaluating.
-    Stopped,
-    /// A question that makes no sense for this game, such as a move of another simulator.
-    Unknown(String),
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Blowup { relation, limit } => {
-                write!(f, "E-RUN-BLOWUP: evaluating {relation} exceeded {limit}")
-            }
-            Fault::Stopped => f.write_str("stopped"),
-            Fault::Unknown(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for Fault {}
-
-/// A running game: states in, answers out. Every engine answers alike (language reference, section 8).
+/// A running game: states in, answers out. Every engine answers alike.
 ///
 /// Methods take `&mut self` because engines keep scratch space and name tables; an engine is cheap to fork for
 /// another thread with [`Simulator::fork`].

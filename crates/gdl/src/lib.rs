@@ -4,10 +4,10 @@
 //! what it understood and everything that is wrong with it.
 //!
 //! ```
-//! let reading = gdl::read("(role me) (<= (legal me go) (not (true ?x)))", &gdl::Options::default());
+//! let reading = surmise_gdl::read("(role me) (<= (legal me go) (not (true ?x)))", &surmise_gdl::Options::default());
 //! let first = &reading.diagnostics[0];
-//! assert_eq!(first.code, gdl::Code::NoGoal);
-//! assert!(reading.diagnostics.iter().any(|d| d.code == gdl::Code::Unsafe));
+//! assert_eq!(first.code, surmise_gdl::Code::NoGoal);
+//! assert!(reading.diagnostics.iter().any(|d| d.code == surmise_gdl::Code::Unsafe));
 //! ```
 //!
 //! The way of a text: [`mod@source`] decodes bytes; `prefix` or `infix` builds the syntax tree ([`ast`]);

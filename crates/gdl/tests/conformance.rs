@@ -1,7 +1,7 @@
 //! Rules files that nobody here wrote: all parse, and all are accepted unless the language reference says why not.
 
-use gdl::{Code, Mode, Options, Severity};
 use std::path::{Path, PathBuf};
+use surmise_gdl::{Code, Mode, Options, Severity};
 
 /// Files that lenient reading refuses, with the code that the reference gives them.
 const REFUSED: &[(&str, Code)] = &[];
@@ -24,7 +24,7 @@ fn all_parse_and_are_accepted() {
     let mut wrong = Vec::new();
     for file in rules_files() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        let reading = gdl::read_bytes(&std::fs::read(&file).unwrap(), &Options::default());
+        let reading = surmise_gdl::read_bytes(&std::fs::read(&file).unwrap(), &Options::default());
         let errors: Vec<Code> = reading
             .diagnostics
             .iter()
@@ -49,20 +49,26 @@ fn formatting_keeps_the_rules() {
                 mode,
                 ..Options::default()
             };
-            let before = gdl::read_bytes(&bytes, &options);
-            let print = |r: &gdl::Reading, n| gdl::format::format(&r.ast, &r.text, &r.rules.symbols, n).unwrap();
-            let prefix = print(&before, gdl::Notation::Prefix);
-            let after = gdl::read(&prefix, &options);
-            assert_eq!(prefix, print(&after, gdl::Notation::Prefix), "{name} is not stable");
-            let infix = print(&before, gdl::Notation::Infix);
+            let before = surmise_gdl::read_bytes(&bytes, &options);
+            let print = |r: &surmise_gdl::Reading, n| {
+                surmise_gdl::format::format(&r.ast, &r.text, &r.rules.symbols, n).unwrap()
+            };
+            let prefix = print(&before, surmise_gdl::Notation::Prefix);
+            let after = surmise_gdl::read(&prefix, &options);
+            assert_eq!(
+                prefix,
+                print(&after, surmise_gdl::Notation::Prefix),
+                "{name} is not stable"
+            );
+            let infix = print(&before, surmise_gdl::Notation::Infix);
             let infix_options = Options {
-                notation: Some(gdl::Notation::Infix),
+                notation: Some(surmise_gdl::Notation::Infix),
                 ..options
             };
-            let from_infix = gdl::read(&infix, &infix_options);
+            let from_infix = surmise_gdl::read(&infix, &infix_options);
             assert_eq!(
                 infix,
-                print(&from_infix, gdl::Notation::Infix),
+                print(&from_infix, surmise_gdl::Notation::Infix),
                 "{name} is not stable in infix"
             );
             assert_same_rules(&before, &after, &name);
@@ -71,16 +77,16 @@ fn formatting_keeps_the_rules() {
     }
 }
 
-fn assert_same_rules(a: &gdl::Reading, b: &gdl::Reading, name: &str) {
-    let clauses = |r: &gdl::Reading| -> Vec<String> {
-        let show = |t: &gdl::Clause| {
+fn assert_same_rules(a: &surmise_gdl::Reading, b: &surmise_gdl::Reading, name: &str) {
+    let clauses = |r: &surmise_gdl::Reading| -> Vec<String> {
+        let show = |t: &surmise_gdl::Clause| {
             let body: Vec<String> = t
                 .body
                 .iter()
                 .map(|l| match l {
-                    gdl::Literal::Pos(a) => a.canonical(&r.rules.symbols),
-                    gdl::Literal::Neg(a) => format!("not {}", a.canonical(&r.rules.symbols)),
-                    gdl::Literal::Distinct(s, t) => {
+                    surmise_gdl::Literal::Pos(a) => a.canonical(&r.rules.symbols),
+                    surmise_gdl::Literal::Neg(a) => format!("not {}", a.canonical(&r.rules.symbols)),
+                    surmise_gdl::Literal::Distinct(s, t) => {
                         format!("{} != {}", s.canonical(&r.rules.symbols), t.canonical(&r.rules.symbols))
                     }
                 })

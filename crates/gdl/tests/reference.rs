@@ -1,6 +1,6 @@
 //! The language reference, row by row: each case behaves as sections 2, 3, 4 and 10 say.
 
-use gdl::{Code, Mode, Notation, Options, Reading};
+use surmise_gdl::{Code, Mode, Notation, Options, Reading};
 
 /// A complete little game that is clean even in strict mode; cases are added to it.
 const REST: &str = "
@@ -12,7 +12,7 @@ const REST: &str = "
 ";
 
 fn read(text: &str) -> Reading {
-    gdl::read(text, &Options::default())
+    surmise_gdl::read(text, &Options::default())
 }
 
 fn codes(reading: &Reading) -> Vec<&'static str> {
@@ -37,12 +37,12 @@ fn check_more(text: &str, expected: &[&str]) {
 /// What the clauses say, in canonical text.
 fn clauses(reading: &Reading) -> Vec<String> {
     let symbols = &reading.rules.symbols;
-    let literal = |l: &gdl::Literal| match l {
-        gdl::Literal::Pos(a) => a.canonical(symbols),
-        gdl::Literal::Neg(a) => format!("(not {})", a.canonical(symbols)),
-        gdl::Literal::Distinct(s, t) => format!("(distinct {} {})", s.canonical(symbols), t.canonical(symbols)),
+    let literal = |l: &surmise_gdl::Literal| match l {
+        surmise_gdl::Literal::Pos(a) => a.canonical(symbols),
+        surmise_gdl::Literal::Neg(a) => format!("(not {})", a.canonical(symbols)),
+        surmise_gdl::Literal::Distinct(s, t) => format!("(distinct {} {})", s.canonical(symbols), t.canonical(symbols)),
     };
-    let clause = |c: &gdl::Clause| {
+    let clause = |c: &surmise_gdl::Clause| {
         let body: Vec<String> = c.body.iter().map(literal).collect();
         format!("{} <= {}", c.head.canonical(symbols), body.join(" "))
             .trim_end_matches([' ', '<', '='])
@@ -62,7 +62,7 @@ fn the_little_game_is_clean() {
         mode: Mode::Strict,
         ..Options::default()
     };
-    assert_eq!(gdl::read(REST, &strict).diagnostics, []);
+    assert_eq!(surmise_gdl::read(REST, &strict).diagnostics, []);
 }
 
 #[test]
@@ -97,9 +97,12 @@ fn comments_end_tokens_and_may_end_the_text() {
 #[test]
 fn bytes_may_be_marked_or_not_utf_8() {
     let marked = [b"\xef\xbb\xbf", REST.as_bytes()].concat();
-    assert_eq!(gdl::read_bytes(&marked, &Options::default()).diagnostics, []);
+    assert_eq!(surmise_gdl::read_bytes(&marked, &Options::default()).diagnostics, []);
     let latin = [REST.as_bytes(), b"; caf\xe9"].concat();
-    assert_eq!(codes(&gdl::read_bytes(&latin, &Options::default())), ["W-ENCODING"]);
+    assert_eq!(
+        codes(&surmise_gdl::read_bytes(&latin, &Options::default())),
+        ["W-ENCODING"]
+    );
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn case_is_folded_and_spelling_kept_for_the_wire() {
         case_sensitive: true,
         ..Options::default()
     };
-    let reading = gdl::read("(P a) (p a) (p A)", &apart);
+    let reading = surmise_gdl::read("(P a) (p a) (p A)", &apart);
     assert_eq!(clauses(&reading), ["(P a)", "(p a)", "(p A)"]);
 }
 
@@ -198,7 +201,7 @@ fn limits_hold() {
     check(&deep(1_100), &["E-LIMIT"]);
     assert!(codes(&read(&"a ".repeat(1_000_100))).contains(&"E-LIMIT"));
     let long = vec![b' '; (16 << 20) + 1];
-    assert!(codes(&gdl::read_bytes(&long, &Options::default())).contains(&"E-LIMIT"));
+    assert!(codes(&surmise_gdl::read_bytes(&long, &Options::default())).contains(&"E-LIMIT"));
 }
 
 #[test]
@@ -387,7 +390,7 @@ fn infix_is_the_same_game() {
         ..Options::default()
     };
     assert_eq!(
-        clauses(&gdl::read("p(X) <= q(X,yes).", &upper)),
+        clauses(&surmise_gdl::read("p(X) <= q(X,yes).", &upper)),
         ["(p ?v0) <= (q ?v0 yes)"]
     );
     check("p(a) q(b).", &["E-INFIX"]);
@@ -409,7 +412,7 @@ fn notation_is_detected() {
         ("p :- q.", Notation::Infix),
         ("", Notation::Prefix),
     ] {
-        assert_eq!(gdl::detect(text), notation, "{text}");
+        assert_eq!(surmise_gdl::detect(text), notation, "{text}");
     }
 }
 
@@ -429,7 +432,7 @@ fn knowledge_is_ordinary_unless_asked_for() {
         gdl3: true,
         ..Options::default()
     };
-    let with = |text: &str| codes(&gdl::read(&format!("{REST}{text}"), &gdl3));
+    let with = |text: &str| codes(&surmise_gdl::read(&format!("{REST}{text}"), &gdl3));
     assert_eq!(with("(<= (legal robot sure) (knows robot (succ 1 2)))"), [""; 0]);
     assert_eq!(with("(<= (init (b 1)) (knows robot (succ 1 2)))"), ["E-KNOWS"]);
 }

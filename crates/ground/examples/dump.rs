@@ -1,7 +1,7 @@
 //! Prints how many rules each relation of a ground program has: `dump FILE [off|components|full]`.
 
-use ground::{Limits, Splitting};
 use std::collections::BTreeMap;
+use surmise_ground::{Limits, Splitting};
 
 fn main() {
     let file = std::env::args().nth(1).expect("a file of rules");
@@ -16,7 +16,7 @@ fn main() {
         splitting,
         ..Limits::default()
     };
-    let program = ground::ground(&rules, &limits, &mut |_| ()).expect("grounds");
+    let program = surmise_ground::ground(&rules, &limits, &mut |_| ()).expect("grounds");
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for rule in &program.rules {
         let name = program.names[rule.head.0 as usize].trim_start_matches('(');

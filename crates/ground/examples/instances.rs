@@ -3,10 +3,10 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use ground::{Direct, Limits, Splitting};
 use std::sync::Arc;
 use std::time::Instant;
 use support::conformance::{SKIPS, entries, folder, follow};
+use surmise_ground::{Direct, Limits, Splitting};
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
@@ -25,7 +25,7 @@ fn main() {
         };
         let start = Instant::now();
         let mut instances = 0;
-        let result = ground::ground(&reading.rules, &limits, &mut |p| instances = p.instances);
+        let result = surmise_ground::ground(&reading.rules, &limits, &mut |p| instances = p.instances);
         let seconds = start.elapsed().as_secs_f64();
         let program = match result {
             Ok(program) => program,

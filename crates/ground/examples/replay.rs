@@ -3,9 +3,9 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use ground::Reference;
 use std::time::Instant;
 use support::conformance::{SKIPS, entries, folder, follow};
+use surmise_ground::Reference;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();

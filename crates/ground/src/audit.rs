@@ -339,11 +339,11 @@ impl Auditor<'_> {
                 format!("evaluating `{relation}` exceeded {limit}"),
                 "terms must not grow for ever: bound them by a relation with finitely many facts",
             ),
-            Fault::Unknown(what) => self.say(
+            other => self.say(
                 Code::RunBlowup,
                 "",
                 kw::ROLE,
-                what.clone(),
+                other.to_string(),
                 "report this: it is a bug of Surmise",
             ),
         }

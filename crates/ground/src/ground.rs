@@ -117,8 +117,9 @@ impl From<Fault> for GroundError {
     fn from(fault: Fault) -> GroundError {
         match fault {
             Fault::Stopped => GroundError::Stopped,
-            Fault::Unknown(what) => GroundError::Invalid(what),
+
             Fault::Blowup { relation, limit } => GroundError::Unbounded { relation, limit },
+            other => GroundError::Invalid(other.to_string()),
         }
     }
 }

@@ -16,14 +16,14 @@
 //!     (<= (next (lamp on)) (does me press)) (<= terminal (true (lamp on))) (<= (goal me 100) terminal)";
 //! let rules = gdl::read(text, &gdl::Options::default()).rules;
 //!
-//! let mut lamp = ground::Reference::new(&rules)?;
+//! let mut lamp = surmise_ground::Reference::new(&rules)?;
 //! let off = lamp.initial()?;
 //! let press = lamp.find_move(RoleId(0), "press").unwrap();
 //! let on = lamp.next(&off, &[press])?;
 //! assert_eq!(lamp.fluents(&on), ["(lamp on)"]);
 //! assert_eq!(lamp.goal(&on, RoleId(0))?.points(), 100);
 //!
-//! let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| ())?;
+//! let program = surmise_ground::ground(&rules, &surmise_ground::Limits::default(), &mut |_| ())?;
 //! assert_eq!(program.fluents, ["(lamp off)", "(lamp on)"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

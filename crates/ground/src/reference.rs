@@ -51,7 +51,7 @@ impl Reference {
     pub fn with(rules: &Rules, guards: Guards, stop: StopFlag) -> Result<Reference, Fault> {
         let theory = Theory::new(rules);
         if let Some(relation) = theory.unfit_relation() {
-            return Err(Fault::Unknown(relation));
+            return Err(Fault::Rules(relation));
         }
         let mut machine = Machine::new(Arc::new(theory), guards);
         machine.stop = stop;
@@ -120,8 +120,7 @@ impl Reference {
             return Ok(());
         }
         if joint.len() != self.roles.len() {
-            let (given, roles) = (joint.len(), self.roles.len());
-            return Err(Fault::Unknown(format!("{given} moves for {roles} roles")));
+            return Err(Fault::Foreign("a joint move with another number of roles"));
         }
         self.load(state, rel::TERMINAL);
         let mut does = Vec::with_capacity(joint.len());
@@ -135,8 +134,7 @@ impl Reference {
 
     fn role_term(&self, role: RoleId) -> Result<TermId, Fault> {
         let term = self.role_terms.get(role.0 as usize);
-        term.copied()
-            .ok_or_else(|| Fault::Unknown(format!("no role {}", role.0)))
+        term.copied().ok_or(Fault::Foreign("a role"))
     }
 
     fn text(&self, term: TermId) -> String {
@@ -337,7 +335,7 @@ impl Names {
 
     fn term(&self, number: u32) -> Result<TermId, Fault> {
         let term = self.terms.get(number as usize);
-        term.copied().ok_or_else(|| Fault::Unknown(format!("no move {number}")))
+        term.copied().ok_or(Fault::Foreign("a move"))
     }
 
     /// Text; empty for a number that was never given out.

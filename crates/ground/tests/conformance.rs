@@ -4,9 +4,9 @@
 
 mod support;
 
-use ground::{Direct, GroundError, Limits, Reference, Splitting, ground};
 use std::sync::Arc;
 use support::conformance::{Entry, SKIPS, entries, folder, follow};
+use surmise_ground::{Direct, GroundError, Limits, Reference, Splitting, ground};
 
 /// Games that do not ground within the default limits: the relation that grows.
 const UNGROUNDED: &[(&str, &str)] = &[

@@ -3,9 +3,9 @@
 mod support;
 
 use game::{RoleId, Simulator, StopFlag};
-use ground::{Direct, GroundError, Limits, Output, Program, Reference, Splitting, ground};
 use std::sync::Arc;
 use support::{face, joint, rules};
+use surmise_ground::{Direct, GroundError, Limits, Output, Program, Reference, Splitting, ground};
 
 fn program(text: &str) -> Program {
     ground(&rules(text), &Limits::default(), &mut |_| ()).expect("grounds")

@@ -3,11 +3,11 @@
 mod support;
 
 use game::{Fault, MoveId, Rng, Seed, Simulator, State};
-use ground::testing::random_game;
-use ground::{Direct, Limits, Reference, Splitting, ground};
 use proptest::prelude::*;
 use std::sync::Arc;
 use support::{face, joint, percept_texts};
+use surmise_ground::testing::random_game;
+use surmise_ground::{Direct, Limits, Reference, Splitting, ground};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
@@ -115,8 +115,8 @@ fn compare_percepts(left: At, right: At) -> Result<(), String> {
     Ok(())
 }
 
-/// What the contract of [`ground::Program`] promises.
-fn check_program(program: &ground::Program) {
+/// What the contract of [`surmise_ground::Program`] promises.
+fn check_program(program: &surmise_ground::Program) {
     let inputs: Vec<u32> = program
         .true_atoms
         .iter()

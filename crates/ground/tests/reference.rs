@@ -3,10 +3,10 @@
 mod support;
 
 use game::{Fault, Goal, RoleId, Simulator, State, StopFlag};
-use ground::{Guards, Reference};
 use std::collections::BTreeSet;
 use support::conformance::{entries, folder};
 use support::{joint, legal_texts, percept_texts, rules};
+use surmise_ground::{Guards, Reference};
 
 fn reference(text: &str) -> Reference {
     Reference::new(&rules(text)).expect("starts")
@@ -354,7 +354,7 @@ fn states_read_from_text_are_the_same_states() {
 fn questions_that_make_no_sense_are_faults() {
     let mut sim = reference(SMOKE);
     let s0 = sim.initial().unwrap();
-    let unknown = |r: Result<_, Fault>| matches!(r, Err(Fault::Unknown(_)));
+    let unknown = |r: Result<_, Fault>| matches!(r, Err(Fault::Foreign(_)));
     assert!(unknown(sim.next(&s0, &[]).map(|_| ())));
     assert!(unknown(
         sim.next(&s0, &[game::MoveId(999), game::MoveId(0)]).map(|_| ())

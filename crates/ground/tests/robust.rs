@@ -4,10 +4,10 @@
 mod support;
 
 use game::{Rng, RoleId, Seed, Simulator, StopFlag};
-use ground::testing::random_game;
-use ground::{Direct, Guards, Limits, Reference, ground};
 use std::sync::Arc;
 use support::face;
+use surmise_ground::testing::random_game;
+use surmise_ground::{Direct, Guards, Limits, Reference, ground};
 
 #[test]
 fn damaged_rules_do_no_harm() {

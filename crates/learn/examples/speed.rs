@@ -1,9 +1,9 @@
-//! How fast networks of the paper's size are: `cargo run --release -p learn --example speed`.
+//! How fast networks of the paper's size are: `cargo run --release -p surmise-learn --example speed`.
 
 use game::Seed;
-use learn::{Adam, Network, Shape, Target};
 use std::hint::black_box;
 use std::time::Instant;
+use surmise_learn::{Adam, Network, Shape, Target};
 
 fn main() {
     let shape = Shape {

@@ -12,7 +12,7 @@ use crate::selfplay::Findings;
 use crate::settings::LearnError;
 use crate::table::Table;
 use belief::{Options, SamplerKind};
-use game::{Budget, Fault, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
+use game::{Budget, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
 use search::{Cfr, CfrOptions, Outlook, Roots, StateSearch, Tools};
 use std::ops::Range;
 use std::sync::Arc;
@@ -123,13 +123,12 @@ fn player(sim: &dyn Simulator, blueprint: &Arc<Blueprint>, role: usize, seed: Se
         ..Options::default()
     };
     let horizon = Box::new(LearnedHorizon::new(blueprint.clone(), None));
-    let told = |error: belief::BeliefError| LearnError::Fault(Fault::Unknown(error.to_string()));
     let tools = tools(sim, role, seed);
     let player = Cfr::new(tools, SamplerKind::Trellis, &belief, options(Roots::State), horizon);
-    let mut player = player.map_err(told)?;
+    let mut player = player.map_err(LearnError::Belief)?;
     player
         .set_opponents(Box::new(LearnedOpponents(blueprint.clone())))
-        .map_err(told)?;
+        .map_err(LearnError::Belief)?;
     Ok(player)
 }
 

@@ -1,5 +1,6 @@
 //! How to train, and why it may not be possible.
 
+use belief::BeliefError;
 use game::Fault;
 use serde_json::{Value, json};
 use std::fmt;
@@ -144,6 +145,8 @@ pub enum LearnError {
     },
     /// The simulator failed.
     Fault(Fault),
+    /// The settings of a belief are wrong, or it could not be kept.
+    Belief(BeliefError),
 }
 
 impl fmt::Display for LearnError {
@@ -155,6 +158,7 @@ impl fmt::Display for LearnError {
                 "the game is too large for a network: it has {number} {what}, and no more than {limit} are tried"
             ),
             LearnError::Fault(fault) => fault.fmt(f),
+            LearnError::Belief(error) => error.fmt(f),
         }
     }
 }

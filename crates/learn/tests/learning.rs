@@ -2,11 +2,13 @@
 
 use belief::{Options, SamplerKind};
 use game::{Budget, Player, RoleId, Seed, Simulator, StopFlag, Told};
-use learn::{Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Settings, Trainer, ViewKey, Worker, softmax};
 use propnet::{CompileOptions, Compiled, Scalar, compile};
 use search::{Cfr, CfrOptions, Tools};
 use solve::{Form, Limits, Policy, Tree};
 use std::sync::Arc;
+use surmise_learn::{
+    Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Settings, Trainer, ViewKey, Worker, softmax,
+};
 
 struct Game {
     compiled: Compiled,

@@ -1,6 +1,6 @@
 //! The yardstick: random playouts of connect four 8×6 and breakthrough 8×8 by hand-written bitboard simulators.
 //!
-//! `cargo bench -p propnet --bench yardstick -- --seconds S` prints one JSON object a line. This is how fast a
+//! `cargo bench -p surmise-propnet --bench yardstick -- --seconds S` prints one JSON object a line. This is how fast a
 //! programmer who knows the game makes it, one game at a time; the lanes have to beat it from the rules text alone.
 
 #![allow(

@@ -4,9 +4,9 @@
 
 use game::{MoveId, RoleId, Seed, Simulator, State};
 use ground::Direct;
-use propnet::{CompileOptions, LANES, LaneOptions, Lanes, Mask, Scalar, ScalarMode, compile};
 use std::sync::Arc;
 use std::time::Instant;
+use surmise_propnet::{CompileOptions, LANES, LaneOptions, Lanes, Mask, Scalar, ScalarMode, compile};
 
 fn main() {
     let mut args = std::env::args().skip(1).peekable();

@@ -4,8 +4,8 @@
 //! the scalar simulator plays so many and no more, for tools that count instructions.
 
 use game::{RoleId, Seed, Simulator, StopFlag};
-use propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 use std::time::Instant;
+use surmise_propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

@@ -254,9 +254,10 @@ impl Match<'_> {
             if legal.is_empty() {
                 let name = &self.sim.roles()[role];
                 let round = round + 1;
-                return Err(Fault::Unknown(format!(
-                    "E-NO-MOVE: {name} has no legal move in round {round}"
-                )));
+                return Err(Fault::NoMove {
+                    role: Some(name.clone()),
+                    round: Some(round),
+                });
             }
             all.push(legal);
         }

@@ -2,9 +2,9 @@
 
 use game::{Budget, Cheat, Decision, Fault, Meter, Player, Seed, Simulator, StopFlag, Told};
 use ground::Reference;
-use referee::{Clock, Match, Outcome, Record, Seat, Substitution, replay};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use surmise_referee::{Clock, Match, Outcome, Record, Seat, Substitution, replay};
 
 fn simulator(game: &str) -> Reference {
     let text = catalogue::rules(game).unwrap();

@@ -1,12 +1,12 @@
 //! Inside a decision of HyperPlay: models brought up to date and playouts, each a CPU second, on lanes and one state at a time.
 //!
-//! `cargo run --release -p search --example decision_speed -- [GAME…]`. The view is that of the first role half way through a random game.
+//! `cargo run --release -p surmise-search --example decision_speed -- [GAME…]`. The view is that of the first role half way through a random game.
 
 use belief::{Options, SamplerKind};
 use game::{Budget, MoveId, RoleId, Seed, StopFlag, Told};
 use propnet::{CompileOptions, Compiled, Lanes, Rollouts, Scalar, compile};
-use search::{Believer, Guess, Plan, Tools, weigh};
 use std::error::Error;
+use surmise_search::{Believer, Guess, Plan, Tools, weigh};
 
 const MODELS: usize = 100;
 const SECONDS: f64 = 2.0;

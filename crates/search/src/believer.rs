@@ -47,7 +47,7 @@ impl Believer {
         }
         updated.map_err(|error| match error {
             BeliefError::Fault(fault) => fault,
-            other => Fault::Unknown(other.to_string()),
+            other => Fault::player(other),
         })
     }
 
@@ -113,13 +113,11 @@ impl Believer {
     pub fn legal(&mut self) -> Result<Vec<MoveId>, Fault> {
         let states = self.sampler.belief().states();
         let Some((state, _)) = states.first() else {
-            return Err(Fault::Unknown("no state is held possible".to_owned()));
+            return Err(Fault::NoState);
         };
         let legal = self.tools.legal(state, self.tools.role)?;
         match legal.is_empty() {
-            true => Err(Fault::Unknown(
-                "there is no legal move in the state held most likely".to_owned(),
-            )),
+            true => Err(crate::perfect::no_move(&self.tools)),
             false => Ok(legal),
         }
     }

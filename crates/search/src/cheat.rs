@@ -24,7 +24,7 @@ impl Cheater {
 
 impl Cheat for Cheater {
     fn choose_knowing(&mut self, fluents: &[String], budget: &Budget) -> Result<Decision, Fault> {
-        let unknown = || Fault::Unknown("the true state is not a state of the rules".to_owned());
+        let unknown = || Fault::Foreign("the true state");
         let state = self.tools.sim.state_of(fluents).ok_or_else(unknown)?;
         self.round += 1;
         let seed = self.tools.seed.child("cheat").nth(self.round);

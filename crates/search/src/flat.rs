@@ -72,9 +72,7 @@ pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) 
 pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
     let mut table = Table::new(tools, guesses, budget)?;
     if table.moves.is_empty() {
-        return Err(Fault::Unknown(
-            "there is no legal move in any state held possible".to_owned(),
-        ));
+        return Err(crate::perfect::no_move(tools));
     }
     if table.moves.len() > 1 {
         table.play(tools, guesses, plan, budget)?;
@@ -226,7 +224,7 @@ fn successors(tools: &mut Tools, state: &State, mv: MoveId, n: u64, rng: &mut Rn
         });
     }
     if options.iter().any(Vec::is_empty) {
-        return Err(Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned()));
+        return Err(Fault::no_move(None));
     }
     let forced = options.iter().all(|o| o.len() == 1);
     let games = if forced { 1 } else { n };

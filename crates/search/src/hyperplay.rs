@@ -156,9 +156,7 @@ fn average(
         }
     }
     if sums.is_empty() {
-        return Err(Fault::Unknown(
-            "there is no legal move in any state held possible".to_owned(),
-        ));
+        return Err(Fault::no_move(None));
     }
     Ok(ranked(sums, total, seed))
 }

@@ -65,6 +65,6 @@ fn best(tools: &mut Tools, state: &State, role: RoleId, plan: Plan, budget: &Bud
     let me = std::mem::replace(&mut tools.role, role);
     let worths = worths(tools, &[guess], plan, budget);
     tools.role = me;
-    let none = || Fault::Unknown("there is no legal move".to_owned());
+    let none = || Fault::no_move(None);
     worths?.first().map(|w| w.mv).ok_or_else(none)
 }

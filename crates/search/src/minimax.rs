@@ -204,7 +204,7 @@ impl Minimax {
     fn at_root(&mut self, dive: &mut Dive<'_>, root: NodeId, depth: u32) -> Result<(Vec<Worth>, bool), Halt> {
         let role = dive.tools.role.0 as usize;
         let Some(open) = self.graph.open(root) else {
-            return Err(Halt::Fault(no_joint_move()));
+            return Err(Halt::Fault(Fault::no_move(None)));
         };
         let (n_moves, mover) = (open.moves(role).len(), open.mover);
         if depth == 1 {
@@ -403,7 +403,7 @@ impl Minimax {
             return Ok((guess[first], false));
         }
         let Some(open) = self.graph.open(id) else {
-            return Err(Halt::Fault(no_joint_move()));
+            return Err(Halt::Fault(Fault::no_move(None)));
         };
         let mover = open.mover.map(|role| (role, open.moves(role).len()));
         if depth == 1 {
@@ -577,7 +577,7 @@ impl Minimax {
             return Ok((self.horizon(dive, id)?, false));
         }
         let Some(open) = self.graph.open(id) else {
-            return Err(Halt::Fault(no_joint_move()));
+            return Err(Halt::Fault(Fault::no_move(None)));
         };
         if depth == 1 {
             let joints = all_picks(open);
@@ -684,7 +684,7 @@ impl Insight for Minimax {
         let root = self.graph.place(state.clone());
         self.graph.look(tools, root)?;
         if self.graph.open(root).is_none() {
-            return Err(no_joint_move());
+            return Err(Fault::no_move(None));
         }
         let (nature, n_roles) = (tools.sim.nature().map(|r| r.0 as usize), tools.sim.roles().len());
         let ours = tools.role.0 as usize;
@@ -717,10 +717,6 @@ impl Insight for Minimax {
     fn remembered(&self) -> u64 {
         self.touched
     }
-}
-
-fn no_joint_move() -> Fault {
-    Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned())
 }
 
 /// All joint moves, unless there are too many to look at together.

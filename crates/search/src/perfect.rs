@@ -61,10 +61,8 @@ impl Perfect {
             let round = self.line.len() - 1;
             let next = self.tools.follow(&self.line[round], &told[round])?;
             let name = self.insight.name();
-            let hidden = || {
-                Fault::Unknown(format!(
-                    "{name} needs a game of complete information; use hp for this one"
-                ))
+            let hidden = || Fault::Hidden {
+                player: name.to_owned(),
             };
             self.line.push(next.ok_or_else(hidden)?);
         }
@@ -132,7 +130,7 @@ pub(crate) fn decision(tools: &Tools, worths: Vec<Worth>) -> Decision {
 /// Our role cannot move, which the rules must not allow.
 pub(crate) fn no_move(tools: &Tools) -> Fault {
     let name = &tools.sim.roles()[tools.role.0 as usize];
-    Fault::Unknown(format!("E-NO-MOVE: {name} has no legal move"))
+    Fault::no_move(Some(name))
 }
 
 /// The standard error of a mean of payoffs: no distribution over 0..=100 with this mean varies more.

@@ -51,7 +51,7 @@ impl Table {
             (_, Some(percept)) => format!("{name} never perceives `{percept}` here"),
             (None, None) => return Ok(()),
         };
-        Err(Fault::Unknown(format!("the strategy is of another game: {what}")))
+        Err(Fault::OtherGame(what))
     }
 
     fn draw(&self, view: &[Told], seed: Seed) -> Option<Decision> {

@@ -38,9 +38,7 @@ impl Tallies {
     pub(crate) fn new<L: AsRef<[MoveId]>>(weights: Vec<f64>, legal: &[L]) -> Result<Tallies, Fault> {
         let all: BTreeSet<MoveId> = legal.iter().flat_map(|l| l.as_ref()).copied().collect();
         if all.is_empty() {
-            return Err(Fault::Unknown(
-                "there is no legal move in any state held possible".to_owned(),
-            ));
+            return Err(Fault::no_move(None));
         }
         let total: f64 = weights.iter().sum();
         let cell = |mv| {

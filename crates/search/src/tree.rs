@@ -249,7 +249,7 @@ impl Tree {
     pub(crate) fn follow(&mut self, tools: &mut Tools, id: NodeId, picks: &Picks) -> Result<NodeId, Fault> {
         let node = &self.nodes[id];
         let Stage::Open(open) = &node.stage else {
-            return Err(Fault::Unknown("nobody moves in a state that is not open".to_owned()));
+            return Err(Fault::Foreign("a state that is not open"));
         };
         let number = open.number(picks);
         if let Some(child) = open.child(number) {

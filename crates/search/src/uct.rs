@@ -120,7 +120,7 @@ impl Uct {
         let root = self.tree.place(state.clone());
         self.tree.look(tools, root)?;
         if matches!(self.tree.node(root).stage, Stage::Stuck) {
-            return Err(no_joint_move());
+            return Err(Fault::no_move(None));
         }
         let limit = budget.count(self.options.simulations, USUAL_SIMULATIONS);
         let mut rng = seed.child("tree").rng();
@@ -296,10 +296,6 @@ impl Insight for Uct {
     fn remembered(&self) -> u64 {
         self.touched
     }
-}
-
-fn no_joint_move() -> Fault {
-    Fault::Unknown("E-NO-MOVE: a role has no legal move".to_owned())
 }
 
 /// Roots of small numbers, which would be most of the work of a descent.

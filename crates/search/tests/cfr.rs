@@ -5,7 +5,7 @@ mod common;
 use belief::{Options, SamplerKind};
 use common::{Table, budget};
 use game::{Budget, Decision, Player, StopFlag, Told};
-use search::{Cfr, CfrOptions, PlayoutHorizon, Roots, Tools};
+use surmise_search::{Cfr, CfrOptions, PlayoutHorizon, Roots, Tools};
 
 fn player(tools: Tools, options: CfrOptions) -> Cfr {
     let belief = Options {

@@ -5,11 +5,11 @@ mod common;
 use belief::{Options, SamplerKind};
 use common::{Table, budget, mean};
 use game::{Decision, MoveId, PerceptId, Player, RoleId, State, StopFlag, Told};
-use search::{
+use std::collections::BTreeMap;
+use surmise_search::{
     Auto, Backup, Hp2Options, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, McOpponents, Observers, Opponents,
     Pruning, Rollout, Selection, Spread, Tools,
 };
-use std::collections::BTreeMap;
 
 /// What a role holds possible: states with their probabilities, which need not sum to one.
 type Held = BTreeMap<State, f64>;
@@ -191,8 +191,8 @@ fn hyperplay_guesses_at_once_and_auto_does_not() {
     let worth = worth_of(&table, &auto);
     assert!(worth >= 77.5, "{worth}");
     let hyperplay = |t: Tools| {
-        let by = search::By::Playouts(Some(256));
-        Box::new(search::HyperPlay::new(t, SamplerKind::Trellis, &models(16), by).unwrap()) as Box<dyn Player>
+        let by = surmise_search::By::Playouts(Some(256));
+        Box::new(surmise_search::HyperPlay::new(t, SamplerKind::Trellis, &models(16), by).unwrap()) as Box<dyn Player>
     };
     assert!((worth_of(&table, &hyperplay) - 25.0).abs() < 1e-9);
 }

@@ -3,7 +3,7 @@
 use belief::{Options, SamplerKind, Weights};
 use game::{Budget, Cheat, Decision, Player, RoleId, Seed, StopFlag, Told};
 use ground::Reference;
-use search::{By, Cheater, First, Flat, HyperPlay, Perfect, Random, Tools};
+use surmise_search::{By, Cheater, First, Flat, HyperPlay, Perfect, Random, Tools};
 
 /// On the reference simulator, one playout after the other: what players do for games that do not ground.
 fn tools(game: &str, role: u16, seed: u64) -> Tools {

@@ -6,8 +6,8 @@
 
 use game::Seed;
 use propnet::Scalar;
-use solve::{Algorithm, Form, Limits, Solver, Threads, Tree};
 use std::time::Instant;
+use surmise_solve::{Algorithm, Form, Limits, Solver, Threads, Tree};
 
 fn main() {
     let mut args = std::env::args().skip(1);

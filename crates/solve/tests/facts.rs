@@ -4,7 +4,7 @@ mod common;
 
 use common::game;
 use game::{Simulator, StopFlag};
-use solve::{BuildError, Form, Limits, Policy, Tree, equilibrium};
+use surmise_solve::{BuildError, Form, Limits, Policy, Tree, equilibrium};
 
 /// Histories of games that are solved here, with one role and with more. Larger ones take longer than a test should; those with
 /// one role are checked by the catalogue's tests too.

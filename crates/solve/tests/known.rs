@@ -4,7 +4,7 @@ mod common;
 
 use common::{game, tree};
 use game::{Seed, Simulator};
-use solve::{Algorithm, Form, Limits, Policy, Tree};
+use surmise_solve::{Algorithm, Form, Limits, Policy, Tree};
 
 #[track_caller]
 fn near(value: f64, expected: f64, by: f64) {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{game, random_game, tree, tree_of};
 use game::{Seed, Simulator, StopFlag};
-use solve::{Algorithm, Equilibrium, Form, Limits, LpError, Tree, equilibrium};
+use surmise_solve::{Algorithm, Equilibrium, Form, Limits, LpError, Tree, equilibrium};
 
 fn lp(form: &Form<'_>) -> Result<Equilibrium, LpError> {
     equilibrium(form, &StopFlag::default(), Box::new(|_, _| ()))

@@ -5,7 +5,7 @@ mod common;
 use common::{game, random_game, rules};
 use game::{Seed, StopFlag};
 use propnet::Scalar;
-use solve::{Algorithm, BuildError, Form, Limits, Policy, Threads, Tree};
+use surmise_solve::{Algorithm, BuildError, Form, Limits, Policy, Threads, Tree};
 
 /// So many threads, for games of any size.
 fn eager(n: usize, histories: u64) -> Threads {

@@ -5,7 +5,7 @@ mod common;
 use common::{game, rules, tree_of};
 use game::{RoleId, Seed, Simulator, StopFlag};
 use propnet::Scalar;
-use solve::{Algorithm, BuildError, Form, Limits, Node, Policy, Tree, write_efg};
+use surmise_solve::{Algorithm, BuildError, Form, Limits, Node, Policy, Tree, write_efg};
 
 /// Three players show a hand or a fist; whoever is alone in it wins.
 const ODD_ONE_OUT: &str = "

@@ -50,8 +50,10 @@ pub fn walk(player: &str, engine: &Engine, ignore: f64) -> Result<Vec<Bounds>> {
     let answers: Vec<(RoleId, Result<Response, Fault>)> = std::thread::scope(|scope| {
         let running: Vec<_> = players.map(|role| (role, scope.spawn(move || work(role)))).collect();
         let ended = running.into_iter().map(|(role, thread)| {
-            let died = || Err(Fault::Unknown("a thread died".to_owned()));
-            (role, thread.join().unwrap_or_else(|_| died()))
+            (
+                role,
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            )
         });
         ended.collect()
     });

@@ -157,7 +157,7 @@ impl Sitter for Upgrading {
         self.upgrade();
         match &mut self.player {
             Some(player) => player.choose(told, budget),
-            None => Err(Fault::Unknown("nobody sits here".to_owned())),
+            None => Err(Fault::player("no player is seated")),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Games to try samplers on, and views of random play.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use belief::{Joint, Now, Options, Sampler, SamplerKind, World, make};
 use game::{Budget, MoveId, Rng, RoleId, Round, Seed, Simulator, State, View};
 use propnet::{Compiled, Lanes, Scalar};
+use surmise_belief::{Joint, Now, Options, Sampler, SamplerKind, World, make};
 
 /// A compiled game of the catalogue.
 pub fn game(spec: &str) -> Compiled {

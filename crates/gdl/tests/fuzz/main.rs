@@ -1,16 +1,16 @@
 //! Any bytes at all give diagnostics, never a panic, and formatting never changes the rules.
 //!
 //! A mutational fuzzer that runs on stable: seeds are the examples of the diagnostic pages and `testdata/fuzz/`; each
-//! round cuts, repeats, swaps and splices them. `cargo test -p gdl` does a bounded run with a fixed seed; `make fuzz`
+//! round cuts, repeats, swaps and splices them. `cargo test -p surmise-gdl` does a bounded run with a fixed seed; `make fuzz`
 //! goes on for as long as `SURMISE_FUZZ_SECONDS` says, with a new seed, and writes what breaks to `testdata/fuzz/`.
 
 mod mutate;
 
-use gdl::{Code, Mode, Notation, Options, Reading};
 use mutate::Mutator;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use surmise_gdl::{Code, Mode, Notation, Options, Reading};
 
 const ROUNDS: u64 = 4_000;
 
@@ -81,7 +81,7 @@ fn check_input(input: &[u8]) {
             gdl3: mode == Mode::Strict,
             ..Options::default()
         };
-        let reading = gdl::read_bytes(input, &options);
+        let reading = surmise_gdl::read_bytes(input, &options);
         assert!(reading.render("x").lines().count() >= reading.diagnostics.len());
         let readable = reading
             .diagnostics
@@ -95,7 +95,7 @@ fn check_input(input: &[u8]) {
 
 fn check_formatting(reading: &Reading, options: &Options) {
     for notation in [Notation::Prefix, Notation::Infix] {
-        let print = |r: &Reading| gdl::format::format(&r.ast, &r.text, &r.rules.symbols, notation);
+        let print = |r: &Reading| surmise_gdl::format::format(&r.ast, &r.text, &r.rules.symbols, notation);
         let Ok(once) = print(reading) else {
             continue;
         };
@@ -103,7 +103,7 @@ fn check_formatting(reading: &Reading, options: &Options) {
             notation: Some(notation),
             ..*options
         };
-        let again = gdl::read(&once, &options);
+        let again = surmise_gdl::read(&once, &options);
         assert_eq!(print(&again).as_ref(), Ok(&once), "formatting is not stable");
         let same = reading.ast.forms.len() == again.ast.forms.len();
         assert!(same, "formatting changed the number of forms:\n{once}");
@@ -118,7 +118,7 @@ fn check_formatting(reading: &Reading, options: &Options) {
             "formatting changed the rules:\n{once}"
         );
         for (a, b) in reading.rules.clauses.iter().zip(&again.rules.clauses) {
-            let head = |c: &gdl::Clause, r: &Reading| c.head.canonical(&r.rules.symbols);
+            let head = |c: &surmise_gdl::Clause, r: &Reading| c.head.canonical(&r.rules.symbols);
             assert_eq!(head(a, reading), head(b, &again), "formatting changed a rule:\n{once}");
             assert_eq!(a.body.len(), b.body.len(), "formatting changed a rule:\n{once}");
         }

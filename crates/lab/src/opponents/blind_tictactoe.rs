@@ -46,7 +46,7 @@ impl Player for BlindTictactoe {
         let best = untried.iter().map(wish).max();
         let best: Vec<usize> = untried.into_iter().filter(|c| Some(wish(c)) == best).collect();
         if best.is_empty() {
-            return Err(Fault::Unknown("every cell was tried".to_owned()));
+            return Err(Fault::player("every cell was tried"));
         }
         let cell = *self.seed.nth(told.len() as u64).rng().pick(&best);
         Ok(Decision::plain(format!("(mark {} {})", cell / 3 + 1, cell % 3 + 1)))

@@ -15,9 +15,7 @@ impl Batch for Lanes {
     fn load(&mut self, states: &[&State]) -> Result<(), Fault> {
         let n_fluents = self.game.n_fluents();
         if states.len() > LANES || states.iter().any(|s| s.0.len() != n_fluents.div_ceil(64)) {
-            return Err(Fault::Unknown(
-                "these states do not fit the lanes of this game".to_owned(),
-            ));
+            return Err(Fault::Foreign("a list of states that does not fit the lanes"));
         }
         let start = self.game.layout().state as usize;
         for (at, cells) in self.frame[start..start + n_fluents].chunks_mut(64).enumerate() {
@@ -55,7 +53,7 @@ impl Batch for Lanes {
         let start = self.game.layout().does[role.0 as usize] as usize;
         let n = self.game.n_moves(role);
         if moves.len() > LANES || moves.iter().any(|mv| mv.0 as usize >= n) {
-            return Err(Fault::Unknown("a move that the role does not have".to_owned()));
+            return Err(Fault::Foreign("a move"));
         }
         let row = &mut self.frame[start..start + n];
         row.fill(Mask::ZERO);

@@ -445,7 +445,7 @@ impl Scalar {
         if state.0.len() == self.engine.state().len() {
             return Ok(());
         }
-        Err(Fault::Unknown("a state of another game".into()))
+        Err(Fault::Foreign("a state"))
     }
 
     fn set_joint(&mut self, joint: &[MoveId]) -> Result<(), Fault> {
@@ -455,7 +455,7 @@ impl Scalar {
                 .enumerate()
                 .all(|(r, m)| (m.0 as usize) < self.game.n_moves(RoleId(r as u16)));
         if !fits {
-            return Err(Fault::Unknown("a joint move of another game".into()));
+            return Err(Fault::Foreign("a joint move"));
         }
         self.joint.iter_mut().zip(joint).for_each(|(to, from)| *to = from.0);
         Ok(())
@@ -510,7 +510,7 @@ impl Simulator for Scalar {
         self.check_state(state)?;
         out.clear();
         if role.0 as usize >= self.joint.len() {
-            return Err(Fault::Unknown("a role of another game".into()));
+            return Err(Fault::Foreign("a role"));
         }
         self.go_to(state);
         for (at, word) in self.legal_words(role.0 as usize).enumerate() {
@@ -540,7 +540,7 @@ impl Simulator for Scalar {
         self.set_joint(joint)?;
         out.clear();
         if role.0 as usize >= self.joint.len() {
-            return Err(Fault::Unknown("a role of another game".into()));
+            return Err(Fault::Foreign("a role"));
         }
         self.go_to(state);
         self.make(Stage::Sees);
@@ -554,7 +554,7 @@ impl Simulator for Scalar {
     fn goal(&mut self, state: &State, role: RoleId) -> Result<Goal, Fault> {
         self.check_state(state)?;
         if role.0 as usize >= self.joint.len() {
-            return Err(Fault::Unknown("a role of another game".into()));
+            return Err(Fault::Foreign("a role"));
         }
         self.go_to(state);
         self.eval_goals();

@@ -6,7 +6,7 @@
 use game::{Budget, Decision, Player, RoleId, Seed, StopFlag, Told};
 use ground::Reference;
 use propnet::{CompileOptions, Compiled, Lanes, Rollouts, Scalar, compile};
-use search::{Insight, Perfect, Tools};
+use surmise_search::{Insight, Perfect, Tools};
 
 /// A game that many players can be made for.
 pub struct Table {

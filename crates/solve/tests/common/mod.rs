@@ -3,8 +3,8 @@
 
 use game::Rng;
 use propnet::{Compiled, Scalar};
-use solve::{BuildError, Limits, Tree};
 use std::fmt::Write as _;
+use surmise_solve::{BuildError, Limits, Tree};
 
 /// A compiled game from its rules.
 pub fn rules(text: &str) -> Compiled {

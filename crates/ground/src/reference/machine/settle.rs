@@ -24,10 +24,9 @@ impl Machine {
         let sizes: Vec<usize> = members.iter().map(|&m| self.table(m).answers.len()).collect();
         let Some(truth) = wellfounded::truth(number, &sizes, &instances) else {
             let top = self.run.stack.last().expect("the leader is on the stack");
-            return Err(Fault::Unknown(format!(
-                "E-NEG-CYCLE: {} depends on its own negation in this state",
-                self.theory.relation(top.code.relation).label
-            )));
+            return Err(Fault::NegativeCycle {
+                relation: self.theory.relation(top.code.relation).label.clone(),
+            });
         };
         for (&member, truth) in members.iter().zip(&truth) {
             self.table_mut(member).answers.retain(truth);
