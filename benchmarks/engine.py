@@ -64,7 +64,7 @@ def bench(game, engine, seconds, windows, threads=1):
 
 def yardstick(seconds):
     """Rates of the hand-written simulators."""
-    command = ["cargo", "bench", "--quiet", "-p", "propnet", "--bench", "yardstick", "--", "--seconds", str(seconds)]
+    command = ["cargo", "bench", "--quiet", "-p", "surmise-propnet", "--bench", "yardstick", "--", "--seconds", str(seconds)]
     out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     return {row["game"]: row for row in rows}

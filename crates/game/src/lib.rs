@@ -23,3 +23,13 @@ pub use seed::{Rng, Seed};
 pub use simulator::{Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};
 pub use words::by_word;
+
+/// Limits on the length of games, for rules under which a game may never end.
+pub mod limits {
+    /// Rounds after which a match, a game tree or a benchmark gives up.
+    pub const MATCH_ROUNDS: usize = 2_000;
+    /// Rounds after which a random playout ends and counts as it stands.
+    pub const PLAYOUT_ROUNDS: usize = 20_000;
+    /// Rounds after which a simulated game between thinking players, or a game of self-play, ends and counts as it stands.
+    pub const THINKING_ROUNDS: usize = 1_000;
+}
