@@ -1,22 +1,25 @@
-//! How long something may run: a count of iterations, and a flag that somebody with a clock may raise.
+//! How long some work may run: a count of iterations, and a stop flag.
 //!
-//! Nobody here reads a clock. Whoever does hands in a question, how much of the time has passed, and a flag is raised once its
-//! share of it has: so time can be divided between the parts of some work, without any part knowing how long it is. It is asked
-//! where the work is done, because on a busy machine a thread that watches the clock for another may not be woken in time.
+//! This crate reads no clock. A caller with a clock hands in a function that tells which share of the time has passed, and
+//! the flag is raised when its share has passed. Time can so be divided between parts of the work without any part knowing
+//! how long it is. The function is called where the work is done: on a busy machine a separate thread that watches the
+//! clock may be woken too late.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Raised by whoever watches the clock or the keyboard; looked at by whoever works.
+/// A flag that asks work to end: raised by a clock, by Ctrl-C or by a caller, and polled by the work.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     time: Arc<Time>,
-    /// How much of [`WHOLE`] does not belong to it: it is raised that much earlier.
+    /// The part of [`WHOLE`] by which this flag is raised earlier than its time ends.
     less: u32,
+    /// A flag that raises this one too.
+    parent: Option<Arc<StopFlag>>,
 }
 
-/// What flags of one time share.
+/// The time that a flag and its parts share.
 #[derive(Default)]
 struct Time {
     /// How much has passed, of [`WHOLE`].
@@ -24,7 +27,7 @@ struct Time {
     clock: Option<Clock>,
 }
 
-/// Tells how much of the whole time has passed, from 0 to 1.
+/// The share of the time that has passed, from 0 to 1.
 type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
 
 const WHOLE: u32 = 1 << 20;
@@ -48,7 +51,7 @@ impl Time {
 }
 
 impl StopFlag {
-    /// A flag that is raised when all of the time has passed, as this clock tells it, from 0 to 1.
+    /// A flag that is raised when this clock returns 1: the whole of the time has passed.
     pub fn by(clock: impl Fn() -> f64 + Send + Sync + 'static) -> StopFlag {
         let time = Time {
             passed: AtomicU32::new(0),
@@ -57,10 +60,19 @@ impl StopFlag {
         StopFlag {
             time: Arc::new(time),
             less: 0,
+            parent: None,
         }
     }
 
-    /// Asks the work to end, and everything that shares its time.
+    /// The same flag, raised also when another one is: a move that has a clock of its own still ends with its match.
+    pub fn under(self, parent: &StopFlag) -> StopFlag {
+        StopFlag {
+            parent: Some(Arc::new(parent.clone())),
+            ..self
+        }
+    }
+
+    /// Asks the work to end, and all work that shares its time.
     pub fn raise(&self) {
         self.time.pass(1.0);
     }
@@ -68,6 +80,9 @@ impl StopFlag {
     /// Whether the work should end now.
     pub fn is_raised(&self) -> bool {
         if self.time.passed() >= WHOLE - self.less {
+            return true;
+        }
+        if self.parent.as_ref().is_some_and(|parent| parent.is_raised()) {
             return true;
         }
         match &self.time.clock {
@@ -88,8 +103,9 @@ impl StopFlag {
         let less = (f64::from(left) * (1.0 - share.clamp(0.0, 1.0))) as u32;
         StopFlag {
             time: self.time.clone(),
-            // Never at once: the whole of a flag that nobody raises is as endless as its parts.
+            // At least 1 is left: a part of a flag that nobody raises is not raised either.
             less: (self.less + less).min(WHOLE - 1),
+            parent: self.parent.clone(),
         }
     }
 }
@@ -101,12 +117,12 @@ pub struct Budget {
     pub iterations: u64,
     /// Ends the work early.
     pub stop: StopFlag,
-    /// Whether a clock will raise the flag: then the time is there to be used.
+    /// Whether a clock will raise the flag. Players then use the time instead of a default number of iterations.
     pub timed: bool,
 }
 
 impl Budget {
-    /// So many iterations, without a stop flag that anybody holds.
+    /// A number of iterations, with a stop flag that nobody else holds.
     pub fn iterations(iterations: u64) -> Budget {
         Budget {
             iterations,
@@ -114,7 +130,7 @@ impl Budget {
         }
     }
 
-    /// As long as nobody raises the flag.
+    /// No limit but the flag.
     pub fn until(stop: StopFlag) -> Budget {
         Budget {
             iterations: u64::MAX,
@@ -144,7 +160,7 @@ impl Budget {
         }
     }
 
-    /// How many of something to do: as many as was asked for; else as many as there is time for; else a usual number.
+    /// Iterations to do: the number asked for, or else as many as there is time for, or else a default number.
     pub fn count(&self, asked: Option<u64>, usual: u64) -> u64 {
         let most = match asked {
             Some(asked) => asked,
@@ -194,6 +210,20 @@ mod tests {
         assert!(!part.is_raised(), "nobody has raised anything");
         whole.raise();
         assert!(part.is_raised());
+    }
+
+    #[test]
+    fn a_parent_raises_its_flag_and_the_parts_of_it() {
+        let parent = StopFlag::default();
+        let (_, clock) = by_hand();
+        let flag = clock.under(&parent);
+        let part = flag.part(0.5);
+        assert!(!flag.is_raised() && !part.is_raised());
+        parent.raise();
+        assert!(flag.is_raised() && part.is_raised());
+        let lone = StopFlag::default().under(&StopFlag::default());
+        lone.raise();
+        assert!(lone.is_raised());
     }
 
     #[test]

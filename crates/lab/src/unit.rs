@@ -4,9 +4,9 @@ use crate::measure::RoundReport;
 use crate::{Cell, House, Measure, Table, measure};
 use anyhow::{Context, Result, bail};
 use game::{RoleId, StopFlag};
-use referee::{Clock, Match, Seat};
+use referee::{Clock, Match, Seat, Title};
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Rounds after which a match is given up.
 const MAX_ROUNDS: usize = 2_000;
@@ -148,6 +148,9 @@ impl<'a> Seated<'a> {
             clock: Clock::None,
             max_rounds: MAX_ROUNDS,
             stop: stop.clone(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let place = || format!("cell {} ({}), match {n}", self.cell.key, self.cell.game);
         let outcome = table.play().with_context(place)?;

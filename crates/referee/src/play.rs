@@ -3,41 +3,44 @@
 //! Nature moves uniformly from the match's seed. A move that is not legal in the true state, or that does not come, is
 //! replaced by a random legal one, from the seed as well, and the record says why.
 //!
-//! Guests play elsewhere and in their own time: as soon as one sits at the table, all seats are asked at once, each on a thread of
-//! its own. They are told when the match begins and how it ends, and whatever goes wrong with them is a substitution.
+//! A [`Guest`] plays in another process and keeps a clock of its own. If a match has a guest, all seats are asked at once,
+//! each on a thread of its own. Guests are told when the match begins and how it ends; every failure of a guest is a
+//! substitution in the record.
 //!
-//! A player's flag is raised some time before its move is due, because it takes a moment to notice, to decide and, on a busy
-//! machine, to be given a core at all.
+//! A player's stop flag is raised some time before its move is due: the player needs a moment to notice and to decide, and
+//! on a busy machine it may have to wait for a core.
+//!
+//! A stop of the match reaches every player that is thinking. The round in which the stop came is not part of the record.
 
-use crate::record::{Record, Round, Substitution};
+use crate::record::{Record, Round, Substitution, Wire};
 use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Who sits in a role's place.
+/// The player of a role.
 pub enum Seat {
-    /// Knows what the role was told.
+    /// A player that is told what its role was told.
     Player(Box<dyn Player>),
-    /// Is shown the true state.
+    /// A player that is shown the true state.
     Cheat(Box<dyn Cheat>),
-    /// Plays elsewhere.
+    /// A player in another process.
     Guest(Box<dyn Guest>),
     /// Chance.
     Nature,
 }
 
-/// Somebody who plays elsewhere, keeps a clock of their own, and may answer anything or nothing.
+/// A player in another process. It keeps a clock of its own and may answer anything or nothing.
 pub trait Guest: Send {
-    /// Is told that the match begins. An excuse is noted; the match goes on.
+    /// Tells the guest that the match begins. An excuse is recorded; the match goes on.
     fn begin(&mut self, stop: &StopFlag) -> Result<(), Excuse>;
 
-    /// Chooses a move, knowing everything the role was told so far.
+    /// Asks for a move, given everything the role was told so far.
     fn choose(&mut self, told: &[Told], stop: &StopFlag) -> Result<Reply, Excuse>;
 
-    /// Is told how it ended: over, with everything the role was told; or given up.
+    /// Tells the guest how the match ended: `over`, with everything the role was told, or aborted.
     fn end(&mut self, told: &[Told], over: bool);
 }
 
-/// What a guest answered.
+/// The answer of a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The move, in canonical text.
@@ -58,21 +61,23 @@ pub struct Excuse {
 /// How long a move may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Players stop by their own counts.
+    /// No limit: players stop by their own counts.
     None,
-    /// A move is due after this long.
+    /// A time limit for every move.
     PerMove {
-        /// When it is due.
+        /// Time after which the move is due.
         time: Duration,
-        /// How much later it is still accepted, and only counted as late.
+        /// Time after that in which the move is accepted, and counted as late.
         grace: Duration,
     },
 }
 
-/// The part of the time for a move in which the player should have stopped thinking: this share of it, but no less than this, if
-/// there is that much. The least is how long a busy machine may leave the player without a core, a few slices of its scheduler
-/// (`benchmarks/deadline.py` measures it).
+/// The end of a player's time in which it should no longer think: this share of the time, and at least
+/// [`LEAST_MARGIN`] where the time is long enough.
 const MARGIN: f64 = 0.05;
+
+/// How long a busy machine may leave a player without a core, a few slices of its scheduler (`benchmarks/deadline.py`
+/// measures it).
 const LEAST_MARGIN: Duration = Duration::from_millis(25);
 
 /// How long a player may think if its move is due after this long.
@@ -80,30 +85,63 @@ fn thinking(time: Duration) -> Duration {
     time - time.mul_f64(MARGIN).max(LEAST_MARGIN).min(time / 3)
 }
 
-/// A match about to be played.
+/// A match to be played.
 pub struct Match<'a> {
-    /// Where the true state is kept.
+    /// The simulator that holds the true state.
     pub sim: &'a mut dyn Simulator,
-    /// One for each role.
+    /// The game's name and rules, for the record.
+    pub title: Title,
+    /// One seat for each role.
     pub seats: Vec<Seat>,
-    /// Names of the players, for the record.
+    /// Names of the players in role order, for the record.
     pub names: Vec<String>,
-    /// Nature and replacements come from here.
+    /// Seed of nature's moves and of replacements.
     pub seed: Seed,
     /// Time for a move.
     pub clock: Clock,
-    /// Rounds after which a match is given up.
+    /// Rounds after which the match is aborted.
     pub max_rounds: usize,
-    /// Ends the match early, as aborted.
+    /// Pause after every round.
+    pub pause: Duration,
+    /// What the record says of a match over the wire; the referee fills in the times.
+    pub wire: Option<Wire>,
+    /// Aborts the match.
     pub stop: StopFlag,
 }
 
-/// How a match ended, and what it took.
+/// The game of a match, as the record names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Title {
+    /// Name of the game.
+    pub game: String,
+    /// Text of the rules.
+    pub rules: String,
+}
+
+impl<'a> Match<'a> {
+    /// A match without clock, pause, title or wire, of at most [`game::limits::MATCH_ROUNDS`] rounds.
+    pub fn new(sim: &'a mut dyn Simulator, seats: Vec<Seat>, names: Vec<String>, seed: Seed) -> Match<'a> {
+        Match {
+            sim,
+            title: Title::default(),
+            seats,
+            names,
+            seed,
+            clock: Clock::None,
+            max_rounds: game::limits::MATCH_ROUNDS,
+            pause: Duration::ZERO,
+            wire: None,
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+/// The record of a match, and what each seat did.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Everything that happened.
     pub record: Record,
-    /// Per role.
+    /// Reports in role order.
     pub seats: Vec<SeatReport>,
 }
 
@@ -174,11 +212,13 @@ impl Match<'_> {
         let n_roles = seats.len();
         let mut state = self.sim.initial()?;
         let mut record = self.open_record(&state);
+        note_times(&mut record, seats);
         watch(&record, seats);
         let begun = self.each_guest(told, |guest, _, stop| guest.begin(stop));
         for (report, begun) in seats.iter_mut().zip(begun) {
             report.absent = begun.and_then(Result::err).map(|excuse| excuse.why);
         }
+        note_times(&mut record, seats);
         while !self.sim.terminal(&state)? {
             if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
                 record.aborted = true;
@@ -187,8 +227,8 @@ impl Match<'_> {
             }
             let legal = self.legal_moves(&state, record.rounds.len())?;
             let asked = self.ask_all(&state, told);
-            if self.stop.is_raised() && self.has_guests() {
-                // What was not answered because nobody waited for it is nobody's fault.
+            if self.stop.is_raised() {
+                // A round in which players were cut off says nothing about them.
                 continue;
             }
             let mut made = Vec::with_capacity(n_roles);
@@ -200,7 +240,9 @@ impl Match<'_> {
                 });
             }
             state = self.finish_round(&state, made, told, &mut record)?;
+            note_times(&mut record, seats);
             watch(&record, seats);
+            self.rest();
         }
         for role in 0..n_roles {
             record.goals.push(self.sim.goal(&state, RoleId(role as u16))?.points());
@@ -210,8 +252,22 @@ impl Match<'_> {
         Ok(record)
     }
 
+    /// The pause after a round; a stop ends it.
+    fn rest(&self) {
+        let begun = Instant::now();
+        while let Some(left) = self.pause.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+            if self.stop.is_raised() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
     fn open_record(&self, state: &State) -> Record {
         Record {
+            game: self.title.game.clone(),
+            rules: self.title.rules.clone(),
+            wire: self.wire.clone(),
             roles: self.sim.roles().to_vec(),
             players: self.names.clone(),
             cheats: self.seats.iter().map(|s| matches!(s, Seat::Cheat(_))).collect(),
@@ -264,7 +320,7 @@ impl Match<'_> {
         Ok(all)
     }
 
-    /// Asks everybody but nature for a move: one after the other, or all at once if there are guests.
+    /// Asks all players for a move: one after the other, or all at once if there are guests.
     fn ask_all(&mut self, state: &State, told: &[Vec<Told>]) -> Vec<Option<Asked>> {
         let needs_state = self.seats.iter().any(|seat| matches!(seat, Seat::Cheat(_)));
         let fluents = match needs_state {
@@ -383,14 +439,41 @@ impl Match<'_> {
     }
 }
 
+/// Completes the times of a match over the wire: of the states reached, of the moves, and what went wrong at the start.
+fn note_times(record: &mut Record, seats: &[SeatReport]) {
+    let (states, rounds) = (record.states.len(), record.rounds.len());
+    let Some(wire) = &mut record.wire else {
+        return;
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_millis() as u64);
+    if wire.state_times.is_empty() {
+        wire.start_time = now;
+    }
+    wire.state_times.resize(states, now);
+    wire.start_errors = seats.iter().map(start_error).collect();
+    for round in wire.times_ms.len()..rounds {
+        let time = |seat: &SeatReport| seat.times.get(round).map_or(0, |t| t.as_millis() as u64);
+        wire.times_ms.push(seats.iter().map(time).collect());
+    }
+}
+
+fn start_error(seat: &SeatReport) -> String {
+    match &seat.absent {
+        None => String::new(),
+        Some(Substitution::Missing(why)) => format!("CE {why}"),
+        Some(other) => other.code().to_owned(),
+    }
+}
+
 /// Asks one seat.
 fn ask(seat: &mut Seat, told: &[Told], fluents: &[String], clock: Clock, stop: &StopFlag) -> Option<Asked> {
     let started = Instant::now();
     let budget = match clock {
-        Clock::None => Budget::until(StopFlag::default()),
+        Clock::None => Budget::until(stop.clone()),
         Clock::PerMove { time, .. } => {
             let time = thinking(time).as_secs_f64();
-            Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time))
+            Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time).under(stop))
         }
     };
     let decided = |decision: Result<Decision, Fault>| match decision {
@@ -415,9 +498,9 @@ fn ask(seat: &mut Seat, told: &[Told], fluents: &[String], clock: Clock, stop: &
     })
 }
 
-/// What is left of a player that panicked: the match goes on without it.
+/// The answer of a player that panicked: the match goes on.
 fn crashed() -> Asked {
-    let why = "the player broke down; please report this".to_owned();
+    let why = "the player crashed; please report this".to_owned();
     Asked {
         answer: Err((String::new(), Substitution::Missing(why))),
         took: Duration::ZERO,

@@ -4,7 +4,7 @@ use game::{Budget, Cheat, Decision, Fault, Meter, Player, Seed, Simulator, StopF
 use ground::Reference;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use surmise_referee::{Clock, Match, Outcome, Record, Seat, Substitution, replay};
+use surmise_referee::{Clock, Match, Outcome, Record, Seat, Substitution, Title, replay};
 
 fn simulator(game: &str) -> Reference {
     let text = catalogue::rules(game).unwrap();
@@ -50,6 +50,9 @@ fn play(sim: &mut Reference, seats: Vec<Seat>, seed: u64) -> Outcome {
         clock: Clock::None,
         max_rounds: 100,
         stop: StopFlag::default(),
+        title: Title::default(),
+        pause: Duration::ZERO,
+        wire: None,
     };
     table.play().unwrap()
 }
@@ -178,6 +181,9 @@ fn the_clock_stops_a_slow_player() {
         },
         max_rounds: 10,
         stop: StopFlag::default(),
+        title: Title::default(),
+        pause: Duration::ZERO,
+        wire: None,
     };
     let outcome = table.play().unwrap();
     assert_eq!(outcome.record.rounds.len(), 1);
@@ -213,6 +219,9 @@ fn a_late_move_is_counted_and_one_that_is_too_late_is_replaced() {
             },
             max_rounds: 10,
             stop: StopFlag::default(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let outcome = table.play().unwrap();
         let round = &outcome.record.rounds[0];
@@ -238,7 +247,56 @@ fn a_match_can_be_given_up() {
         clock: Clock::None,
         max_rounds: 10,
         stop,
+        title: Title::default(),
+        pause: Duration::ZERO,
+        wire: None,
     };
     let record = table.play().unwrap().record;
     assert!(record.aborted && record.goals.is_empty());
+}
+
+/// Thinks until its stop flag is raised, and says that it has begun.
+struct Endless(std::sync::mpsc::Sender<()>);
+
+impl Player for Endless {
+    fn choose(&mut self, _: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        let _ = self.0.send(());
+        while !budget.stop.is_raised() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(Fault::Stopped)
+    }
+
+    fn meter(&self) -> Meter {
+        Meter::default()
+    }
+}
+
+/// A stop ends the player's thinking, with and without a clock, and the round that it cut off is not recorded.
+#[test]
+fn a_stop_reaches_a_player_that_is_thinking() {
+    let hour = Duration::from_secs(3_600);
+    let per_move = Clock::PerMove {
+        time: hour,
+        grace: hour,
+    };
+    for clock in [Clock::None, per_move] {
+        let (begun, thinking) = std::sync::mpsc::channel();
+        let mut sim = simulator("matching-pennies");
+        let (scripted, _) = Scripted::seat(&["(show heads)"]);
+        let seats = vec![scripted, Seat::Player(Box::new(Endless(begun)))];
+        let names = vec!["scripted".to_owned(), "endless".to_owned()];
+        let table = Match {
+            clock,
+            ..Match::new(&mut sim, seats, names, Seed(1))
+        };
+        let stop = table.stop.clone();
+        let stopper = std::thread::spawn(move || {
+            thinking.recv().unwrap();
+            stop.raise();
+        });
+        let record = table.play().unwrap().record;
+        stopper.join().unwrap();
+        assert!(record.aborted && record.rounds.is_empty(), "{clock:?}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::players::remote::match_id;
 use anyhow::{Context, Result, anyhow, bail};
 use game::{RoleId, Seed, StopFlag};
 use ggp::{Clocks, Host, Variant};
-use referee::{Clock, Match, Outcome, Record, Seat, SeatReport, Wire};
+use referee::{Clock, Match, Outcome, Record, Seat, SeatReport, Title, Wire};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -94,6 +94,9 @@ impl Table<'_> {
             },
             max_rounds: self.max_rounds,
             stop: self.stop.clone(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let mut clerk = Clerk::new(self, &id);
         tracing::info!(id, game = self.game, protocol = %self.variant, "begins");

@@ -7,7 +7,7 @@ use crate::players::{PLAYERS, PlayerSpec};
 use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, bail};
 use game::{Decision, Meter, RoleId, Seed};
-use referee::{Clock, Match, Outcome, Seat};
+use referee::{Clock, Match, Outcome, Seat, Title};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -265,6 +265,9 @@ impl<'a> Hall<'a> {
             clock: self.clock,
             max_rounds: MAX_ROUNDS,
             stop: interrupt::flag(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let mut outcome = table.play().with_context(|| format!("match {}", number + 1))?;
         outcome.record.game = self.loaded.name.clone();

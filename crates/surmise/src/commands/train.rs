@@ -10,7 +10,7 @@ use belief::SamplerKind;
 use game::{RoleId, Seed, StopFlag};
 use indicatif::ProgressBar;
 use learn::{Blueprint, CacheUse, Loss, Settings, Trainer, Worker};
-use referee::{Clock, Match, Seat};
+use referee::{Clock, Match, Seat, Title};
 use search::CfrOptions;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -384,6 +384,9 @@ impl School<'_> {
             },
             max_rounds: 2_000,
             stop: StopFlag::default(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let outcome = table.play().context("a trial match")?;
         Ok(outcome.record.goals.get(role).map_or(0.0, |&g| f64::from(g)))

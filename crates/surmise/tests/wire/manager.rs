@@ -3,7 +3,7 @@
 use crate::support::{Fake, engine, helpless, outcome, pause, player, player_with, polite, table};
 use game::{Seed, StopFlag};
 use ggp::{Clocks, Variant};
-use referee::{Clock, Match, Outcome, Record, Seat, Substitution};
+use referee::{Clock, Match, Outcome, Record, Seat, Substitution, Title};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -344,6 +344,9 @@ fn nature_counts(game: &str, role: usize, round: usize, only: impl Fn(&Record) -
             clock: Clock::None,
             max_rounds: round + 1,
             stop: StopFlag::default(),
+            title: Title::default(),
+            pause: Duration::ZERO,
+            wire: None,
         };
         let record = table.play().unwrap().record;
         if only(&record) {
