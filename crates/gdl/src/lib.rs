@@ -32,7 +32,7 @@ mod unify;
 pub use ast::Notation;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Mode, Severity, render};
-pub use rules::{Atom, Clause, Literal, Rules, Term};
+pub use rules::{Atom, Clause, Information, Literal, Rules, Term};
 pub use source::Span;
 pub use symbol::{Symbol, Symbols, kw};
 

@@ -4,7 +4,7 @@
 use crate::codes::Code;
 use crate::diagnostic::Sink;
 use crate::forms::{Form, Goal, PlacedAtom};
-use crate::rules::{Atom, Clause, Literal, Rules, Term};
+use crate::rules::{Atom, Clause, Information, Literal, Rules, Term};
 use crate::source::Span;
 use crate::symbol::{Symbols, kw};
 use crate::unify::{Substitution, TooLarge};
@@ -29,14 +29,15 @@ pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink)
         normaliser.form(form);
     }
     let clauses = normaliser.clauses;
-    let gdl2 = clauses.iter().any(|c| {
-        let random = || c.head.args.first() == Some(&Term::constant(kw::RANDOM));
-        c.head.relation == kw::SEES || (c.head.relation == kw::ROLE && random())
-    });
+    let has_sees = clauses.iter().any(|c| c.head.relation == kw::SEES);
+    let has_random = clauses
+        .iter()
+        .any(|c| c.head.relation == kw::ROLE && c.head.args.first() == Some(&Term::constant(kw::RANDOM)));
     Rules {
+        information: Information::of(&clauses, &symbols),
         symbols,
         clauses,
-        gdl2,
+        gdl2: has_sees || has_random,
         source: Arc::from(""),
     }
 }

@@ -14,27 +14,71 @@ pub struct Rules {
     pub symbols: Symbols,
     /// Facts and rules, in the order of the source. Facts are clauses with an empty body.
     pub clauses: Vec<Clause>,
-    /// Whether the description uses GDL-II: a `sees` clause or the role `random`.
+    /// Whether the description uses GDL-II: a `sees` clause or the role `random`. This says which language the
+    /// description is written in, not whether it hides anything: that is [`Rules::information`].
     pub gdl2: bool,
     /// What it was read from, to be handed on to others.
     pub source: Arc<str>,
+    pub(crate) information: Information,
+}
+
+/// Whether the roles of a game can follow its state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Information {
+    /// Every role is told every move, those of `random` included, so every role knows the state at the start of each
+    /// round. Rules without `sees` are open, and so are rules that announce every move themselves:
+    /// `(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m))`.
+    #[default]
+    Open,
+    /// The rules have `sees` rules that do not announce every move. A role is told only its own move and what these
+    /// rules derive for it.
+    Hidden,
+}
+
+impl Information {
+    /// The answer for the clauses of a description.
+    pub(crate) fn of(clauses: &[Clause], symbols: &Symbols) -> Information {
+        let mut sees = clauses.iter().filter(|c| c.head.relation == kw::SEES).peekable();
+        match sees.peek().is_none() || sees.any(|c| c.announces_moves(symbols)) {
+            true => Information::Open,
+            false => Information::Hidden,
+        }
+    }
 }
 
 impl Rules {
-    /// Lets every role see every move, `(did ROLE MOVE)`, if the game has no `sees` rules of its own: a GDL-I game is the
-    /// GDL-II game in which nothing is hidden (language reference, section 8.5).
+    /// Whether the roles can follow the state. [`Rules::announce_moves`] does not change the answer;
+    /// [`Rules::announce_all_moves`] makes a game with hidden information open.
+    ///
+    /// ```
+    /// use surmise_gdl::{Information, Options, read};
+    /// let mut coin = read(
+    ///     "(role me) (role random) (legal me noop) (legal random heads) (legal random tails)
+    ///      (goal me 0) (goal random 0) terminal",
+    ///     &Options::default(),
+    /// ).rules;
+    /// coin.announce_moves();
+    /// assert_eq!(coin.information(), Information::Open);
+    /// ```
+    pub fn information(&self) -> Information {
+        self.information
+    }
+
+    /// Lets every role see every move, `(did ROLE MOVE)`, if the rules have no `sees`: a GDL-I game is the GDL-II game
+    /// in which every role sees every move. A second call changes nothing.
     pub fn announce_moves(&mut self) {
         if !self.has_sees() {
             self.announce_all_moves();
         }
     }
 
-    /// Whether there are rules about what roles perceive.
+    /// Whether there are `sees` clauses at the moment; [`Rules::announce_moves`] adds one.
     pub fn has_sees(&self) -> bool {
         self.clauses.iter().any(|c| c.head.relation == kw::SEES)
     }
 
-    /// Lets every role see every move, `(did ROLE MOVE)`, besides what it sees anyway: for managers that tell everything.
+    /// Lets every role see every move, `(did ROLE MOVE)`, besides what the rules let it see. For matches whose manager
+    /// tells every move to every role, as the GDL-I protocol does.
     pub fn announce_all_moves(&mut self) {
         let did = self.symbols.intern("did");
         let var = Term::Var;
@@ -48,6 +92,7 @@ impl Rules {
             variables: ["?r", "?q", "?m"].map(str::to_owned).to_vec(),
             offset: 0,
         });
+        self.information = Information::Open;
     }
 }
 
@@ -62,6 +107,31 @@ pub struct Clause {
     pub variables: Vec<String>,
     /// Byte offset of the clause in its source, for messages.
     pub offset: u32,
+}
+
+impl Clause {
+    /// Whether this is `(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m))`, with or without `(role ?q)`. The name `did`
+    /// is part of it: players of open games look for the moves under this name.
+    fn announces_moves(&self, symbols: &Symbols) -> bool {
+        let [Term::Var(who), Term::Fun(did, args)] = &self.head.args[..] else {
+            return false;
+        };
+        let [Term::Var(mover), Term::Var(mv)] = &args[..] else {
+            return false;
+        };
+        let (who_is_role, mover_is_role) = ([Term::Var(*who)], [Term::Var(*mover)]);
+        let does = [Term::Var(*mover), Term::Var(*mv)];
+        let is_harmless = |literal: &Literal| match literal {
+            Literal::Pos(atom) if atom.relation == kw::ROLE => atom.args == who_is_role || atom.args == mover_is_role,
+            Literal::Pos(atom) => atom.relation == kw::DOES && atom.args == does,
+            _ => false,
+        };
+        let all_different = who != mover && mover != mv && who != mv;
+        self.head.relation == kw::SEES
+            && symbols.text(*did) == "did"
+            && all_different
+            && self.body.iter().all(is_harmless)
+    }
 }
 
 /// One condition of a clause.
