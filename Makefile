@@ -26,15 +26,15 @@ fuzz:
 	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p surmise-gdl --test fuzz -- --nocapture
 
 play:
-	$(CARGO) run --release --quiet -p surmise -- match krieg-tictactoe --games 20
+	$(CARGO) run --release --quiet -p surmise-cli -- match krieg-tictactoe --games 20
 
 # Job arrays against a real Slurm on loopback; needs root and the packages munge, slurmctld, slurmd and slurm-client.
 slurm-test:
-	SURMISE_SLURM=1 $(CARGO) test -p surmise --test slurm -- --nocapture
+	SURMISE_SLURM=1 $(CARGO) test -p surmise-cli --test slurm -- --nocapture
 
 # Every figure and table of the papers at its quick size, with reports in lab-results/.
 lab:
-	$(CARGO) run --release --quiet -p surmise -- lab run all --quick --out lab-results
+	$(CARGO) run --release --quiet -p surmise-cli -- lab run all --quick --out lab-results
 
 # Other people's HTTP clients and servers, and a player that somebody else wrote, from crates.io.
 interop:

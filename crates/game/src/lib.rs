@@ -22,7 +22,7 @@ pub use playouts::{Playouts, RootTotals, one_by_one};
 pub use seed::{Rng, Seed};
 pub use simulator::{Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};
-pub use words::by_word;
+pub use words::{by_word, closest};
 
 /// Limits on the length of games, for rules under which a game may never end.
 pub mod limits {

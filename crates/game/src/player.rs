@@ -15,6 +15,13 @@ impl Told {
     /// In place of a move, or as the only percept: not known. No ground term is written like this.
     pub const UNKNOWN: &str = "?";
 
+    /// A round with the role's own move and its percepts.
+    pub fn new<S: Into<String>>(own: impl Into<String>, sees: impl IntoIterator<Item = S>) -> Told {
+        let mut sees: Vec<String> = sees.into_iter().map(Into::into).collect();
+        sees.sort();
+        Told { own: own.into(), sees }
+    }
+
     /// A round of which nothing was told but, perhaps, the own move: a message got lost.
     pub fn unobserved(own: Option<String>) -> Told {
         Told {

@@ -3,7 +3,7 @@
 //! A record replays to the byte: the moves reproduce the states, the percepts and the goals. It holds no times, so that
 //! the same seed gives the same record on any machine; only of a match over the wire ([`Wire`]) the times are part of what happened.
 
-use game::{Fault, RoleId, Simulator};
+use game::{Fault, RoleId, Simulator, Told};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -139,11 +139,59 @@ impl fmt::Display for Substitution {
 
 /// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordError(String);
+pub enum RecordError {
+    /// A field is missing or holds something else.
+    Field {
+        /// The field, such as `moves[3]`.
+        field: String,
+        /// What it should hold: `text`, `number` or `list`.
+        kind: &'static str,
+    },
+    /// A list has too many or too few entries.
+    Length {
+        /// The list.
+        field: String,
+        /// The number of entries.
+        found: usize,
+        /// The number that it should have.
+        expected: usize,
+    },
+    /// A move of the record is not legal.
+    Illegal {
+        /// The round, counted from 1.
+        round: usize,
+        /// The move.
+        mv: String,
+    },
+    /// The rules give something else.
+    Differs {
+        /// What differs.
+        what: String,
+        /// What the rules give.
+        rules: String,
+        /// What the record says.
+        record: String,
+    },
+    /// The rules cannot be run.
+    Fault(Fault),
+}
 
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            RecordError::Field { field, kind } => write!(f, "the record has no {kind} `{field}`"),
+            RecordError::Length { field, found, expected } => {
+                write!(
+                    f,
+                    "the record has {found} entries in `{field}`, and should have {expected}"
+                )
+            }
+            RecordError::Illegal { round, mv } => write!(f, "round {round}: `{mv}` is not legal"),
+            RecordError::Differs { what, rules, record } => {
+                write!(f, "{what}: the rules give {rules}, the record says {record}")
+            }
+            RecordError::Fault(fault) => fault.fmt(f),
+        }
     }
 }
 
@@ -151,7 +199,14 @@ impl std::error::Error for RecordError {}
 
 impl From<Fault> for RecordError {
     fn from(fault: Fault) -> RecordError {
-        RecordError(fault.to_string())
+        RecordError::Fault(fault)
+    }
+}
+
+fn no(kind: &'static str, field: impl Into<String>) -> RecordError {
+    RecordError::Field {
+        field: field.into(),
+        kind,
     }
 }
 
@@ -193,7 +248,7 @@ impl Record {
     pub fn from_json(value: &Value) -> Result<Record, RecordError> {
         let text = |key: &str| {
             let found = value[key].as_str().map(str::to_owned);
-            found.ok_or_else(|| RecordError(format!("the record has no text `{key}`")))
+            found.ok_or_else(|| no("text", key))
         };
         let rounds = list(&value["moves"], "moves")?.len();
         let mut record = Record {
@@ -205,9 +260,7 @@ impl Record {
                 .iter()
                 .map(|c| c == &Value::Bool(true))
                 .collect(),
-            seed: value["seed"]
-                .as_u64()
-                .ok_or_else(|| RecordError("the record has no number `seed`".to_owned()))?,
+            seed: value["seed"].as_u64().ok_or_else(|| no("number", "seed"))?,
             complete: value["isCompleted"] == Value::Bool(true),
             aborted: value["isAborted"] == Value::Bool(true),
             wire: Wire::from_json(value)?,
@@ -220,9 +273,43 @@ impl Record {
             record.rounds.push(read_round(value, round)?);
         }
         if let Some(goals) = value["goalValues"].as_array() {
-            record.goals = goals.iter().filter_map(|g| u8::try_from(g.as_u64()?).ok()).collect();
+            let goal = |g: &Value| g.as_u64().and_then(|g| u8::try_from(g).ok());
+            let goals: Option<Vec<u8>> = goals.iter().map(goal).collect();
+            record.goals = goals.ok_or_else(|| no("list of payoffs", "goalValues"))?;
         }
+        record.check_lengths()?;
         Ok(record)
+    }
+
+    /// What a role was told in the first rounds.
+    pub fn told(&self, role: usize, rounds: usize) -> Vec<Told> {
+        let told = |round: &Round| Told {
+            own: round.moves[role].clone(),
+            sees: round.percepts[role].clone(),
+        };
+        self.rounds.iter().take(rounds).map(told).collect()
+    }
+
+    /// Every list has an entry for each role, each round or each state.
+    fn check_lengths(&self) -> Result<(), RecordError> {
+        let roles = self.roles.len();
+        let check = |field: String, found: usize, expected: usize| match found == expected {
+            true => Ok(()),
+            false => Err(RecordError::Length { field, found, expected }),
+        };
+        check("playerNamesFromHost".to_owned(), self.players.len(), roles)?;
+        check("seesTrueState".to_owned(), self.cheats.len(), roles)?;
+        check("states".to_owned(), self.states.len(), self.rounds.len() + 1)?;
+        for (number, round) in self.rounds.iter().enumerate() {
+            check(format!("moves[{number}]"), round.moves.len(), roles)?;
+            check(format!("percepts[{number}]"), round.percepts.len(), roles)?;
+            check(format!("submitted[{number}]"), round.submitted.len(), roles)?;
+            check(format!("errors[{number}]"), round.substitutions.len(), roles)?;
+        }
+        match self.complete {
+            true => check("goalValues".to_owned(), self.goals.len(), roles),
+            false => Ok(()),
+        }
     }
 }
 
@@ -245,7 +332,7 @@ impl Wire {
         }
         let number = |key: &str| {
             let found = value[key].as_u64();
-            found.ok_or_else(|| RecordError(format!("the record has no number `{key}`")))
+            found.ok_or_else(|| no("number", key))
         };
         let times = list(&value["timesMs"], "timesMs")?.iter();
         Ok(Some(Wire {
@@ -264,10 +351,7 @@ impl Wire {
 }
 
 fn numbers(value: &Value, name: &str) -> Result<Vec<u64>, RecordError> {
-    let number = |v: &Value| {
-        let wrong = || RecordError(format!("`{name}` holds something that is not a number"));
-        v.as_u64().ok_or_else(wrong)
-    };
+    let number = |v: &Value| v.as_u64().ok_or_else(|| no("list of numbers", name));
     list(value, name)?.iter().map(number).collect()
 }
 
@@ -298,15 +382,13 @@ fn read_round(value: &Value, round: usize) -> Result<Round, RecordError> {
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> Result<&'a Vec<Value>, RecordError> {
-    value
-        .as_array()
-        .ok_or_else(|| RecordError(format!("the record has no list `{name}`")))
+    value.as_array().ok_or_else(|| no("list", name))
 }
 
 fn texts(value: &Value, name: &str) -> Result<Vec<String>, RecordError> {
     let text = |v: &Value| {
         let found = v.as_str().map(str::to_owned);
-        found.ok_or_else(|| RecordError(format!("`{name}` holds something that is not text")))
+        found.ok_or_else(|| no("list of texts", name))
     };
     list(value, name)?.iter().map(text).collect()
 }
@@ -330,9 +412,10 @@ fn split_state(text: &str) -> Vec<String> {
     fluents
 }
 
-/// Plays the moves of a record again and holds every state, percept and goal against it.
+/// Plays the moves of a record again and compares every state, percept and goal.
 pub fn replay(record: &Record, sim: &mut dyn Simulator) -> Result<(), RecordError> {
     check("roles", &sim.roles().to_vec(), &record.roles)?;
+    record.check_lengths()?;
     let mut state = sim.initial()?;
     check("the initial state", &Some(&sim.fluents(&state)), &record.states.first())?;
     for (number, round) in record.rounds.iter().enumerate() {
@@ -343,14 +426,11 @@ pub fn replay(record: &Record, sim: &mut dyn Simulator) -> Result<(), RecordErro
             let found = legal
                 .into_iter()
                 .find(|&m| sim.move_text(RoleId(role as u16), m) == text);
-            let wrong = || RecordError(format!("round {}: `{text}` is not legal", number + 1));
+            let wrong = || RecordError::Illegal {
+                round: number + 1,
+                mv: text.clone(),
+            };
             joint.push(found.ok_or_else(wrong)?);
-        }
-        if joint.len() != record.roles.len() {
-            return Err(RecordError(format!(
-                "round {} does not have a move for each role",
-                number + 1
-            )));
         }
         for role in 0..joint.len() {
             let mut percepts = Vec::new();
@@ -384,7 +464,9 @@ fn check<T: PartialEq + fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<
     if ours == theirs {
         return Ok(());
     }
-    Err(RecordError(format!(
-        "{what}: the rules give {ours:?}, the record says {theirs:?}"
-    )))
+    Err(RecordError::Differs {
+        what: what.to_owned(),
+        rules: format!("{ours:?}"),
+        record: format!("{theirs:?}"),
+    })
 }

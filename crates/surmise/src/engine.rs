@@ -1,40 +1,41 @@
-//! Choosing the engine: one entry from rules to something that runs.
+//! The engine of a game: from rules to simulators.
 //!
 //! A game that grounds within its budget runs compiled: lanes for playouts and sampling, the scalar simulator for one
 //! state at a time. Any other game, and any game while it is still being compiled, runs on the reference simulator.
-//! Which it is, and why, is always said.
+//! [`Engine::why`] says which it is and why.
 
-use anyhow::{Result, anyhow, bail};
-use game::{Simulator, StopFlag};
+use crate::Error;
+use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
 use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
-use propnet::{CompileOptions, Compiled, LaneOptions, OneLane, Scalar, compile};
+use propnet::{CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile};
+use search::Tools;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// Which engine to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Compiled if the game grounds within its budget, else the reference
+    /// Compiled if the game grounds within its budget, else the reference.
     #[default]
     Auto,
-    /// Evaluate the rules directly
+    /// Evaluates the rules directly.
     Reference,
-    /// The compiled network, one state at a time
+    /// The compiled network, one state at a time.
     Scalar,
-    /// The compiled network, 256 games at a time
+    /// The compiled network, 256 games at a time.
     Lanes,
 }
 
-/// What an engine may use up while it is being made.
+/// Which engine to make, and its limits.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     /// Which engine.
     pub kind: EngineKind,
     /// Limits of grounding.
     pub limits: Limits,
-    /// Time for grounding.
+    /// Time for grounding and compiling.
     pub time: Duration,
     /// Whether lanes may run machine code.
     pub native: bool,
@@ -51,20 +52,20 @@ impl Default for EngineOptions {
     }
 }
 
-/// Instances that a second way to split rules may always use.
+/// Instances that every further way of splitting rules may use, however small the first result was.
 const MIN_INSTANCES: usize = 2_000;
 
 /// A game that can be run.
 pub struct Engine {
-    /// Which engine it is: never [`EngineKind::Auto`].
+    /// The engine chosen: never [`EngineKind::Auto`].
     pub kind: EngineKind,
-    /// Why it is that one, for people.
+    /// The reason of the choice, for people.
     pub why: String,
-    /// What it took to make it.
+    /// Times and sizes of the set-up.
     pub setup: Setup,
-    /// The rules it runs.
+    /// The rules that the engine runs.
     pub rules: Rules,
-    /// Behind a lock only to be forked from any thread.
+    /// The reference simulator, behind a lock so that any thread can fork it.
     reference: Mutex<Reference>,
     compiled: Option<Compiled>,
 }
@@ -87,13 +88,23 @@ pub struct Setup {
 }
 
 impl Engine {
-    /// Makes the engine that was asked for, or says why it cannot be had.
-    pub fn new(rules: &Rules, options: &EngineOptions) -> Result<Engine> {
+    /// Makes the engine that was asked for.
+    ///
+    /// # Errors
+    /// If the rules cannot be run, or not on the engine that was asked for.
+    pub fn new(rules: &Rules, options: &EngineOptions) -> Result<Engine, Error> {
         Engine::with_progress(rules, options, &mut |_| {})
     }
 
-    /// As [`Engine::new`], telling how far grounding is.
-    pub fn with_progress(rules: &Rules, options: &EngineOptions, progress: &mut dyn FnMut(Progress)) -> Result<Engine> {
+    /// As [`Engine::new`], with reports of how far grounding is.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn with_progress(
+        rules: &Rules,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Engine, Error> {
         let reference = Reference::new(rules)?;
         let mut engine = Engine {
             kind: EngineKind::Reference,
@@ -118,17 +129,12 @@ impl Engine {
                 };
                 Ok(engine)
             }
-            Err(GroundError::Invalid(what)) => bail!(what),
-            Err(error @ GroundError::NegativeCycle { .. }) => Err(anyhow!(error)),
+            Err(error @ (GroundError::Invalid(_) | GroundError::NegativeCycle { .. })) => Err(Error::Engine(error)),
             Err(error) if options.kind == EngineKind::Auto => {
                 engine.why = error.to_string();
                 Ok(engine)
             }
-            Err(error) => {
-                bail!(
-                    "the compiled engine cannot run this game: {error} (the reference engine can: `--engine reference`)"
-                )
-            }
+            Err(error) => Err(Error::NoEngine(error)),
         }
     }
 
@@ -218,7 +224,7 @@ impl Engine {
         self.compiled.as_ref()
     }
 
-    /// The simulator that is best at one state at a time, whatever engine was asked for.
+    /// The fastest simulator for one state at a time, whatever engine was asked for.
     pub fn state_simulator(&self) -> Box<dyn Simulator> {
         match &self.compiled {
             Some(game) => Box::new(Scalar::new(game)),
@@ -231,6 +237,25 @@ impl Engine {
         match (&self.compiled, self.kind) {
             (Some(game), EngineKind::Lanes) => Box::new(OneLane::new(game)),
             _ => self.state_simulator(),
+        }
+    }
+
+    /// The game many states at a time, if it is compiled.
+    pub fn batch(&self, seed: Seed) -> Option<Box<dyn Batch>> {
+        let compiled = self.compiled.as_ref()?;
+        Some(Box::new(Lanes::new(compiled, seed)))
+    }
+
+    /// What a player of a role is given: simulators, its role and its seed.
+    pub fn tools(&self, role: RoleId, seed: Seed) -> Tools {
+        let rollouts = |game| Box::new(Rollouts::new(game, 1)) as Box<dyn Playouts>;
+        Tools {
+            sim: self.state_simulator(),
+            batch: self.batch(seed),
+            playouts: self.compiled.as_ref().map(rollouts),
+            others: None,
+            role,
+            seed,
         }
     }
 }
@@ -264,14 +289,17 @@ fn raise_after(time: Duration, flag: StopFlag, finished: StopFlag) -> std::threa
 
 /// A game that can already be played while it is being compiled.
 pub struct Pending {
-    worker: Option<std::thread::JoinHandle<Result<Engine>>>,
+    worker: Option<std::thread::JoinHandle<Result<Engine, Error>>>,
     stop: StopFlag,
     reference: Reference,
 }
 
 impl Pending {
     /// Starts compiling in the background.
-    pub fn start(rules: &Rules, options: &EngineOptions) -> Result<Pending> {
+    ///
+    /// # Errors
+    /// If the rules cannot be run at all.
+    pub fn start(rules: &Rules, options: &EngineOptions) -> Result<Pending, Error> {
         let reference = Reference::new(rules)?;
         let (rules, there) = (rules.clone(), options.clone());
         Ok(Pending {
@@ -286,13 +314,13 @@ impl Pending {
         self.reference.fork()
     }
 
-    /// The engine, once it is ready. It is given away: later calls have nothing.
-    pub fn poll(&mut self) -> Option<Result<Engine>> {
+    /// The engine, once it is ready. Only the first such call returns it.
+    pub fn poll(&mut self) -> Option<Result<Engine, Error>> {
         if !self.worker.as_ref()?.is_finished() {
             return None;
         }
         let made = self.worker.take()?.join();
-        Some(made.unwrap_or_else(|_| Err(anyhow!("compiling the game failed; please report this"))))
+        Some(made.unwrap_or(Err(Error::Crashed)))
     }
 }
 

@@ -1,24 +1,76 @@
-//! The front door of Surmise: games by name, and the command line.
+//! Surmise plays games with hidden information from their rules alone.
 //!
-//! No algorithm lives here. Each command is a file in `commands/` that asks the crates below and prints the answer.
+//! This crate is the door to all of it. [`Game::open`] takes a game of the catalogue or a rules file; an open game is played
+//! ([`Game::play`]), believed about ([`Game::belief`]), solved ([`Game::tree`]), learned ([`Game::train`]) and explained
+//! ([`Game::explain`]). Players are named as on the command line ([`PlayerSpec`], listed in [`players::registry`]), or are
+//! your own implementations of [`game::Player`] ([`OwnPlayer`]).
+//!
+//! ```
+//! use surmise::{Entrant, Game, MatchOptions, PlayerSpec};
+//!
+//! let game = Game::open("monty-hall")?;
+//! assert_eq!(game.roles(), ["candidate", "random"]);
+//!
+//! let player: PlayerSpec = "hp:16,4".parse()?;
+//! let options = MatchOptions { games: 20, ..MatchOptions::default() };
+//! let matches = game.play(&[&player], &options)?;
+//! let won = matches.iter().filter(|m| m.outcome.record.goals[0] == 100).count();
+//! assert!(won >= 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What a role can believe, from what it did and saw:
+//!
+//! ```
+//! use surmise::{BeliefOptions, Game, game::Told};
+//!
+//! let game = Game::open("monty-hall")?;
+//! let told = [("(choose 1)", vec![]), ("noop", vec!["(closed 3)"])];
+//! let told = told.map(|(own, sees)| Told::new(own, sees));
+//! let belief = game.belief("candidate", &told, &BeliefOptions::default())?;
+//! assert!((belief.fluents["(car 3)"] - 2.0 / 3.0).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The crates below are here under their short names: [`gdl`] (rules text), [`game`] (shared types and traits), [`ground`]
+//! and [`propnet`] (simulators), [`belief`], [`search`], [`solve`], [`learn`], [`referee`] (matches and records), [`ggp`]
+//! (the GGP protocol), [`lab`] (experiments), [`catalogue`] (games). Go there for parts; stay here for whole jobs. The
+//! programs in this crate's `examples/` are the next thing to read.
+//!
+//! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 
-mod cli;
-mod commands;
+mod beliefs;
 pub mod engine;
-mod house;
-mod interrupt;
-mod learned;
-mod load;
-mod log;
-mod output;
+mod error;
+mod explaining;
+pub mod files;
+pub mod hosting;
+mod lab_games;
+mod matches;
+mod open_game;
 pub mod players;
-mod progress;
 mod rating;
+mod solving;
+mod source;
 mod strategy;
-pub mod table;
-mod threads;
-pub mod wire;
-mod xmltrace;
+mod training;
+mod training_folder;
+mod wire_player;
+pub mod xmltrace;
 
-pub use cli::run;
-pub use load::{Loaded, load};
+pub use beliefs::{BeliefOptions, BeliefReport, BeliefTracker};
+pub use engine::{Engine, EngineKind, EngineOptions};
+pub use error::{Error, Unsuitable};
+pub use explaining::{ExplainOptions, Explanation, LikelyState};
+pub use lab_games::LabGames;
+pub use matches::{Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SummaryRow, write_record};
+pub use open_game::Game;
+pub use players::PlayerSpec;
+pub use rating::ResponseBounds;
+pub use solving::{GameTree, How, Method, Solution, SolveOptions, SolveProgress};
+pub use source::GameText;
+pub use strategy::Strategy;
+pub use training::{TrainOptions, TrainProgress, Training};
+pub use wire_player::WirePlayers;
+
+pub use {belief, catalogue, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};

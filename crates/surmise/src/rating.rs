@@ -1,84 +1,48 @@
-//! A player as a strategy: what it would do after every view, so that it can be held against its best response.
+//! Players as strategies: what a player would do after every view, so that it can be held against its best response.
 
-use crate::engine::Engine;
 use crate::players::PlayerSpec;
-use crate::{interrupt, progress};
-use anyhow::{Result, bail};
-use game::{Budget, Fault, RoleId, Told};
+use crate::solving::{SolveOptions, SolveProgress};
+use crate::{Error, Game, Unsuitable};
+use game::{Budget, Decision, RoleId, Round, Seed, StopFlag, Told};
 use learn::Response;
 use referee::Seat;
 use solve::{Infoset, Policy, Tree};
 
-/// Asks a player in every information set of a game, each time a new one with the same seed that has lived through the
-/// rounds before.
-pub fn policy(player: &str, engine: &Engine, tree: &Tree, seed: game::Seed) -> Result<Policy> {
+/// Asks a player in every information set of a game: each time a new player with the same seed that is told one round
+/// after the other.
+pub(crate) fn policy(
+    player: &str,
+    game: &Game,
+    tree: &Tree,
+    options: &SolveOptions,
+    progress: &mut dyn FnMut(SolveProgress<'_>),
+) -> Result<Policy, Error> {
     let spec = PlayerSpec::parse(player)?;
     let mut policy = Policy::uniform(tree);
-    let bar = progress::bar("information sets", tree.infosets().len() as u64);
-    for set in tree.infosets() {
-        ask(&spec, engine, tree, set, seed, &mut policy)?;
-        bar.inc(1);
+    let all = tree.infosets().len();
+    for (number, set) in tree.infosets().iter().enumerate() {
+        if options.stop.is_raised() {
+            return Err(Error::Stopped {
+                progress: format!("{player} was asked in {number} of {all} information sets"),
+            });
+        }
+        ask(&spec, game, tree, set, options, &mut policy)?;
+        progress(SolveProgress::Asked(number + 1, all));
     }
-    bar.finish_and_clear();
     Ok(policy)
-}
-
-/// What a role can get against a player's table.
-pub struct Bounds {
-    pub role: String,
-    pub response: Response,
-}
-
-/// Holds the table of a learned player against its best response without a tree: for games that are too large for one. All roles
-/// at once, each on a thread of its own.
-pub fn walk(player: &str, engine: &Engine, ignore: f64) -> Result<Vec<Bounds>> {
-    let spec = PlayerSpec::parse(player)?;
-    let Some(net) = spec.learned() else {
-        bail!("--walk rates what was learned by heart, such as cfr:net=DIR; `{player}` has learned nothing");
-    };
-    let horizon = net.horizon(engine)?;
-    let sim = engine.state_simulator();
-    let nature = sim.nature();
-    let roles = sim.roles().to_vec();
-    let players = (0..roles.len() as u16).map(RoleId).filter(|&r| Some(r) != nature);
-    let spinner = progress::spinner("walking the views of every role");
-    let work = |role| {
-        let mut sim = engine.state_simulator();
-        horizon.best_response(sim.as_mut(), role, ignore, &interrupt::flag())
-    };
-    let work = &work;
-    let answers: Vec<(RoleId, Result<Response, Fault>)> = std::thread::scope(|scope| {
-        let running: Vec<_> = players.map(|role| (role, scope.spawn(move || work(role)))).collect();
-        let ended = running.into_iter().map(|(role, thread)| {
-            (
-                role,
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            )
-        });
-        ended.collect()
-    });
-    spinner.finish_and_clear();
-    let mut bounds = Vec::new();
-    for (role, response) in answers {
-        bounds.push(Bounds {
-            role: roles[usize::from(role.0)].clone(),
-            response: response?,
-        });
-    }
-    Ok(bounds)
 }
 
 fn ask(
     spec: &PlayerSpec,
-    engine: &Engine,
+    game: &Game,
     tree: &Tree,
     set: &Infoset,
-    seed: game::Seed,
+    options: &SolveOptions,
     policy: &mut Policy,
-) -> Result<()> {
-    let sim = engine.state_simulator();
+) -> Result<(), Error> {
+    let sim = game.simulator();
     let role = tree.players[set.player as usize];
-    let told = |round: &game::Round| Told {
+    let told = |round: &Round| Told {
         own: sim.move_text(role, round.own).to_owned(),
         sees: round
             .sees
@@ -87,22 +51,17 @@ fn ask(
             .collect(),
     };
     let view: Vec<Told> = tree.view(set).iter().map(told).collect();
-    let Seat::Player(mut player) = spec.seat(engine, role, seed.nth(u64::from(role.0)))? else {
-        bail!("`{}` sees the true state: it has no strategy to rate", spec.text);
+    let seed = Seed(options.seed).nth(u64::from(role.0));
+    let Seat::Player(mut player) = game.seat(spec, role, seed)? else {
+        return Err(spec.unsuitable(Unsuitable::NoPolicy));
     };
-    let budget = Budget::until(interrupt::flag());
-    let mut decision = game::Decision::default();
+    let budget = Budget::until(options.stop.clone());
+    let mut decision = Decision::default();
     for rounds in 0..=view.len() {
-        if budget.stop.is_raised() {
-            bail!("stopped before every information set was asked about");
-        }
         decision = player.choose(&view[..rounds], &budget)?;
     }
     if decision.policy.is_empty() {
-        bail!(
-            "`{}` does not say with which probabilities it moves; cfr and strategy do",
-            spec.text
-        );
+        return Err(spec.unsuitable(Unsuitable::NoPolicy));
     }
     for sequence in set.sequences() {
         let text = sim.move_text(role, tree.move_of(sequence));
@@ -110,4 +69,45 @@ fn ask(
         policy.0[sequence] = found.map_or(0.0, |(_, p)| *p);
     }
     Ok(())
+}
+
+/// What a role can get against a player's table.
+pub struct ResponseBounds {
+    /// The role.
+    pub role: String,
+    /// Bounds on the best response, and their cost.
+    pub response: Response,
+}
+
+impl Game {
+    /// Bounds on what each role can get against the table of a trained player, without a tree: for games that are too
+    /// large for one. Histories less likely than `ignore` are not followed. Every role has a thread of its own.
+    ///
+    /// # Errors
+    /// If the player has learned nothing, or the work was stopped.
+    pub fn rate_learned(&self, player: &str, ignore: f64, stop: &StopFlag) -> Result<Vec<ResponseBounds>, Error> {
+        let spec = PlayerSpec::parse(player)?;
+        let learned = spec
+            .learned()
+            .ok_or_else(|| spec.unsuitable(Unsuitable::NothingLearned))?;
+        let horizon = learned.horizon(self.engine())?;
+        let respond = |role: usize| {
+            let mut sim = self.simulator();
+            let response = horizon.best_response(sim.as_mut(), RoleId(role as u16), ignore, stop)?;
+            Ok(ResponseBounds {
+                role: self.roles()[role].clone(),
+                response,
+            })
+        };
+        let respond = &respond;
+        std::thread::scope(|scope| {
+            let roles = self.seating().played().iter();
+            let running: Vec<_> = roles.map(|&role| scope.spawn(move || respond(role))).collect();
+            let wait = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(bounds) => bounds,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            running.into_iter().map(wait).collect()
+        })
+    }
 }

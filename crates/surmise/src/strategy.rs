@@ -1,17 +1,19 @@
 //! Strategies as files: what `surmise solve --save` writes and the player `strategy:FILE` reads.
 
-use anyhow::{Context, Result, anyhow, bail};
-use game::{RoleId, Round, Simulator, Told};
+use crate::{Error, files};
+use belief::BeliefError;
+use game::{Fault, RoleId, Round, Simulator, Told};
 use search::Table;
 use serde_json::{Value, json};
 use solve::{Infoset, Policy, Tree};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A strategy for every role of a game, as it was read.
+/// A strategy for every role of a game, read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
-    file: String,
+    path: PathBuf,
     game: String,
     roles: Vec<String>,
     tables: BTreeMap<String, Arc<Table>>,
@@ -19,17 +21,20 @@ pub struct Strategy {
 
 impl Strategy {
     /// Reads a file.
-    pub fn read(file: &str) -> Result<Strategy> {
-        if file.is_empty() {
-            bail!("`strategy:` needs a file that `surmise solve --save` wrote");
-        }
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read the strategy `{file}`"))?;
-        let value: Value = serde_json::from_str(&text).with_context(|| format!("`{file}` is not JSON"))?;
-        Strategy::from_json(file, &value)
-            .ok_or_else(|| anyhow!("`{file}` is not a strategy as `surmise solve --save` writes it"))
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds no strategy.
+    pub fn read(path: &Path) -> Result<Strategy, Error> {
+        let strategy = Strategy::from_json(path, &files::read_json(path)?);
+        strategy.ok_or_else(|| Error::format(path, "is not a strategy as `surmise solve --save` writes it"))
     }
 
-    fn from_json(file: &str, value: &Value) -> Option<Strategy> {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn from_json(path: &Path, value: &Value) -> Option<Strategy> {
         let mut tables: BTreeMap<String, Table> = BTreeMap::new();
         for entry in value["strategy"].as_array()? {
             let rounds = entry["view"].as_array()?;
@@ -40,36 +45,40 @@ impl Strategy {
             table.insert(&view?, policy?);
         }
         Some(Strategy {
-            file: file.to_owned(),
+            path: path.to_owned(),
             game: value["game"].as_str()?.to_owned(),
             roles: texts(&value["roles"])?,
             tables: tables.into_iter().map(|(role, t)| (role, Arc::new(t))).collect(),
         })
     }
 
-    /// The part of a role in a game with these roles. A role that never has a choice has an empty one.
-    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<Table>> {
+    /// The part of a role in a game with these roles: empty for a role that never has a choice.
+    ///
+    /// # Errors
+    /// If the strategy is for other roles.
+    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<Table>, Error> {
         if self.roles != roles {
-            bail!(
-                "the strategy in `{}` is for {} with the roles {}, not for a game with the roles {}",
-                self.file,
-                self.game,
+            return Err(self.other_game(format!(
+                "its roles are {}, not {}",
                 self.roles.join(", "),
                 roles.join(", ")
-            );
+            )));
         }
         let table = self.tables.get(&roles[role.0 as usize]);
         Ok(table.cloned().unwrap_or_default())
     }
 
-    /// The strategy as probabilities on the tree of a game, and in how many information sets it says nothing, where every move is
-    /// equally likely, as the player `strategy:FILE` moves there.
-    pub fn policy(&self, tree: &Tree, sim: &mut dyn Simulator) -> Result<(Policy, usize)> {
+    /// The strategy as probabilities on the tree of a game, and the number of information sets that it does not know. There
+    /// every move is equally likely, as the player `strategy:FILE` moves.
+    ///
+    /// # Errors
+    /// If the strategy is of another game.
+    pub fn policy(&self, tree: &Tree, sim: &mut dyn Simulator) -> Result<(Policy, usize), Error> {
         let mut weights = vec![0.0; tree.n_sequences()];
         let mut silent = 0;
         for (player, &role) in tree.players.iter().enumerate() {
             let table = self.table(sim.roles(), role)?;
-            table.check(sim, role).with_context(|| self.context())?;
+            table.check(sim, role).map_err(|fault| self.does_not_fit(fault))?;
             for set in &tree.infosets()[tree.infosets_of(player)] {
                 let view: Vec<Told> = tree.view(set).iter().map(|round| tell(sim, role, round)).collect();
                 let policy = table.policy(&view);
@@ -78,7 +87,7 @@ impl Strategy {
                     let Some(sequence) = set.sequences().find(|&s| sim.move_text(role, tree.move_of(s)) == mv) else {
                         let name = &sim.roles()[role.0 as usize];
                         let at = tree.view_text(set, sim);
-                        bail!("{}: `{mv}` is not legal for {name} {at}", self.context());
+                        return Err(self.other_game(format!("`{mv}` is not legal for {name} {at}")));
                     };
                     weights[sequence] = *p;
                 }
@@ -87,9 +96,19 @@ impl Strategy {
         Ok((Policy::proportional(tree, &weights), silent))
     }
 
-    /// What to say when the rules do not know what the strategy speaks of.
-    pub fn context(&self) -> String {
-        format!("the strategy in `{}`, for {}", self.file, self.game)
+    /// The error that the rules do not know a move or percept of the strategy.
+    pub(crate) fn does_not_fit(&self, error: impl Into<BeliefError>) -> Error {
+        match error.into() {
+            BeliefError::Fault(Fault::OtherGame(wrong)) => self.other_game(wrong),
+            other => Error::Belief(other),
+        }
+    }
+
+    fn other_game(&self, wrong: String) -> Error {
+        Error::OtherGame {
+            path: self.path.clone(),
+            wrong: format!("the strategy is for {}, and {wrong}", self.game),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Players that go by what was learned: `cfr:net=DIR,table=on|off,trust=N,opponents=uniform|net`.
+//! Players that go by what was learned: `cfr:net=DIR,table=on|off,trust=N,purify=P,opponents=uniform|net`.
 
-use super::Options;
+use super::options::Options;
+use crate::Error;
 use crate::engine::Engine;
-use crate::learned::Folder;
-use anyhow::{Result, anyhow, bail};
+use crate::training_folder::TrainingFolder;
 use belief::SamplerKind;
 use game::Player;
 use learn::{Blueprint, LearnedHorizon, LearnedOpponents};
@@ -11,103 +11,91 @@ use search::{Cfr, CfrOptions, Tools};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was learned, and how far it is trusted.
+/// What was learned, and how it is used in play.
 #[derive(Clone, Debug)]
-pub struct Net {
-    folder: Option<Folder>,
+pub struct LearnedSpec {
+    source: Source,
     /// Whether views are looked up in the table.
     table: bool,
-    /// How often a view must have been met in training to be played by heart.
+    /// Visits in training from which a view is played by the table alone.
     trust: u32,
-    /// Moves of the table that are played less often than this are not played, in thousandths.
+    /// The probability below which moves of the table are not played, in thousandths.
     purify: u32,
     /// Whether histories are sampled as if the others played by the network.
     opponents: bool,
-    /// Read once, for all matches.
-    loaded: Arc<Mutex<Option<Arc<Blueprint>>>>,
 }
 
-impl PartialEq for Net {
-    fn eq(&self, other: &Net) -> bool {
-        let told = |net: &Net| (net.folder.clone(), net.table, net.trust, net.purify, net.opponents);
-        told(self) == told(other)
-    }
+/// Where the blueprint comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// A folder, read once for all matches.
+    Folder(TrainingFolder, Arc<Mutex<Option<Arc<Blueprint>>>>),
+    /// A training in progress.
+    Memory(Arc<Blueprint>),
 }
 
-/// How often a view must have been met where nothing is said.
+/// The default of `trust`.
 const TRUST: u32 = 100;
-/// And how often a move must be played to be played at all.
-const PURIFY: u32 = 0;
 
-impl Net {
-    pub(super) fn parse(options: &mut Options<'_>) -> Result<Option<Net>> {
-        let Some(folder) = options.named("net") else {
-            return Ok(None);
-        };
-        let table = match options.named("table") {
-            None | Some("on") => true,
-            Some("off") => false,
-            Some(other) => bail!("table is on or off, not `{other}`"),
-        };
-        let opponents = match options.named("opponents") {
-            None | Some("uniform") => false,
-            Some("net") => true,
-            Some(other) => bail!("opponents are uniform or net, not `{other}`"),
-        };
-        let purify = match options.named("purify").map(str::parse::<f64>) {
-            None => PURIFY,
-            Some(Ok(p)) if (0.0..=1.0).contains(&p) => (1000.0 * p) as u32,
-            Some(_) => bail!("purify must be a probability between 0 and 1"),
-        };
-        Ok(Some(Net {
-            purify,
-            folder: Some(Folder::new(Path::new(folder))),
-            table,
-            trust: options
-                .named_number("trust", u64::from(TRUST))?
-                .min(u64::from(u32::MAX)) as u32,
-            opponents,
-            loaded: Arc::default(),
-        }))
+impl LearnedSpec {
+    /// By options of `cfr`; none without `net`.
+    pub(super) fn new(options: &Options) -> Option<LearnedSpec> {
+        let folder = TrainingFolder::new(Path::new(options.text("net")?));
+        Some(LearnedSpec {
+            source: Source::Folder(folder, Arc::default()),
+            table: options.is_on("table"),
+            trust: options.value("trust"),
+            purify: (1000.0 * options.value::<f64>("purify")) as u32,
+            opponents: options.text("opponents") == Some("net"),
+        })
     }
 
-    /// The files that it is read from.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.folder
-            .as_ref()
-            .map_or(Vec::new(), |folder| folder.files(self.table))
-    }
-
-    /// What a training has come to so far.
-    pub fn of(blueprint: Arc<Blueprint>) -> Net {
-        Net {
-            folder: None,
+    /// By what a training has come to so far.
+    pub fn of(blueprint: Arc<Blueprint>) -> LearnedSpec {
+        LearnedSpec {
+            source: Source::Memory(blueprint),
             table: true,
             trust: TRUST,
-            purify: PURIFY,
+            purify: 0,
             opponents: false,
-            loaded: Arc::new(Mutex::new(Some(blueprint))),
         }
     }
 
-    fn blueprint(&self, engine: &Engine) -> Result<Arc<Blueprint>> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The files that decide how the player plays.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        match &self.source {
+            Source::Folder(folder, _) => folder.files(self.table),
+            Source::Memory(_) => Vec::new(),
+        }
+    }
+
+    fn blueprint(&self, engine: &Engine) -> Result<Arc<Blueprint>, Error> {
+        let (folder, loaded) = match &self.source {
+            Source::Memory(blueprint) => return Ok(blueprint.clone()),
+            Source::Folder(folder, loaded) => (folder, loaded),
+        };
+        let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(blueprint) = &*loaded {
             return Ok(blueprint.clone());
         }
-        let folder = self.folder.as_ref().ok_or_else(|| anyhow!("nothing was learned"))?;
         let blueprint = folder.blueprint(engine, self.table)?;
         *loaded = Some(blueprint.clone());
         Ok(blueprint)
     }
 
-    /// It, as a search uses it.
-    pub fn horizon(&self, engine: &Engine) -> Result<LearnedHorizon> {
+    /// The blueprint as a search uses it at its depth limit.
+    ///
+    /// # Errors
+    /// If the files cannot be read or do not fit the game.
+    pub fn horizon(&self, engine: &Engine) -> Result<LearnedHorizon, Error> {
         let horizon = LearnedHorizon::new(self.blueprint(engine)?, self.table.then_some(self.trust));
         Ok(horizon.purified(self.purify as f32 / 1000.0))
     }
 
-    /// Somebody who plays by it.
+    /// A player that goes by the blueprint.
+    ///
+    /// # Errors
+    /// If the files cannot be read or do not fit the game.
     pub fn player(
         &self,
         engine: &Engine,
@@ -115,12 +103,10 @@ impl Net {
         sampler: SamplerKind,
         belief: &belief::Options,
         options: CfrOptions,
-    ) -> Result<Box<dyn Player>> {
-        let blueprint = self.blueprint(engine)?;
-        let horizon = self.horizon(engine)?;
-        let mut player = Cfr::new(tools, sampler, belief, options, Box::new(horizon))?;
+    ) -> Result<Box<dyn Player>, Error> {
+        let mut player = Cfr::new(tools, sampler, belief, options, Box::new(self.horizon(engine)?))?;
         if self.opponents {
-            player.set_opponents(Box::new(LearnedOpponents(blueprint)))?;
+            player.set_opponents(Box::new(LearnedOpponents(self.blueprint(engine)?)))?;
         }
         Ok(Box::new(player))
     }

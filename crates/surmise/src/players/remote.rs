@@ -1,8 +1,9 @@
-//! `remote:HOST:PORT,play=…,start=…,protocol=…`: a player that speaks the GGP protocol.
+//! `remote:HOST:PORT,play=…,start=…,protocol=…`: a player elsewhere that speaks the GGP protocol.
 
-use super::Options;
+use super::PlayerSpecError;
+use super::options::Options;
+use crate::Error;
 use crate::engine::Engine;
-use anyhow::{Context, Result, anyhow};
 use game::RoleId;
 use ggp::http::Peer;
 use ggp::{Clocks, Host, Remote, Variant};
@@ -17,32 +18,30 @@ pub(super) struct RemoteSpec {
 }
 
 impl RemoteSpec {
-    pub fn parse(player: &str, text: &str) -> Result<RemoteSpec> {
-        let (peer, options) = text.split_once(',').unwrap_or((text, ""));
-        let peer =
-            Peer::parse(peer).with_context(|| format!("`{player}` needs HOST:PORT, as in remote:127.0.0.1:9147"))?;
-        let mut options = Options::parse(player, options)?;
-        let usual = Clocks::default();
-        let clocks = Clocks {
-            start: options.named_number("start", usual.start)?,
-            play: options.named_number("play", usual.play)?,
-            ..usual
-        };
-        let variant = options.choice("protocol")?;
-        options.finish()?;
-        Ok(RemoteSpec { peer, clocks, variant })
+    pub fn new(options: &Options) -> Result<RemoteSpec, PlayerSpecError> {
+        let peer = Peer::parse(options.text("address").unwrap_or_default());
+        let peer = peer.ok_or_else(|| options.wrong("address", "must be HOST:PORT, as in remote:127.0.0.1:9147"))?;
+        Ok(RemoteSpec {
+            peer,
+            clocks: Clocks {
+                start: options.value("start"),
+                play: options.value("play"),
+                ..Clocks::default()
+            },
+            variant: options.maybe("protocol"),
+        })
     }
 
-    pub fn guest(&self, engine: &Engine, role: RoleId) -> Result<Remote> {
+    pub fn guest(&self, engine: &Engine, role: RoleId) -> Result<Remote, Error> {
         let roles = engine.state_simulator().roles().to_vec();
         let variant = self.variant.unwrap_or_else(|| usual_variant(&engine.rules));
         let host = Host::new(&match_id("match"), &engine.rules, &roles, variant, self.clocks, None);
-        let host = host.map_err(|why| anyhow!(why))?;
+        let host = host.map_err(Error::Ggp)?;
         Ok(host.guest(self.peer.clone(), role.0 as usize))
     }
 }
 
-/// How a game is played over the wire if nobody says otherwise.
+/// The dialect in which a game is played over the wire unless another one is asked for.
 pub fn usual_variant(rules: &gdl::Rules) -> Variant {
     match rules.gdl2 {
         true => Variant::Gdl2b,
@@ -50,8 +49,8 @@ pub fn usual_variant(rules: &gdl::Rules) -> Variant {
     }
 }
 
-/// A name for a match that no other match has: letters, digits, `.` and `_`, at most 40 of them, whatever the game is called. The protocol allows `-`
-/// too, but some players' readers do not (ggp-rs).
+/// A unique name for a match: letters, digits, `.` and `_`, at most 40 of them, whatever the game is called. The protocol
+/// allows `-` too, but the readers of some players do not (ggp-rs).
 pub fn match_id(game: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let word: String = game
@@ -92,18 +91,6 @@ mod tests {
                 "{id}"
             );
             assert!(!id.contains(".."), "{id}");
-        }
-    }
-
-    #[test]
-    fn players_elsewhere_are_read() {
-        let spec = RemoteSpec::parse("remote:a:1,play=3", "a:1,play=3,protocol=gdl2a").unwrap();
-        assert_eq!(
-            (spec.clocks.play, spec.clocks.start, spec.variant),
-            (3, 10, Some(Variant::Gdl2a))
-        );
-        for wrong in ["a", "a:1,pace=3", "a:1,play=x", "a:1,protocol=gdl9"] {
-            assert!(RemoteSpec::parse(wrong, wrong).is_err(), "{wrong}");
         }
     }
 }

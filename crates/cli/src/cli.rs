@@ -1,0 +1,131 @@
+//! The command line: one definition for parsing, help, completions and man pages.
+
+use crate::commands::{
+    belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, show,
+    solve, trace, train,
+};
+use crate::{interrupt, output, progress};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
+use std::process::ExitCode;
+
+/// A general game player for games with hidden information.
+///
+/// Give Surmise the rules of any game in GDL-II and it reads, checks and plays it. GAME is a rules file, `-` for standard
+/// input, or a name from the catalogue with parameters, such as `krieg-tictactoe:size=5,line=4`.
+#[derive(Parser)]
+#[command(name = "surmise", version, about, long_about, max_term_width = 100, after_help = EXIT_STATUS)]
+struct Cli {
+    /// No progress and no notes on standard error; errors are still printed
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);
+3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C or SIGTERM, with what was done printed and kept.";
+
+#[derive(Subcommand)]
+enum Command {
+    Match(match_::Args),
+    Show(show::Args),
+    Games(games::Args),
+    Players(players::Args),
+    Check(check::Args),
+    Fmt(fmt::Args),
+    Trace(trace::Args),
+    Belief(belief::Args),
+    Explain(explain::Args),
+    Solve(solve::Args),
+    Train(train::Args),
+    Bench(bench::Args),
+    Lab(lab::Args),
+    Replay(replay::Args),
+    Player(player::Args),
+    Manage(manage::Args),
+    Compliance(compliance::Args),
+    /// Print a completion script for a shell
+    ///
+    /// The script asks this program for completions, so that names of games and players are completed too. For bash:
+    /// `source <(surmise completions bash)`.
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    Man(man::Args),
+}
+
+const GREETING: &str = "\
+Surmise plays games with hidden information from their rules alone.
+
+  surmise match krieg-tictactoe   HyperPlay against a random player, in the dark
+  surmise games                   the games that come with it; `surmise show monty-hall` explains one
+  surmise check my-game.kif       what is wrong with rules of your own, and what to write instead
+
+`surmise --help` lists every command, `surmise COMMAND --help` explains one.
+";
+
+/// Runs the program and returns its exit status.
+pub fn run() -> ExitCode {
+    CompleteEnv::with_factory(Cli::command).complete();
+    let cli = Cli::parse();
+    if cli.quiet {
+        progress::be_quiet();
+    }
+    let Some(command) = cli.command else {
+        output::print(GREETING);
+        return ExitCode::SUCCESS;
+    };
+    let outcome = match command {
+        Command::Match(args) => match_::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Player(args) => player::run(&args),
+        Command::Players(args) => players::run(&args),
+        Command::Manage(args) => manage::run(&args),
+        Command::Compliance(args) => compliance::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Games(args) => games::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Belief(args) => belief::run(&args),
+        Command::Solve(args) => solve::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Lab(args) => lab::run(&args),
+        Command::Completions { shell } => completions(shell),
+        Command::Man(args) => man::run(&args, &Cli::command()),
+    };
+    outcome.unwrap_or_else(|error| {
+        output::error(&format!("{error:#}"));
+        match interrupt::is_raised() {
+            true => ExitCode::from(interrupt::STOPPED),
+            false => ExitCode::FAILURE,
+        }
+    })
+}
+
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    let name = shell.to_string();
+    let shells = clap_complete::env::Shells::builtins();
+    let found = shells
+        .completer(&name)
+        .ok_or_else(|| anyhow::anyhow!("there are no completions for {name}"))?;
+    found.write_registration("COMPLETE", "surmise", "surmise", "surmise", &mut script)?;
+    output::print(&String::from_utf8(script)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

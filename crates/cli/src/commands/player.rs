@@ -1,0 +1,91 @@
+//! `surmise player`: a player that managers elsewhere can call.
+
+use crate::{interrupt, log, output};
+use anyhow::{Context, Result};
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use surmise::game::Seed;
+use surmise::ggp::http::Limits;
+use surmise::ggp::{Options, Server, Variant};
+use surmise::{PlayerSpec, WirePlayers};
+
+/// Serve a player to GGP managers
+///
+/// Plays any GDL-I or GDL-II game that a manager starts, for one role of it, and answers in time: with the player that was
+/// asked for, or with a quick one where that fails. The manager's dialect is found out from its messages. Ctrl-C ends it.
+///
+/// Without --with the player is hp where something is hidden and uct elsewhere. Players that were given a number stop
+/// there; without one they use the clock.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Port to listen on; 0 for any that is free
+    #[arg(long, default_value_t = 9147, value_name = "PORT")]
+    port: u16,
+    /// Address to listen on; 0.0.0.0 lets other machines in
+    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
+    bind: IpAddr,
+    /// Who plays (as in `surmise match`)
+    #[arg(long, value_name = "PLAYER", add = clap_complete::ArgValueCompleter::new(crate::complete::players))]
+    with: Option<String>,
+    /// Matches at a time
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    max_matches: usize,
+    /// Connections at a time
+    #[arg(long, default_value_t = 256, value_name = "N")]
+    max_connections: usize,
+    /// Bytes of a message
+    #[arg(long, default_value_t = Limits::default().body, value_name = "BYTES")]
+    max_body: usize,
+    /// Seconds that a message may take to arrive
+    #[arg(long, default_value_t = Limits::default().time.as_secs(), value_name = "S")]
+    max_wait: u64,
+    /// The name it gives to INFO: one word
+    #[arg(long, default_value = "Surmise", value_name = "NAME")]
+    name: String,
+    /// What managers speak: gdl2b, gdl2a or gdl1, if it is not to be found out
+    #[arg(long, value_name = "DIALECT")]
+    protocol: Option<Variant>,
+    /// Seed of the players
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    #[command(flatten)]
+    log: log::LogArgs,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode> {
+    log::start(&args.log);
+    let word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    anyhow::ensure!(
+        !args.name.is_empty() && args.name.chars().all(word),
+        "a name is one word of letters, digits, `.`, `_` and `-`, not `{}`",
+        args.name
+    );
+    let spec = args.with.as_deref().map(PlayerSpec::parse).transpose()?;
+    let players = WirePlayers::new(spec, Seed(args.seed))?;
+    let options = Options {
+        bind: SocketAddr::new(args.bind, args.port),
+        name: args.name.clone(),
+        max_matches: args.max_matches.max(1),
+        max_connections: args.max_connections.max(1),
+        limits: Limits {
+            body: args.max_body.max(1),
+            time: Duration::from_secs(args.max_wait.max(1)),
+            ..Limits::default()
+        },
+        variant: args.protocol,
+        ..Options::default()
+    };
+    let server = Server::bind(options, Arc::new(players));
+    let server = server.with_context(|| format!("cannot listen on {}:{}", args.bind, args.port))?;
+    let handle = server.handle()?;
+    output::print(&format!("{} listens on {}\n", args.name, server.address()?));
+    let serving = std::thread::spawn(|| server.serve());
+    let stop = interrupt::flag();
+    while !stop.is_raised() && !serving.is_finished() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    handle.stop();
+    Ok(ExitCode::SUCCESS)
+}

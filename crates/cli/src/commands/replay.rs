@@ -1,0 +1,180 @@
+//! `surmise replay`: whether a record is what the rules say.
+
+use crate::commands::JSON_VERSION;
+use crate::{open, output};
+use anyhow::{Context, Result, anyhow};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use surmise::engine::{Engine, EngineKind};
+use surmise::game::{RoleId, Simulator};
+use surmise::ggp::kif;
+use surmise::referee::Record;
+use surmise::{gdl, ground, referee};
+
+/// Check a record of a match against its rules
+///
+/// Plays the moves of each record again and compares every state, every percept and the goals; then writes the record anew
+/// and compares it byte for byte.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Records, as `surmise match --record` writes them
+    #[arg(required = true, value_name = "RECORD")]
+    records: Vec<String>,
+    /// Also write XML for viewers into this folder: MATCH-ROLE/step_N.xml, with what each role may see
+    ///
+    /// What a role sees is what `sees_xml` says in the rules or in the view file; without such rules, in a game that hides
+    /// something, its percepts.
+    #[arg(long, value_name = "DIR")]
+    views: Option<PathBuf>,
+    /// One JSON object a line for each record
+    #[arg(long)]
+    json: bool,
+    /// Rules for `(sees_xml ROLE TERM)`, for --views
+    #[arg(long, value_name = "FILE", requires = "views")]
+    view: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let mut failed = false;
+    for path in &args.records {
+        let checked = check(path).and_then(|record| write_views(args, &record).map(|()| record));
+        match checked {
+            Ok(record) if args.json => {
+                let goals: serde_json::Map<_, _> = record
+                    .roles
+                    .iter()
+                    .cloned()
+                    .zip(record.goals.iter().map(|g| json!(g)))
+                    .collect();
+                output::json(&json!({
+                    "version": JSON_VERSION, "record": path, "ok": true, "rounds": record.rounds.len(),
+                    "complete": record.complete, "goals": goals,
+                }));
+            }
+            Ok(record) => {
+                let goals: Vec<String> = record
+                    .roles
+                    .iter()
+                    .zip(&record.goals)
+                    .map(|(r, g)| format!("{r} {g}"))
+                    .collect();
+                output::print(&format!(
+                    "{path}: {} rounds, {}\n",
+                    record.rounds.len(),
+                    goals.join(", ")
+                ));
+            }
+            Err(error) => {
+                failed = true;
+                if args.json {
+                    let error = format!("{error:#}");
+                    output::json(&json!({"version": JSON_VERSION, "record": path, "ok": false, "error": error}));
+                } else {
+                    output::error(&format!("{path}: {error:#}"));
+                }
+            }
+        }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn check(path: &str) -> Result<Record> {
+    let text = std::fs::read_to_string(path).context("cannot be read")?;
+    let value = serde_json::from_str(&text).context("is not JSON")?;
+    let record = Record::from_json(&value)?;
+    let reading = gdl::read(&record.rules, &gdl::Options::default());
+    if !reading.is_playable() {
+        return Err(anyhow!("its rules cannot be played:\n{}", reading.render("gameText")));
+    }
+    let mut rules = reading.rules;
+    rules.announce_moves();
+    let engine = Engine::new(&rules, &open::engine_options(EngineKind::Auto, true))?;
+    referee::replay(&record, engine.state_simulator().as_mut())?;
+    let again = format!("{}\n", record.to_json());
+    if again != text {
+        return Err(anyhow!(
+            "the record says the same, but in other bytes than Surmise writes"
+        ));
+    }
+    Ok(record)
+}
+
+fn write_views(args: &Args, record: &Record) -> Result<()> {
+    let Some(folder) = &args.views else {
+        return Ok(());
+    };
+    let more = match &args.view {
+        None => String::new(),
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?,
+    };
+    let hidden = gdl::read(&record.rules, &gdl::Options::default()).rules.information() == gdl::Information::Hidden;
+    let mut sight = Sight::new(&record.rules, &more)?;
+    let files = referee::views(record, hidden, |role, at| match &mut sight {
+        Some(sight) => sight.shown(role, &record.states[at]),
+        None => Ok(at
+            .checked_sub(1)
+            .map_or(Vec::new(), |t| record.rounds[t].percepts[role].clone())),
+    })?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = written.and_then(|()| std::fs::write(&path, text));
+        written.with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
+/// The name that `sees_xml` goes by while it is evaluated.
+const SIGHT: &str = "surmise_sight";
+
+/// What roles are shown of a state, by the rules for `sees_xml`. They are asked for as legal moves, which are derived from a
+/// state in the same way.
+struct Sight {
+    sim: Box<dyn Simulator>,
+}
+
+impl Sight {
+    /// Nothing if there are no such rules.
+    fn new(rules: &str, more: &str) -> Result<Option<Sight>> {
+        // The reader leaves `sees_xml` out of a game, so it has another name here.
+        let mut found = false;
+        let rename = |name: &str| match name.eq_ignore_ascii_case("sees_xml") {
+            true => {
+                found = true;
+                SIGHT.to_owned()
+            }
+            false => name.to_owned(),
+        };
+        let text = kif::map_names(&format!("{rules}\n{more}\n"), rename);
+        if !found {
+            return Ok(None);
+        }
+        let text = format!("{text}\n(<= (legal ?r ({SIGHT} ?t)) (role ?r) ({SIGHT} ?r ?t))\n");
+        let reading = gdl::read(&text, &gdl::Options::default());
+        if !reading.is_playable() {
+            return Err(anyhow!(
+                "the rules for `sees_xml` cannot be used:\n{}",
+                reading.render("gameText and view")
+            ));
+        }
+        let sim = Box::new(ground::Reference::new(&reading.rules)?);
+        Ok(Some(Sight { sim }))
+    }
+
+    fn shown(&mut self, role: usize, state: &[String]) -> Result<Vec<String>> {
+        let role = RoleId(role as u16);
+        let state = self.sim.state_of(state);
+        let state = state.ok_or_else(|| anyhow!("a state of the record cannot be shown"))?;
+        let mut moves = Vec::new();
+        self.sim.legal(&state, role, &mut moves)?;
+        let texts = moves.iter().map(|&m| self.sim.move_text(role, m));
+        let terms = texts.filter_map(|text| {
+            text.strip_prefix('(')?
+                .strip_prefix(SIGHT)?
+                .strip_prefix(' ')?
+                .strip_suffix(')')
+        });
+        Ok(terms.map(str::to_owned).collect())
+    }
+}

@@ -1,0 +1,310 @@
+//! `surmise solve`: strategies that nobody can exploit.
+
+use crate::commands::JSON_VERSION;
+use crate::{complete, interrupt, open, output, progress, threads};
+use anyhow::{Result, bail};
+use clap_complete::ArgValueCompleter;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use surmise::learn::Response;
+use surmise::solve::{BuildError, Infoset, Limits, LpError};
+use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, SolveProgress, files};
+
+/// Solve a game: what every role should do, and what that is worth
+///
+/// Plays out every history, then finds a strategy for each role. `auto` is exact where that is quick: with one role against
+/// nature the best response, with two roles whose goals sum to a constant the linear program (`lp`), unless the game is
+/// large. Otherwise strategies are improved until --iterations, --seconds or --until is reached, whichever comes first, by
+/// cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which sample.
+///
+/// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It is
+/// computed exactly, whatever the algorithm.
+///
+/// The same seed and iterations give the same bytes on any number of threads. Ctrl-C prints what there is. A saved
+/// strategy plays as `strategy:FILE` in `surmise match`; --rate tells what one is worth.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Rules file or game of the catalogue
+    #[arg(add = ArgValueCompleter::new(complete::games))]
+    game: String,
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome
+    #[arg(long, default_value = "auto", value_name = "A")]
+    algorithm: Method,
+    /// Iterations at most; 1000 if nothing is said, a million for those that sample
+    #[arg(long, value_name = "N")]
+    iterations: Option<u64>,
+    /// Seconds at most, building the tree not counted
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
+    /// Stop once NashConv is no more than this
+    #[arg(long, value_name = "NASHCONV")]
+    until: Option<f64>,
+    /// Histories that the game may have
+    #[arg(long, default_value_t = Limits::default().histories, value_name = "N")]
+    limit: u64,
+    /// Seed of the algorithms that sample
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Threads to work on; all cores if nothing is said
+    #[arg(long, value_name = "N", value_parser = threads::parse)]
+    threads: Option<usize>,
+    /// Information sets of each role to print
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    top: usize,
+    /// Solve nothing: rate a file that --save wrote, or a player that tells its probabilities (cfr)
+    #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
+    rate: Option<String>,
+    /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not followed, and
+    /// bounds are given. The table is rated; where it knows nothing, moves are random
+    #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
+    walk: Option<f64>,
+    /// Write the strategy to a file that the player `strategy:FILE` reads
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Write the game as an extensive form file for Gambit and OpenSpiel
+    #[arg(long, value_name = "FILE")]
+    efg: Option<PathBuf>,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let time = match args.seconds.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(time)) => Some(time),
+        Some(Err(_)) => bail!("--seconds must be a number of seconds that is not negative"),
+    };
+    let options = SolveOptions {
+        method: args.algorithm,
+        iterations: args.iterations,
+        time,
+        until: args.until,
+        histories: args.limit,
+        seed: args.seed,
+        threads: args.threads.unwrap_or_else(threads::all_cores),
+        stop: interrupt::flag(),
+    };
+    options.check()?;
+    let game = open::game(&args.game)?;
+    if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
+        return walk(&game, what, ignore, args.json);
+    }
+    let shown = progress::spinner("building the tree");
+    let tree = game.tree(&options, &mut |p| tell(&shown, p));
+    shown.finish();
+    let tree = match tree {
+        Err(Error::Tree(error @ BuildError::TooLarge { .. })) => bail!(
+            "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game; \
+             players such as hp2 and ismcts need no tree, and --rate cfr:net=DIR --walk does not either)"
+        ),
+        other => other?,
+    };
+    if let Some(path) = &args.efg {
+        let mut text = Vec::new();
+        tree.write_efg(&mut text)?;
+        save(path, &text)?;
+    }
+    let shown = progress::spinner("solving");
+    let solution = match &args.rate {
+        Some(what) => tree.rate(what, &options, &mut |p| tell(&shown, p)),
+        None => tree.solve(&options, &mut |p| tell(&shown, p)),
+    };
+    shown.finish();
+    let solution = solution.map_err(|error| match error {
+        Error::Lp(LpError::Roles(_) | LpError::NotConstantSum | LpError::Stopped) => {
+            anyhow::anyhow!(error).context("`--algorithm cfr+` has an answer at any time, for any game")
+        }
+        other => other.into(),
+    })?;
+    if let Some(path) = &args.save {
+        save(path, solution.to_json().as_bytes())?;
+    }
+    output::print(&match args.json {
+        true => solution.to_json(),
+        false => Report { args, solution }.text(),
+    });
+    Ok(interrupt::exit_code())
+}
+
+/// Shows how far the work is.
+fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
+    match progress {
+        SolveProgress::Histories(histories) => shown.set_message(|| format!("{histories} histories")),
+        SolveProgress::Program(steps, gap) => shown.set_message(|| format!("{steps} steps, gap {} points", small(gap))),
+        SolveProgress::Iterations(iterations, nash_conv) => {
+            shown.set_message_now_and_then(|| format!("{iterations} iterations, NashConv {}", small(nash_conv())));
+        }
+        SolveProgress::Asked(done, all) => shown.set_message(|| format!("{done} of {all} information sets")),
+        SolveProgress::Fallback(error) => output::note(&format!("{error}; cfr+ instead")),
+    }
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    files::write(path, bytes)?;
+    output::note(&format!("wrote `{}`", path.display()));
+    Ok(())
+}
+
+/// Bounds on what each role can get against a table that was learned.
+fn walk(game: &Game, what: &str, ignore: f64, as_json: bool) -> Result<ExitCode> {
+    if !(0.0..1.0).contains(&ignore) {
+        bail!("--walk must be a probability below 1");
+    }
+    let started = Instant::now();
+    let shown = progress::spinner("walking the views of every role");
+    let bounds = game.rate_learned(what, ignore, &interrupt::flag());
+    shown.finish();
+    let bounds = bounds?;
+    let seconds = started.elapsed().as_secs_f64();
+    let states: u64 = bounds.iter().map(|b| b.response.states).sum();
+    if as_json {
+        let by_role = |of: fn(&ResponseBounds) -> f64| -> Map<String, Value> {
+            bounds.iter().map(|b| (b.role.clone(), json!(of(b)))).collect()
+        };
+        output::json(&json!({
+            "version": JSON_VERSION,
+            "game": game.name(),
+            "algorithm": what,
+            "best_response_low": by_role(|b| b.response.low),
+            "best_response_high": by_role(|b| b.response.high),
+            "ignored_below": ignore,
+            "states": states,
+            "seconds": seconds,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = format!("{}: {what}, {states} states in {seconds:.1} s\n", game.name());
+    for bound in &bounds {
+        let Response { low, high, .. } = bound.response;
+        let _ = match high - low < 5e-3 {
+            true => writeln!(out, "{}: {low:.2} points by best response", bound.role),
+            false => writeln!(out, "{}: {low:.2} to {high:.2} points by best response", bound.role),
+        };
+    }
+    output::print(&out);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A number of points that may be very small.
+fn small(points: f64) -> String {
+    match points.abs() {
+        0.0 => "0".to_owned(),
+        x if x < 1e-4 => format!("{x:.1e}"),
+        _ => format!("{points:.6}"),
+    }
+}
+
+struct Report<'a> {
+    args: &'a Args,
+    solution: Solution<'a>,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let mut out = format!(
+            "{}: {} histories, {} information sets (tree in {:.3} s)\n",
+            self.solution.tree.game().name(),
+            self.solution.tree.tree.histories,
+            self.solution.tree.tree.infosets().len(),
+            self.solution.tree.seconds
+        );
+        let gap = small(self.solution.nash_conv());
+        let seconds = self.solution.seconds;
+        let share = self.solution.nash_conv() / self.solution.payoff_range();
+        let _ = match &self.solution.how {
+            How::Optimum => writeln!(out, "One role against nature: the exact optimum"),
+            How::Lp(steps) => writeln!(
+                out,
+                "lp: the equilibrium in {seconds:.3} s ({steps} steps), NashConv {gap} points"
+            ),
+            How::Iterated(algorithm, iterations) => writeln!(
+                out,
+                "{}: {iterations} iterations in {seconds:.3} s ({:.0} a second), NashConv {gap} points",
+                algorithm.name(),
+                *iterations as f64 / seconds.max(1e-9)
+            ),
+            How::Read(0) => writeln!(out, "the strategies of the file: NashConv {gap} points"),
+            How::Asked(player) => writeln!(
+                out,
+                "{player}, asked in every information set in {seconds:.1} s: NashConv {gap} points, {share:.5} of the \
+                 payoffs' range"
+            ),
+            How::Read(silent) => writeln!(
+                out,
+                "the strategies of the file, and random moves in {silent} information sets that it does not know: NashConv {gap} points"
+            ),
+        };
+        let unasked =
+            self.args.algorithm == Method::Auto && self.args.iterations.is_none() && self.args.seconds.is_none();
+        if unasked && self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {
+            out.push_str(
+                "The game is large: --until, --seconds or --iterations for a closer answer, --algorithm lp for the exact \
+                 one, which may take long.\n",
+            );
+        }
+        if !self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {
+            let why = match self.solution.values.len() {
+                2 => "The goals do not sum to a constant",
+                _ => "There are more than two roles",
+            };
+            let _ = writeln!(
+                out,
+                "{why}: these strategies need not approach an equilibrium; NashConv tells how far they are from one."
+            );
+        }
+        for player in 0..self.solution.values.len() {
+            self.text_of(player, &mut out);
+        }
+        out
+    }
+
+    /// A role's value, and what it does after each view, early decisions first.
+    fn text_of(&self, player: usize, out: &mut String) {
+        let (value, best) = (self.solution.values[player], self.solution.best[player]);
+        let _ = write!(out, "\n{}: {value:.6} points", self.solution.role(player));
+        if best - value > 1e-6 {
+            let _ = write!(out, ", {best:.6} by best response");
+        }
+        out.push('\n');
+        let (tree, sim) = (&self.solution.tree.tree, self.solution.tree.sim.as_ref());
+        let mut sets: Vec<&Infoset> = tree.infosets()[tree.infosets_of(player)].iter().collect();
+        sets.sort_by_key(|set| tree.view(set).len());
+        let shown = &sets[..sets.len().min(self.args.top)];
+        let views: Vec<String> = shown.iter().map(|set| tree.view_text(set, sim)).collect();
+        let widths = views.iter().map(|v| v.chars().count());
+        let width = widths.filter(|&w| w <= WIDE).max().unwrap_or(0);
+        let role = tree.players[player];
+        for (set, view) in shown.iter().zip(&views) {
+            let often = |s: usize| self.solution.policy.0[s];
+            let action = |s: usize| {
+                let mv = sim.move_text(role, tree.move_of(s));
+                format!("{mv} {:.4}", often(s))
+            };
+            // Of many moves, only those that are played are shown.
+            let told = |s: &usize| set.n <= FEW || often(*s) >= 5e-5;
+            let mut actions: Vec<String> = set.sequences().filter(told).map(action).collect();
+            if actions.len() < set.n as usize {
+                actions.push("others never".to_owned());
+            }
+            let gap = match view.chars().count() > width {
+                true => "\n    ",
+                false => "  ",
+            };
+            let _ = writeln!(out, "  {view:width$}{gap}{}", actions.join("  "));
+        }
+        if shown.len() < sets.len() {
+            let rest = sets.len() - shown.len();
+            let _ = writeln!(out, "  and {rest} more information sets (--top, --json or --save)");
+        }
+    }
+}
+
+/// Moves that are shown even if they are never played.
+const FEW: u32 = 3;
+
+/// Views that are longer than this get a line of their own.
+const WIDE: usize = 60;

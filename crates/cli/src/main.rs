@@ -1,0 +1,19 @@
+//! The `surmise` program: arguments, printing, progress and signals around the library `surmise`.
+//!
+//! Each command is a file in `commands/` that reads its arguments, asks the library and prints the answer.
+
+mod cli;
+mod commands;
+mod complete;
+mod interrupt;
+mod log;
+mod open;
+mod output;
+mod progress;
+mod threads;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,0 +1,66 @@
+//! Games that arguments name, opened with progress.
+
+use crate::{interrupt, progress};
+use anyhow::{Context, Result};
+use surmise::engine::{EngineKind, EngineOptions};
+use surmise::{Game, GameText};
+
+/// The text of a game: standard input for `-`, a file, or a game of the catalogue.
+pub fn text(game: &str) -> Result<GameText> {
+    if game == "-" {
+        return GameText::read("<stdin>", std::io::stdin().lock()).context("cannot read standard input");
+    }
+    Ok(GameText::find(game)?)
+}
+
+/// Options of an engine that Ctrl-C ends.
+pub fn engine_options(kind: EngineKind, native: bool) -> EngineOptions {
+    let mut options = EngineOptions {
+        kind,
+        native,
+        ..EngineOptions::default()
+    };
+    options.limits.stop = interrupt::flag();
+    options
+}
+
+/// Opens a game with the default engine.
+pub fn game(name: &str) -> Result<Game> {
+    with(&text(name)?, &engine_options(EngineKind::Auto, true))
+}
+
+/// Opens a game with an engine of choice.
+pub fn with(text: &GameText, options: &EngineOptions) -> Result<Game> {
+    let progress = progress::spinner("grounding");
+    let game = Game::with_progress(text, options, &mut |p| {
+        progress.set_message(|| format!("{} rule instances, {} atoms", p.instances, p.atoms));
+    });
+    progress.finish();
+    interrupt::check("the game was not opened")?;
+    Ok(game?)
+}
+
+/// Which engine to use, as an argument.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub enum EngineArg {
+    /// Compiled if the game grounds within its budget, else the reference
+    #[default]
+    Auto,
+    /// Evaluate the rules directly
+    Reference,
+    /// The compiled network, one state at a time
+    Scalar,
+    /// The compiled network, 256 games at a time
+    Lanes,
+}
+
+impl From<EngineArg> for EngineKind {
+    fn from(arg: EngineArg) -> EngineKind {
+        match arg {
+            EngineArg::Auto => EngineKind::Auto,
+            EngineArg::Reference => EngineKind::Reference,
+            EngineArg::Scalar => EngineKind::Scalar,
+            EngineArg::Lanes => EngineKind::Lanes,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Why a player makes a move: what it weighs, what it believes, and how it expects the game to go on.
+
+use crate::players::PlayerSpec;
+use crate::{Error, Game, Unsuitable};
+use belief::SamplerKind;
+use game::{Budget, Decision, RoleId, Seed, State, StopFlag, Told};
+use referee::{Record, Seat};
+use search::{Believer, Line, expected_line};
+use std::collections::BTreeMap;
+
+/// Which decision to explain.
+#[derive(Clone, Debug)]
+pub struct ExplainOptions {
+    /// The round, counted from 1; the last without it.
+    pub round: Option<usize>,
+    /// The role; the first that is not nature without it.
+    pub role: Option<String>,
+    /// The player; the one of the record without it.
+    pub player: Option<String>,
+    /// Likely states to look at.
+    pub top: usize,
+    /// Rounds to look ahead in each of them.
+    pub ahead: usize,
+    /// Ends the work.
+    pub stop: StopFlag,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> Self {
+        ExplainOptions {
+            round: None,
+            role: None,
+            player: None,
+            top: 3,
+            ahead: 6,
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+/// A decision and its reasons.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Names of the roles.
+    pub roles: Vec<String>,
+    /// The role that decides, as a place in the joint move.
+    pub role: usize,
+    /// The round, counted from 1.
+    pub round: usize,
+    /// The player.
+    pub player: String,
+    /// The move, and what the player weighed.
+    pub decision: Decision,
+    /// The likeliest states.
+    pub likely: Vec<LikelyState>,
+    /// Fluents that hold in some of the possible states and not in others, with their probabilities.
+    pub uncertain: BTreeMap<String, f64>,
+}
+
+/// A possible state, and how the game is expected to go on if it is the true one and every role knows it.
+#[derive(Clone, Debug)]
+pub struct LikelyState {
+    /// Its probability.
+    pub p: f64,
+    /// Its fluents.
+    pub fluents: Vec<String>,
+    /// The expected moves.
+    pub line: Line,
+}
+
+/// Playouts by which every role chooses its move in an expected line.
+const LINE_PLAYOUTS: u64 = 50;
+
+impl Game {
+    /// Asks a player to decide in a round of a recorded match, knowing only what its role was told, and explains the
+    /// decision.
+    ///
+    /// # Errors
+    /// If the record has no such round or role, or the player cannot be asked.
+    pub fn explain(&self, record: &Record, options: &ExplainOptions) -> Result<Explanation, Error> {
+        self.check_record(record)?;
+        let role = match (&options.role, self.seating().played().first()) {
+            (Some(name), _) => self.role(name)?,
+            (None, Some(&first)) => RoleId(first as u16),
+            (None, None) => return Err(Error::OtherMatch("the game has no role besides nature".to_owned())),
+        };
+        let at = usize::from(role.0);
+        let last = record.rounds.len();
+        let round = options.round.unwrap_or(last);
+        if !(1..=last).contains(&round) {
+            return Err(Error::OtherMatch(format!(
+                "the record has rounds 1 to {last}, not {round}"
+            )));
+        }
+        let spec = PlayerSpec::parse(options.player.as_deref().unwrap_or(&record.players[at]))?;
+        let told = record.told(at, round - 1);
+        let seed = Seed(record.seed).child("player").nth(u64::from(role.0));
+        let budget = Budget::until(options.stop.clone());
+        let decision = match self.seat(&spec, role, seed)? {
+            Seat::Player(mut player) => player.choose(&told, &budget)?,
+            Seat::Cheat(mut cheat) => cheat.choose_knowing(&record.states[round - 1], &budget)?,
+            Seat::Guest(_) | Seat::Nature => return Err(spec.unsuitable(Unsuitable::Elsewhere)),
+        };
+        let mut explanation = Explanation {
+            roles: record.roles.clone(),
+            role: at,
+            round,
+            player: spec.text().to_owned(),
+            decision,
+            likely: Vec::new(),
+            uncertain: BTreeMap::new(),
+        };
+        explanation.look_ahead(self, role, seed, &told, options, &budget)?;
+        Ok(explanation)
+    }
+}
+
+impl Explanation {
+    fn look_ahead(
+        &mut self,
+        game: &Game,
+        role: RoleId,
+        seed: Seed,
+        told: &[Told],
+        options: &ExplainOptions,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let tools = game.engine().tools(role, seed);
+        let mut believer = Believer::new(tools, SamplerKind::Trellis, &belief::Options::default())?;
+        believer.update(told, budget)?;
+        let mut states: Vec<(State, f64)> = believer.posterior();
+        states.sort_by(|(a, p), (b, q)| q.total_cmp(p).then_with(|| a.cmp(b)));
+        for (state, p) in &states {
+            for fluent in believer.tools.sim.fluents(state) {
+                *self.uncertain.entry(fluent).or_insert(0.0) += p;
+            }
+        }
+        self.uncertain.retain(|_, p| *p < 1.0 - 1e-9);
+        let Some(first) = believer.tools.sim.find_move(role, &self.decision.mv) else {
+            return Ok(());
+        };
+        for (state, p) in states.iter().take(options.top) {
+            let fluents = believer.tools.sim.fluents(state);
+            let line = expected_line(&mut believer.tools, state, first, options.ahead, LINE_PLAYOUTS, budget)?;
+            self.likely.push(LikelyState { p: *p, fluents, line });
+        }
+        Ok(())
+    }
+}

@@ -1,7 +1,0 @@
-//! The `surmise` program.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    surmise::run()
-}

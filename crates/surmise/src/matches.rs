@@ -1,0 +1,437 @@
+//! Matches between players, many at a time, and what they come to.
+
+use crate::players::PlayerSpec;
+use crate::{Error, Game, files};
+use game::{Meter, Player, RoleId, Seed, StopFlag};
+use lab::stats::{self, Interval};
+use referee::{Clock, Match, Outcome, Seat, Seating};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A player that can be seated: by name ([`PlayerSpec`]), or one of your own ([`OwnPlayer`]).
+pub trait Entrant: Sync {
+    /// The name in records and tables.
+    fn name(&self) -> &str;
+
+    /// The player of a role for one match.
+    ///
+    /// # Errors
+    /// If the player cannot play this game.
+    fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error>;
+}
+
+impl Entrant for PlayerSpec {
+    fn name(&self) -> &str {
+        self.text()
+    }
+
+    fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error> {
+        game.seat(self, role, seed)
+    }
+}
+
+/// A player that the caller brings: a name, and a function that makes the player of a role.
+pub struct OwnPlayer<F> {
+    name: String,
+    make: F,
+}
+
+impl<F: Fn(&Game, RoleId, Seed) -> Box<dyn Player> + Sync> OwnPlayer<F> {
+    /// A player with a name and a constructor, which is called once for every match.
+    pub fn new(name: impl Into<String>, make: F) -> OwnPlayer<F> {
+        OwnPlayer {
+            name: name.into(),
+            make,
+        }
+    }
+}
+
+impl<F: Fn(&Game, RoleId, Seed) -> Box<dyn Player> + Sync> Entrant for OwnPlayer<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error> {
+        Ok(Seat::Player((self.make)(game, role, seed)))
+    }
+}
+
+/// How matches are played.
+#[derive(Clone, Debug)]
+pub struct MatchOptions {
+    /// Number of matches.
+    pub games: u64,
+    /// Whether players move on by one seat from match to match.
+    pub swap: bool,
+    /// Seed of the matches.
+    pub seed: u64,
+    /// Matches at a time. The results do not depend on it.
+    pub threads: usize,
+    /// Time for a move.
+    pub clock: Clock,
+    /// Rounds after which a match is aborted.
+    pub max_rounds: usize,
+    /// Folder for the records of the matches.
+    pub record: Option<PathBuf>,
+    /// Ends the matches; what was played is kept.
+    pub stop: StopFlag,
+}
+
+impl Default for MatchOptions {
+    fn default() -> Self {
+        MatchOptions {
+            games: 1,
+            swap: false,
+            seed: 1,
+            threads: 1,
+            clock: Clock::None,
+            max_rounds: game::limits::MATCH_ROUNDS,
+            record: None,
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+/// A match that was played.
+#[derive(Clone, Debug)]
+pub struct MatchResult {
+    /// Number of the match, from 0.
+    pub number: u64,
+    /// Seats by which the players had moved on.
+    pub shift: usize,
+    /// The record and what each seat did.
+    pub outcome: Outcome,
+}
+
+impl Game {
+    /// Plays matches, and returns them in order. A single player plays all roles. Matches that were stopped, or aborted
+    /// after too many rounds, have a record that says so.
+    ///
+    /// # Errors
+    /// If there are too many or too few players, one of them cannot play this game, or a match fails.
+    pub fn play(&self, players: &[&dyn Entrant], options: &MatchOptions) -> Result<Vec<MatchResult>, Error> {
+        let results = Mutex::new(Vec::new());
+        let keep = |result: MatchResult| results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        self.play_each(players, options, &keep)?;
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|result| result.number);
+        Ok(results)
+    }
+
+    /// Plays matches, and hands over each as it ends, in any order.
+    ///
+    /// # Errors
+    /// As [`Game::play`].
+    pub fn play_each(
+        &self,
+        players: &[&dyn Entrant],
+        options: &MatchOptions,
+        each: &(dyn Fn(MatchResult) + Sync),
+    ) -> Result<(), Error> {
+        let players = self.fill(players.to_vec())?;
+        if let Some(folder) = &options.record {
+            std::fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
+        }
+        run_numbered(options.games, options.threads, &options.stop, |number| {
+            each(self.play_one(&players, options, number)?);
+            Ok(())
+        })
+    }
+
+    /// One player for each role that is not nature.
+    ///
+    /// # Errors
+    /// If there are too many or too few.
+    pub fn fill<T: Clone>(&self, players: Vec<T>) -> Result<Vec<T>, Error> {
+        self.seating().fill(players).map_err(|source| Error::Seating {
+            game: self.name().to_owned(),
+            source,
+        })
+    }
+
+    fn play_one(&self, players: &[&dyn Entrant], options: &MatchOptions, number: u64) -> Result<MatchResult, Error> {
+        let seed = Seed(options.seed).child("match").nth(number);
+        let shift = match options.swap {
+            true => number as usize % players.len().max(1),
+            false => 0,
+        };
+        let seating = self.seating();
+        let names: Vec<&str> = players.iter().map(|player| player.name()).collect();
+        let seats = seating.seats(shift, seed, |player, role, seed| players[player].seat(self, role, seed))?;
+        let mut sim = self.simulator();
+        let table = Match {
+            title: self.title(),
+            clock: options.clock,
+            max_rounds: options.max_rounds,
+            stop: options.stop.clone(),
+            ..Match::new(sim.as_mut(), seats, seating.names(&names, shift), seed)
+        };
+        let outcome = table.play().map_err(|source| Error::Match {
+            number: number + 1,
+            source,
+        })?;
+        if let (Some(folder), false) = (&options.record, options.stop.is_raised()) {
+            write_record(&folder.join(format!("match-{number:06}.json")), &outcome.record)?;
+        }
+        Ok(MatchResult { number, shift, outcome })
+    }
+}
+
+/// Writes a record as one line of JSON.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_record(path: &Path, record: &referee::Record) -> Result<(), Error> {
+    files::write(path, format!("{}\n", record.to_json()).as_bytes())
+}
+
+/// Does numbered pieces of work on threads until all are done, one fails or the flag is raised.
+pub(crate) fn run_numbered(
+    count: u64,
+    threads: usize,
+    stop: &StopFlag,
+    work: impl Fn(u64) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let next = AtomicU64::new(0);
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let lock = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let one_after_the_other = || {
+        while !stop.is_raised() && lock().is_none() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            if let Err(error) = work(number) {
+                lock().get_or_insert(error);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.clamp(1, 256) {
+            scope.spawn(one_after_the_other);
+        }
+        one_after_the_other();
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Results of matches by role and player, as they come in.
+pub struct MatchSummary {
+    seating: Seating,
+    players: Vec<String>,
+    swap: bool,
+    matches: Vec<SummedMatch>,
+    aborted: u64,
+}
+
+/// What a summary keeps of a match.
+struct SummedMatch {
+    number: u64,
+    shift: usize,
+    goals: Vec<u8>,
+    seats: Vec<SummedSeat>,
+}
+
+struct SummedSeat {
+    meter: Meter,
+    moves: u64,
+    illegal: u64,
+    late: u64,
+    times: Vec<Duration>,
+}
+
+/// The results of a player, in one role or in all.
+#[derive(Clone, Debug)]
+pub struct SummaryRow {
+    /// The role; none for all roles together.
+    pub role: Option<String>,
+    /// The player.
+    pub player: String,
+    /// Mean payoff with its confidence interval.
+    pub score: Interval,
+    /// Standard error of the mean.
+    pub stderr: f64,
+    /// Work of the player.
+    pub meter: Meter,
+    /// Matches that count.
+    pub games: u64,
+    /// Moves that were asked for.
+    pub moves: u64,
+    /// Moves that were replaced because they were illegal or missing.
+    pub illegal: u64,
+    /// Moves that came late.
+    pub late: u64,
+    times: Vec<Duration>,
+}
+
+impl MatchSummary {
+    /// A summary of matches between these players, one for each role that is not nature.
+    pub fn new(game: &Game, players: &[&dyn Entrant], swap: bool) -> MatchSummary {
+        MatchSummary {
+            seating: game.seating().clone(),
+            players: players.iter().map(|player| player.name().to_owned()).collect(),
+            swap,
+            matches: Vec::new(),
+            aborted: 0,
+        }
+    }
+
+    /// Adds a match. One that was aborted does not count.
+    pub fn add(&mut self, result: &MatchResult) {
+        let Outcome { record, seats } = &result.outcome;
+        if record.aborted {
+            self.aborted += 1;
+            return;
+        }
+        let seats = seats.iter().map(|seat| SummedSeat {
+            meter: seat.meter,
+            moves: seat.moves,
+            illegal: seat.illegal,
+            late: seat.late,
+            times: seat.times.clone(),
+        });
+        let summed = SummedMatch {
+            number: result.number,
+            shift: result.shift,
+            goals: record.goals.clone(),
+            seats: seats.collect(),
+        };
+        let at = self.matches.partition_point(|m| m.number < result.number);
+        self.matches.insert(at, summed);
+    }
+
+    /// Matches that count.
+    pub fn games(&self) -> u64 {
+        self.matches.len() as u64
+    }
+
+    /// Matches that were aborted.
+    pub fn aborted(&self) -> u64 {
+        self.aborted
+    }
+
+    /// A row for each player in each role that it played, by the first match.
+    pub fn rows(&self, level: f64) -> Vec<SummaryRow> {
+        let mut places: Vec<(usize, &str)> = Vec::new();
+        for summed in &self.matches {
+            for &role in self.seating.played() {
+                let place = (role, self.player(summed, role));
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        let row = |&(role, player): &(usize, &str)| {
+            let seats = |m: &SummedMatch| (self.player(m, role) == player).then_some(vec![role]);
+            self.row(Some(self.seating.roles()[role].clone()), player, 1, seats, level)
+        };
+        places.iter().map(row).collect()
+    }
+
+    /// A row for each player over all roles, where players changed seats; the matches of one round of seats are one
+    /// observation.
+    pub fn totals(&self, level: f64) -> Vec<SummaryRow> {
+        let mut players: Vec<&str> = Vec::new();
+        for player in &self.players {
+            if !players.contains(&player.as_str()) {
+                players.push(player);
+            }
+        }
+        if !self.swap || players.len() < 2 {
+            return Vec::new();
+        }
+        let row = |&player: &&str| {
+            let seats = |m: &SummedMatch| {
+                let played = self.seating.played().iter().copied();
+                Some(played.filter(|&role| self.player(m, role) == player).collect())
+            };
+            let times = self.players.iter().filter(|p| *p == player).count();
+            self.row(None, player, self.players.len() * times, seats, level)
+        };
+        players.iter().map(row).collect()
+    }
+
+    fn player(&self, summed: &SummedMatch, role: usize) -> &str {
+        let player = self.seating.player_of(role, summed.shift);
+        player.map_or(referee::NATURE, |player| &self.players[player])
+    }
+
+    fn row(
+        &self,
+        role: Option<String>,
+        player: &str,
+        block: usize,
+        seats: impl Fn(&SummedMatch) -> Option<Vec<usize>>,
+        level: f64,
+    ) -> SummaryRow {
+        let mut scores = Vec::new();
+        let mut row = SummaryRow {
+            role,
+            player: player.to_owned(),
+            score: stats::of_scores(&[], block, level),
+            stderr: 0.0,
+            meter: Meter::default(),
+            games: 0,
+            moves: 0,
+            illegal: 0,
+            late: 0,
+            times: Vec::new(),
+        };
+        for summed in &self.matches {
+            let Some(seats) = seats(summed) else {
+                continue;
+            };
+            row.games += 1;
+            for role in seats {
+                let seat = &summed.seats[role];
+                scores.push(f64::from(summed.goals[role]));
+                row.meter.add(seat.meter);
+                row.moves += seat.moves;
+                row.illegal += seat.illegal;
+                row.late += seat.late;
+                row.times.extend(&seat.times);
+            }
+        }
+        row.score = stats::of_scores(&scores, block, level);
+        row.stderr = stderr(&scores);
+        row
+    }
+}
+
+/// The standard error of a mean.
+fn stderr(scores: &[f64]) -> f64 {
+    let n = scores.len().max(1) as f64;
+    let mean = scores.iter().sum::<f64>() / n;
+    let squares: f64 = scores.iter().map(|s| (s - mean).powi(2)).sum();
+    (squares / (n - 1.0).max(1.0) / n).sqrt()
+}
+
+impl SummaryRow {
+    /// Successor states computed per match.
+    pub fn states_per_game(&self) -> f64 {
+        self.meter.states as f64 / self.games.max(1) as f64
+    }
+
+    /// Nodes visited per match.
+    pub fn touches_per_game(&self) -> f64 {
+        self.meter.touches as f64 / self.games.max(1) as f64
+    }
+
+    /// Milliseconds per move.
+    pub fn ms_per_move(&self) -> f64 {
+        self.times.iter().sum::<Duration>().as_secs_f64() * 1e3 / self.moves.max(1) as f64
+    }
+
+    /// Milliseconds that this share of the moves did not exceed.
+    pub fn ms_at(&self, share: f64) -> f64 {
+        let mut times = self.times.clone();
+        times.sort();
+        let at = (share * times.len() as f64).ceil() as usize;
+        times.get(at.max(1) - 1).map_or(0.0, |t| t.as_secs_f64() * 1e3)
+    }
+}

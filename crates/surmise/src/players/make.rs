@@ -1,0 +1,163 @@
+//! From options to what a player is made of: one function a player.
+
+use super::learned::LearnedSpec;
+use super::open::OpenSpec;
+use super::options::Options;
+use super::remote::RemoteSpec;
+use super::{Kind, PlayerSpecError};
+use crate::strategy::Strategy;
+use belief::SamplerKind;
+use lab::opponents::Opponent;
+use search::{CfrOptions, DISCOUNT, Hp2Options, InnerOptions, IsMctsOptions, Pruning};
+
+type Made = Result<Kind, PlayerSpecError>;
+
+pub(super) fn random(_: &Options) -> Made {
+    Ok(Kind::Random)
+}
+
+pub(super) fn legal(_: &Options) -> Made {
+    Ok(Kind::Legal)
+}
+
+pub(super) fn open_player(options: &Options) -> Made {
+    Ok(Kind::Open(OpenSpec::new(options)))
+}
+
+pub(super) fn cheat(options: &Options) -> Made {
+    options.exclude("playouts", "with")?;
+    Ok(Kind::Cheat(match OpenSpec::inner(options)? {
+        Some(spec) => spec,
+        None => OpenSpec::flat(options),
+    }))
+}
+
+pub(super) fn strategy(options: &Options) -> Made {
+    let file = options.text("file").unwrap_or_default();
+    let strategy = Strategy::read(file.as_ref());
+    strategy
+        .map(Kind::Strategy)
+        .map_err(|e| PlayerSpecError::File(Box::new(e)))
+}
+
+pub(super) fn hand(options: &Options) -> Made {
+    let name = options.text("game").unwrap_or_default();
+    let opponent =
+        Opponent::parse(name).map_err(|_| options.wrong("game", "must be a game with a hand-made player"))?;
+    Ok(Kind::Hand(opponent))
+}
+
+pub(super) fn remote(options: &Options) -> Made {
+    Ok(Kind::Remote(RemoteSpec::new(options)?))
+}
+
+/// Sampler and options of a player's belief, with the models that an option says.
+fn sampling(options: &Options, models: &str) -> (SamplerKind, belief::Options) {
+    let belief = belief::Options {
+        models: options.size(models),
+        weights: options.value("weights"),
+        remedy: options.value("remedy"),
+        layer_limit: options.size("layer"),
+        ..belief::Options::default()
+    };
+    (options.value("sampler"), belief)
+}
+
+pub(super) fn hyperplay(options: &Options) -> Made {
+    options.exclude("playouts", "with")?;
+    let (sampler, belief) = sampling(options, "models");
+    Ok(Kind::HyperPlay {
+        sampler,
+        belief,
+        playouts: options.maybe("playouts"),
+        with: OpenSpec::inner(options)?,
+        past: options.opponents("opponents"),
+        future: options.opponents("playout-opponents"),
+    })
+}
+
+pub(super) fn hyperplay_ii(options: &Options) -> Made {
+    simulating(options, None)
+}
+
+pub(super) fn auto(options: &Options) -> Made {
+    simulating(options, Some(options.value("hp-playouts")))
+}
+
+fn simulating(options: &Options, auto: Option<u64>) -> Made {
+    let (sampler, belief) = sampling(options, "models");
+    let mut pruning = Pruning {
+        maximum: options.value("maximum"),
+        ..Pruning::default()
+    };
+    match options.text("prune") {
+        Some("win") => pruning.cut_on_win = true,
+        Some("discount") => pruning.discount = DISCOUNT,
+        Some("depth") => (pruning.discount, pruning.on_depth) = (DISCOUNT, true),
+        _ => {}
+    }
+    let inner = InnerOptions {
+        models: options.size("inner-models"),
+        playouts: options.value("inner-playouts"),
+        levels: options.value::<u32>("levels") - 1,
+        pruning,
+    };
+    Ok(Kind::HyperPlayII {
+        sampler,
+        belief,
+        options: Hp2Options {
+            playouts: options.value("playouts"),
+            inner,
+            spread: options.value("spread"),
+            cache: options.is_on("cache"),
+        },
+        auto,
+    })
+}
+
+pub(super) fn ismcts(options: &Options) -> Made {
+    let (sampler, belief) = sampling(options, "models");
+    let default = IsMctsOptions::default();
+    Ok(Kind::IsMcts {
+        sampler,
+        belief,
+        options: IsMctsOptions {
+            simulations: options.maybe("simulations"),
+            observers: options.value("observers"),
+            selection: options.value("select"),
+            exploration: options.value("c"),
+            batch: options.maybe("batch").unwrap_or(default.batch),
+            opponents: options.value("opponents"),
+            rollout: options.value("rollout"),
+            backup: options.value("backup"),
+            inner: InnerOptions {
+                models: options.size("inner-models"),
+                playouts: options.value("inner-playouts"),
+                ..default.inner
+            },
+        },
+    })
+}
+
+pub(super) fn cfr(options: &Options) -> Made {
+    let (sampler, belief) = sampling(options, "samples");
+    let depth = options.maybe("depth");
+    let net = LearnedSpec::new(options);
+    if depth == Some(0) && net.is_none() {
+        return Err(options.wrong("depth", "must be 1 or more without net=DIR"));
+    }
+    Ok(Kind::Cfr {
+        sampler,
+        belief,
+        options: CfrOptions {
+            roots: options.value("roots"),
+            depth,
+            iterations: options.value("iterations"),
+            nodes: options.maybe("nodes"),
+            chance: options.size("chance"),
+            common: options.size("common"),
+        },
+        playouts: options.value("playouts"),
+        net,
+    })
+}

@@ -1,0 +1,179 @@
+//! Our players behind the GGP protocol, in matches that a manager elsewhere runs.
+//!
+//! A match is played on the reference simulator from its first moment, and on the compiled engine as soon as that is
+//! ready. The time before the first move is used for compiling, and what is left of it for thinking.
+
+use crate::engine::{Engine, EngineKind, EngineOptions, Pending};
+use crate::players::PlayerSpec;
+use crate::{Error, Unsuitable};
+use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, Told};
+use gdl::{Information, Rules};
+use ggp::{Bench, Sitter};
+use ground::Reference;
+use referee::Seat;
+use search::Random;
+use std::time::Duration;
+
+/// Makes the players of matches over the wire.
+pub struct WirePlayers {
+    spec: Option<PlayerSpec>,
+    seed: Seed,
+}
+
+impl WirePlayers {
+    /// Plays with this player, or with a default that suits the game.
+    ///
+    /// # Errors
+    /// If the player cannot play over the wire.
+    pub fn new(spec: Option<PlayerSpec>, seed: Seed) -> Result<WirePlayers, Error> {
+        match &spec {
+            Some(spec) if spec.is_cheat() => Err(spec.unsuitable(Unsuitable::NeedsState)),
+            Some(spec) if spec.remote().is_some() => Err(spec.unsuitable(Unsuitable::Elsewhere)),
+            _ => Ok(WirePlayers { spec, seed }),
+        }
+    }
+
+    /// The player for a game.
+    fn spec(&self, rules: &Rules) -> Result<PlayerSpec, Error> {
+        // Over the wire, rules without `sees` in which no move is announced tell the roles nothing at all.
+        let hidden = rules.information() == Information::Hidden || !rules.has_sees();
+        let name = match &self.spec {
+            Some(spec) if hidden && spec.needs_open_game() => {
+                tracing::warn!("{spec} cannot play a game that hides something; hp plays instead");
+                "hp"
+            }
+            Some(spec) => return Ok(spec.clone()),
+            None if hidden => "hp",
+            None => "uct",
+        };
+        Ok(PlayerSpec::parse(name)?)
+    }
+}
+
+/// Time for compiling, which goes on in the background: a match may be long.
+const COMPILING: Duration = Duration::from_secs(120);
+
+impl Bench for WirePlayers {
+    fn sitter(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+        let make = || -> Result<UpgradingPlayer, Error> {
+            let reference = EngineOptions {
+                kind: EngineKind::Reference,
+                ..EngineOptions::default()
+            };
+            let options = EngineOptions {
+                time: COMPILING,
+                ..EngineOptions::default()
+            };
+            let pending = Pending::start(rules, &options)?;
+            let mut player = UpgradingPlayer {
+                spec: self.spec(rules)?,
+                role,
+                seed: self.seed.child(match_id),
+                player: None,
+                pending: Some(pending),
+            };
+            player.seat(&Engine::new(rules, &reference)?)?;
+            Ok(player)
+        };
+        match make() {
+            Ok(player) => Ok(Box::new(player)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn steward(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+        let options = EngineOptions {
+            kind: EngineKind::Reference,
+            ..EngineOptions::default()
+        };
+        let engine = Engine::new(rules, &options).map_err(|e| e.to_string())?;
+        let tools = engine.tools(role, self.seed.child(match_id).child("steward"));
+        let player = Random::new(tools).map_err(|e| e.to_string())?;
+        Ok(Box::new(FallbackPlayer(player)))
+    }
+
+    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, String> {
+        match Reference::new(rules) {
+            Ok(reference) => Ok(Box::new(reference)),
+            Err(fault) => Err(fault.to_string()),
+        }
+    }
+}
+
+/// A player that changes to the compiled engine when that is ready.
+struct UpgradingPlayer {
+    spec: PlayerSpec,
+    role: RoleId,
+    seed: Seed,
+    player: Option<Box<dyn Player>>,
+    pending: Option<Pending>,
+}
+
+impl UpgradingPlayer {
+    fn seat(&mut self, engine: &Engine) -> Result<(), Error> {
+        self.player = match self.spec.seat(engine, self.role, self.seed)? {
+            Seat::Player(player) => Some(player),
+            _ => return Err(self.spec.unsuitable(Unsuitable::Elsewhere)),
+        };
+        Ok(())
+    }
+
+    /// Changes to the compiled engine if it is ready. The new player is told everything from the beginning.
+    fn upgrade(&mut self) {
+        let Some(made) = self.pending.as_mut().and_then(Pending::poll) else {
+            return;
+        };
+        self.pending = None;
+        match made {
+            Ok(engine) if engine.compiled().is_some() => match self.seat(&engine) {
+                Ok(()) => tracing::debug!("plays on the compiled engine: {}", engine.why),
+                Err(error) => tracing::warn!("the compiled engine is not used: {error}"),
+            },
+            Ok(engine) => tracing::info!("plays on the reference engine: {}", engine.why),
+            Err(error) => tracing::warn!("plays on the reference engine: {error}"),
+        }
+    }
+}
+
+impl Sitter for UpgradingPlayer {
+    fn prepare(&mut self, budget: &Budget) -> Option<String> {
+        while self.pending.is_some() && !budget.stop.is_raised() {
+            self.upgrade();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let decision = self.choose(&[], budget).ok()?;
+        Some(decision.mv)
+    }
+
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        self.upgrade();
+        match &mut self.player {
+            Some(player) => player.choose(told, budget),
+            None => Err(Fault::player("no player is seated")),
+        }
+    }
+}
+
+/// A quick player that answers when the other one is late or fails.
+struct FallbackPlayer(Random);
+
+impl Sitter for FallbackPlayer {
+    fn prepare(&mut self, budget: &Budget) -> Option<String> {
+        self.0.choose(&[], budget).ok().map(|decision| decision.mv)
+    }
+
+    fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
+        self.0.choose(told, budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_that_cannot_play_over_the_wire_are_refused() {
+        let refused = |name: &str| WirePlayers::new(Some(PlayerSpec::parse(name).unwrap()), Seed(1)).is_err();
+        assert!(refused("cheat:10") && refused("remote:127.0.0.1:1") && !refused("hp:4,4"));
+    }
+}
