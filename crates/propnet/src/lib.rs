@@ -33,4 +33,4 @@ pub use lanes::code::LaneOptions;
 pub use lanes::one::OneLane;
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, playouts};
 pub use lanes::rollouts::Rollouts;
-pub use scalar::{Played, Scalar, ScalarMode};
+pub use scalar::{Scalar, ScalarMode, ScalarPlayout};

@@ -13,6 +13,7 @@
 //! Which gate is next is hard to foresee for the machine, and large networks do not fit its nearest caches: what will be read soon is
 //! fetched ahead.
 
+use super::evaluator::{Stage, Values};
 use super::fetch::fetch;
 use super::guards::Guards;
 use super::prefixes::share_prefixes;
@@ -105,28 +106,17 @@ impl Group {
     }
 }
 
-/// How far values are brought up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Legal moves and terminal: a question about the state.
-    Legal,
-    /// The next state as well.
-    Next,
-    /// Percepts as well.
-    Sees,
-}
-
 /// The values that belong to one state and joint move.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     /// The state these values belong to.
-    pub state: Vec<u64>,
+    state: Vec<u64>,
     /// Each role's move.
     joint: Vec<Option<u32>>,
     /// Room for the next state.
     next: Vec<u64>,
     /// Output bits.
-    pub outputs: Vec<u64>,
+    outputs: Vec<u64>,
     /// Per gate of other than two operands: those that are false.
     counts: Vec<u16>,
     /// Per node: the value that its readers know. Copies follow.
@@ -178,11 +168,6 @@ impl EventNet {
         };
         events.start = start.settled(&events);
         Some(events)
-    }
-
-    /// The values of the empty state.
-    pub fn start(&self) -> Events {
-        self.start.clone()
     }
 }
 
@@ -418,6 +403,90 @@ fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize) -
     quiet.len().div_ceil(64)
 }
 
+impl Values for Events {
+    type Net = EventNet;
+
+    fn start(net: &EventNet) -> Events {
+        net.start.clone()
+    }
+
+    #[inline(always)]
+    fn words(net: &EventNet) -> &Words {
+        &net.words
+    }
+
+    #[inline(always)]
+    fn guards(net: &EventNet) -> Option<&Guards> {
+        Some(&net.guards)
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[u64] {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn outputs(&self) -> &[u64] {
+        &self.outputs
+    }
+
+    fn fluent_bytes(&self, _: &EventNet) -> Option<&[u8]> {
+        None
+    }
+
+    /// What depends on the moves stays behind.
+    #[inline(always)]
+    fn move_to(&mut self, net: &EventNet, state: &[u64]) {
+        // Most words of a large state stay as they are: many are compared at a time.
+        for (at, chunk) in state.chunks(COMPARED).enumerate() {
+            let first = at * COMPARED;
+            let here = &self.state[first..first + chunk.len()];
+            let difference = here.iter().zip(chunk).fold(0, |all, (a, b)| all | (a ^ b));
+            if difference != 0 {
+                for (word, &new) in chunk.iter().enumerate() {
+                    self.change_word(net, first + word, new);
+                }
+            }
+        }
+        self.settle(net, Stage::Legal);
+    }
+
+    #[inline(always)]
+    fn make(&mut self, net: &EventNet, joint: &[u32], stage: Stage) {
+        for (role, &mv) in joint.iter().enumerate() {
+            let before = self.joint[role].replace(mv);
+            if before == Some(mv) {
+                continue;
+            }
+            if let Some(before) = before {
+                self.toggle(net, net.does[role] + before as usize);
+            }
+            self.toggle(net, net.does[role] + mv as usize);
+        }
+        self.settle(net, stage);
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, net: &EventNet) {
+        // Copied first: what is read below changes with the state.
+        let mut next = std::mem::take(&mut self.next);
+        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
+        self.move_to(net, &next);
+        self.next = next;
+    }
+
+    #[inline(always)]
+    fn copy_from(&mut self, other: &Events) {
+        self.state.copy_from_slice(&other.state);
+        self.joint.copy_from_slice(&other.joint);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.counts.copy_from_slice(&other.counts);
+        self.known.copy_from_slice(&other.known);
+        self.pending.copy_from_slice(&other.pending);
+        self.summary.copy_from_slice(&other.summary);
+    }
+}
+
 impl Events {
     /// All leaves are false, and so is every gate as far as its readers know.
     fn all_false(net: &Network, words: &Words, numbers: &Numbers, n_known: usize) -> Events {
@@ -444,48 +513,9 @@ impl Events {
         events
     }
 
-    /// Takes over the values of another, of the same game.
-    #[inline(always)]
-    pub fn copy_from(&mut self, other: &Events) {
-        self.state.copy_from_slice(&other.state);
-        self.joint.copy_from_slice(&other.joint);
-        self.outputs.copy_from_slice(&other.outputs);
-        self.counts.copy_from_slice(&other.counts);
-        self.known.copy_from_slice(&other.known);
-        self.pending.copy_from_slice(&other.pending);
-        self.summary.copy_from_slice(&other.summary);
-    }
-
     fn settled(mut self, net: &EventNet) -> Events {
         self.settle(net, Stage::Sees);
         self
-    }
-
-    /// Changes the state; what depends on the moves stays behind.
-    #[inline(always)]
-    pub fn move_to(&mut self, net: &EventNet, state: &[u64]) {
-        // Most words of a large state stay as they are: many are compared at a time.
-        for (at, chunk) in state.chunks(COMPARED).enumerate() {
-            let first = at * COMPARED;
-            let here = &self.state[first..first + chunk.len()];
-            let difference = here.iter().zip(chunk).fold(0, |all, (a, b)| all | (a ^ b));
-            if difference != 0 {
-                for (word, &new) in chunk.iter().enumerate() {
-                    self.change_word(net, first + word, new);
-                }
-            }
-        }
-        self.settle(net, Stage::Legal);
-    }
-
-    /// Moves on to the state that the joint move leads to; the stage of `next` must have been reached.
-    #[inline(always)]
-    pub fn advance(&mut self, net: &EventNet) {
-        // Copied first: what is read below changes with the state.
-        let mut next = std::mem::take(&mut self.next);
-        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
-        self.move_to(net, &next);
-        self.next = next;
     }
 
     #[inline(always)]
@@ -497,22 +527,6 @@ impl Events {
             difference &= difference - 1;
             self.toggle(net, net.fluents + word * 64 + at);
         }
-    }
-
-    /// Makes a joint move in the present state, and brings what depends on it up to date.
-    #[inline(always)]
-    pub fn make(&mut self, net: &EventNet, joint: &[u32], stage: Stage) {
-        for (role, &mv) in joint.iter().enumerate() {
-            let before = self.joint[role].replace(mv);
-            if before == Some(mv) {
-                continue;
-            }
-            if let Some(before) = before {
-                self.toggle(net, net.does[role] + before as usize);
-            }
-            self.toggle(net, net.does[role] + mv as usize);
-        }
-        self.settle(net, stage);
     }
 
     /// Changes a node, and tells everybody who reads it.

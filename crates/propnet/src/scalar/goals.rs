@@ -5,6 +5,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::cases::Cases;
+use super::plain::{Plain, read, set_leaves, word_bit};
 use super::step::FIRST_FLUENT;
 #[cfg(target_arch = "x86_64")]
 use super::step::pack;
@@ -14,9 +15,73 @@ use crate::circuit::Circuit;
 use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
 #[cfg(target_arch = "x86_64")]
 use crate::lower::{Lowering, Polar};
-use crate::network::Network;
+use crate::network::{Network, Signal};
 #[cfg(target_arch = "x86_64")]
-use crate::network::{Node, NodeId, Signal};
+use crate::network::{Node, NodeId};
+use game::Goal;
+use std::sync::Arc;
+
+/// The goals of a game and their values in one state.
+#[derive(Clone, Debug)]
+pub(super) enum GoalEvaluator {
+    /// Machine code and its frame.
+    Code(Arc<ByteGoals>, Vec<u8>),
+    /// The gates that goals need, and values of nodes.
+    Plain(Arc<Plain>, Vec<u8>),
+}
+
+/// The fluents of a state, as they happen to be kept.
+pub(super) enum Fluents<'s> {
+    /// A bit each.
+    Packed(&'s [u64]),
+    /// A byte each, of which the lowest bit counts.
+    Bytes(&'s [u8]),
+}
+
+impl GoalEvaluator {
+    /// Prepares the goals of a network. Of each family, more than one fluent hardly ever holds.
+    pub fn new(net: &Network, families: &[Vec<u32>]) -> GoalEvaluator {
+        if let Some(code) = ByteGoals::new(net, families) {
+            return GoalEvaluator::Code(Arc::new(code), Vec::new());
+        }
+        let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
+        GoalEvaluator::Plain(Arc::new(Plain::new(net, &goals)), Vec::new())
+    }
+
+    /// Evaluates the goals of a state.
+    pub fn run(&mut self, net: &Network, fluents: Fluents) {
+        match (self, fluents) {
+            (GoalEvaluator::Code(code, frame), Fluents::Bytes(bytes)) => code.run_bytes(frame, bytes),
+            (GoalEvaluator::Code(code, frame), Fluents::Packed(state)) => code.run(frame, state, net.n_fluents()),
+            (GoalEvaluator::Plain(goals, values), fluents) => {
+                values.resize(net.len(), 0);
+                match fluents {
+                    Fluents::Packed(state) => set_leaves(net, values, |f| word_bit(state, f), None),
+                    Fluents::Bytes(bytes) => set_leaves(net, values, |f| bytes[f as usize] & 1, None),
+                }
+                goals.run(net, values);
+            }
+        }
+    }
+
+    /// The payoff of a role in the state that was evaluated last.
+    pub fn goal(&self, net: &Network, role: usize) -> Goal {
+        let mut goal = Goal::None;
+        for (at, &(value, signal)) in net.outputs.goals[role].iter().enumerate() {
+            let holds = match self {
+                GoalEvaluator::Code(code, frame) => frame[code.cells[role][at]] & 1 == 1,
+                GoalEvaluator::Plain(_, values) => read(values, signal),
+            };
+            if holds {
+                goal = match goal {
+                    Goal::None => Goal::Value(value),
+                    _ => Goal::Many(value),
+                };
+            }
+        }
+        goal
+    }
+}
 
 /// Goals as machine code over a frame of their own.
 #[derive(Debug)]
@@ -31,7 +96,7 @@ pub(super) struct ByteGoals {
     #[cfg(target_arch = "x86_64")]
     family: Vec<(usize, u64, usize)>,
     /// The byte of each goal, per role.
-    pub cells: Vec<Vec<usize>>,
+    cells: Vec<Vec<usize>>,
 }
 
 /// Goals of fewer operations are not told apart.
@@ -49,7 +114,7 @@ const MOST_CASE_OPS: usize = 160_000;
 #[cfg(target_arch = "x86_64")]
 impl ByteGoals {
     /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
-    pub fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
+    fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -84,7 +149,7 @@ impl ByteGoals {
 
     /// Evaluates a state that is spread out in bytes.
     #[inline(always)]
-    pub fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
+    fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
         self.prepare(frame);
         frame[FIRST_FLUENT..FIRST_FLUENT + fluents.len()].copy_from_slice(fluents);
         let case = self.case(|word| {
@@ -107,7 +172,7 @@ impl ByteGoals {
 
     /// Evaluates a state.
     #[inline(always)]
-    pub fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
+    fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
         self.prepare(frame);
         for (f, byte) in frame[FIRST_FLUENT..FIRST_FLUENT + n_fluents].iter_mut().enumerate() {
             *byte = (state[f / 64] >> (f % 64)) as u8 & 1;
@@ -192,11 +257,11 @@ fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
 
 #[cfg(not(target_arch = "x86_64"))]
 impl ByteGoals {
-    pub fn new(_: &Network, _: &[Vec<u32>]) -> Option<ByteGoals> {
+    fn new(_: &Network, _: &[Vec<u32>]) -> Option<ByteGoals> {
         None
     }
 
-    pub fn run(&self, _: &mut Vec<u8>, _: &[u64], _: usize) {}
+    fn run(&self, _: &mut Vec<u8>, _: &[u64], _: usize) {}
 
-    pub fn run_bytes(&self, _: &mut Vec<u8>, _: &[u8]) {}
+    fn run_bytes(&self, _: &mut Vec<u8>, _: &[u8]) {}
 }

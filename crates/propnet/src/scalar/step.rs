@@ -3,6 +3,7 @@
 //! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes. Where joint
 //! moves are few, each has code of its own, in which the moves are constants.
 
+use super::evaluator::ScalarPlayout;
 use super::numbering::Numbering;
 #[cfg(target_arch = "x86_64")]
 use crate::circuit::{Circuit, Op};
@@ -12,11 +13,11 @@ use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::layout::ONE;
 #[cfg(target_arch = "x86_64")]
-use crate::lanes::playouts::MAX_ROUNDS;
-#[cfg(target_arch = "x86_64")]
 use crate::lower::Lowering;
 use crate::network::Network;
 use game::Rng;
+use game::limits::PLAYOUT_ROUNDS;
+use std::sync::Arc;
 
 /// Operations of the code for all joint moves together, beyond which there is none but the code for any: it would not stay in
 /// the cache.
@@ -46,23 +47,75 @@ pub(super) struct ByteStep {
     inputs: usize,
 }
 
-/// Where steps are made, and the state that games begin with.
-#[derive(Debug, Default)]
-pub(super) struct StepFrame {
+/// Random games by whole steps: the code, and the values of the state at hand.
+#[derive(Debug)]
+pub(super) struct StepRun {
+    step: Arc<ByteStep>,
     bytes: Vec<u8>,
-    /// The state in `root`.
+    /// The state that games begin with.
     root_state: Vec<u64>,
     /// The first bytes of the frame when a game begins.
     root: Vec<u8>,
     joint: Vec<u32>,
 }
 
-impl StepFrame {
+impl StepRun {
+    /// Games that begin with this state, whose legal moves are given as packed words per role.
+    pub fn new(step: Arc<ByteStep>, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) -> StepRun {
+        let mut run = StepRun {
+            bytes: step.frame(),
+            step,
+            root_state: Vec::new(),
+            root: Vec::new(),
+            joint: Vec::new(),
+        };
+        run.set_root(state, n_fluents, legal);
+        run
+    }
+
     /// Whether games begin with this state.
     #[inline(always)]
     pub fn is_root(&self, state: &[u64]) -> bool {
         // Word by word: states are short, and comparing them is part of every playout.
-        !self.root.is_empty() && self.root_state.iter().zip(state).all(|(a, b)| a == b)
+        self.root_state.iter().zip(state).all(|(a, b)| a == b)
+    }
+
+    /// Has games begin with another state.
+    pub fn set_root(&mut self, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
+        self.step.spread(&mut self.bytes, state, n_fluents, legal);
+        self.root_state = state.to_vec();
+        self.root = self.bytes[..self.step.inputs].to_vec();
+    }
+
+    /// Plays random moves from the root until the game is over; the last state is left in the frame.
+    #[inline(always)]
+    pub fn play(&mut self, rng: &mut Rng) -> ScalarPlayout {
+        let StepRun {
+            step,
+            bytes,
+            root,
+            joint,
+            ..
+        } = self;
+        bytes[..root.len()].copy_from_slice(root);
+        let mut moves = 0;
+        loop {
+            joint.clear();
+            for &(first, n) in &step.legal {
+                match pick(&bytes[first..first + n], rng) {
+                    Some(mv) => joint.push(mv as u32),
+                    None => return ScalarPlayout { moves, stuck: true },
+                }
+            }
+            step.make(bytes, joint);
+            moves += 1;
+            if bytes[step.terminal] & 1 == 1 {
+                return ScalarPlayout { moves, stuck: false };
+            }
+            if moves >= PLAYOUT_ROUNDS as u32 {
+                return ScalarPlayout { moves, stuck: true };
+            }
+        }
     }
 
     /// The fluents of the state in the frame.
@@ -111,48 +164,25 @@ impl ByteStep {
         })
     }
 
-    /// Spreads a state out in bytes, with its legal moves, which are given as packed words per role.
-    pub fn set_root(&self, frame: &mut StepFrame, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
-        frame.bytes.resize(self.code.frame_len, 0);
-        frame.bytes[ONE as usize] = 0xff;
+    /// A frame with its constants.
+    fn frame(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.code.frame_len];
+        bytes[ONE as usize] = 0xff;
+        bytes
+    }
+
+    /// Writes a state that is not terminal to a frame, with its legal moves, which are given as packed words per role.
+    fn spread(&self, bytes: &mut [u8], state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
         let spread = |to: &mut [u8], words: &[u64]| {
             to.iter_mut()
                 .enumerate()
                 .for_each(|(at, byte)| *byte = (words[at / 64] >> (at % 64)) as u8 & 1);
         };
-        spread(&mut frame.bytes[FIRST_FLUENT..FIRST_FLUENT + n_fluents], state);
+        spread(&mut bytes[FIRST_FLUENT..FIRST_FLUENT + n_fluents], state);
         for (row, &(first, n)) in legal.iter().zip(&self.legal) {
-            spread(&mut frame.bytes[first..first + n], row);
+            spread(&mut bytes[first..first + n], row);
         }
-        frame.bytes[self.terminal] = 0;
-        frame.root_state = state.to_vec();
-        frame.root = frame.bytes[..self.inputs].to_vec();
-    }
-
-    /// Plays random moves from the root until the game is over. Gives the number of moves and whether a role had none;
-    /// the last state is in the frame.
-    #[inline(always)]
-    pub fn play(&self, frame: &mut StepFrame, rng: &mut Rng) -> (u32, bool) {
-        let StepFrame { bytes, root, joint, .. } = frame;
-        bytes[..root.len()].copy_from_slice(root);
-        let mut moves = 0;
-        loop {
-            joint.clear();
-            for &(first, n) in &self.legal {
-                match pick(&bytes[first..first + n], rng) {
-                    Some(mv) => joint.push(mv as u32),
-                    None => return (moves, true),
-                }
-            }
-            self.make(bytes, joint);
-            moves += 1;
-            if bytes[self.terminal] & 1 == 1 {
-                return (moves, false);
-            }
-            if moves >= MAX_ROUNDS {
-                return (moves, true);
-            }
-        }
+        bytes[self.terminal] = 0;
     }
 
     /// Makes a joint move in the state that is in a frame.
@@ -270,11 +300,13 @@ impl ByteStep {
         None
     }
 
-    pub fn set_root(&self, _: &mut StepFrame, _: &[u64], _: usize, _: &[Vec<u64>]) {}
-
-    pub fn play(&self, _: &mut StepFrame, _: &mut Rng) -> (u32, bool) {
-        (0, false)
+    fn frame(&self) -> Vec<u8> {
+        Vec::new()
     }
+
+    fn spread(&self, _: &mut [u8], _: &[u64], _: usize, _: &[Vec<u64>]) {}
+
+    fn make(&self, _: &mut [u8], _: &[u32]) {}
 }
 
 /// A random one of the bytes whose lowest bit is set. Without branches that depend on which are: they would be guessed wrong.
@@ -391,6 +423,10 @@ mod tests {
         }
     }
 
+    fn no_legal_moves(places: &Places) -> Vec<Vec<u64>> {
+        places.n_moves.iter().map(|n| vec![0; n.div_ceil(64)]).collect()
+    }
+
     /// The percepts that a step leaves in the frame are those that the simulator answers with, with code for this joint
     /// move and with code for any.
     #[test]
@@ -408,29 +444,30 @@ mod tests {
             if case % 2 == 0 {
                 step.numbering = Numbering::None;
             }
-            let (places, mut sim, mut frame) = (Places::new(net), Scalar::new(&game), StepFrame::default());
+            let (places, mut sim) = (Places::new(net), Scalar::new(&game));
+            let (step, legal) = (Arc::new(step), no_legal_moves(&places));
+            let mut run = StepRun::new(step, &game.initial_state().0, net.n_fluents(), &legal);
             let mut state = game.initial_state();
             for _ in 0..8 {
-                let legal: Vec<Vec<u64>> = places.n_moves.iter().map(|n| vec![0; n.div_ceil(64)]).collect();
-                step.set_root(&mut frame, &state.0, net.n_fluents(), &legal);
+                run.set_root(&state.0, net.n_fluents(), &legal);
                 let joint: Vec<u32> = places.n_moves.iter().map(|&n| rng.below(n) as u32).collect();
-                let is_special = step.numbering.number(&joint).is_some();
+                let is_special = run.step.numbering.number(&joint).is_some();
                 n_special += usize::from(is_special);
                 n_any += usize::from(!is_special);
-                step.make(&mut frame.bytes, &joint);
+                run.step.make(&mut run.bytes, &joint);
                 let moves: Vec<MoveId> = joint.iter().map(|&mv| MoveId(mv)).collect();
                 for (role, &first) in places.sees.iter().enumerate() {
                     let mut expected = Vec::new();
                     sim.percepts(&state, &moves, RoleId(role as u16), &mut expected)
                         .expect("percepts");
                     let n = net.outputs.sees[role].len() as u32;
-                    let is_seen = |p: &PerceptId| frame.bytes[first + p.0 as usize] & 1 == 1;
+                    let is_seen = |p: &PerceptId| run.bytes[first + p.0 as usize] & 1 == 1;
                     let seen: Vec<PerceptId> = (0..n).map(PerceptId).filter(is_seen).collect();
                     assert_eq!(seen, expected, "case {case} {joint:?}");
                     n_seen += seen.len();
                 }
                 state = sim.next(&state, &moves).expect("a state");
-                assert!((0..net.n_fluents()).all(|f| (frame.fluents(f + 1)[f] & 1 == 1) == bit(&state, f)));
+                assert!((0..net.n_fluents()).all(|f| (run.fluents(f + 1)[f] & 1 == 1) == bit(&state, f)));
             }
         }
         let counts = [n_special, n_any, n_seen];

@@ -1,6 +1,7 @@
 //! A few random games, to see which nodes of an [`EventNet`] change and which hold.
 
-use super::events::{EventNet, Events, Stage};
+use super::evaluator::{Stage, Values};
+use super::events::{EventNet, Events};
 use super::step::{nth_set, random_rank};
 use game::{Rng, Seed};
 
@@ -23,7 +24,7 @@ pub(super) struct Trial {
 impl Trial {
     /// Plays random games from a state.
     pub fn run(net: &EventNet, initial: &[u64]) -> Trial {
-        let mut events = net.start();
+        let mut events = Events::start(net);
         let mut trial = Trial {
             changes: vec![0; events.known.len() * 64],
             held: vec![0; events.known.len() * 64],
@@ -69,15 +70,14 @@ impl Trial {
 }
 
 fn is_over(net: &EventNet, events: &Events) -> bool {
-    let (row, _) = net.words.legal[net.guards.roles.len()];
-    events.outputs[row] >> net.guards.case(&events.state) & 1 == 1
+    events.outputs()[net.words.ends()] >> net.guards.case(events.state()) & 1 == 1
 }
 
 /// A random legal move.
 fn pick(net: &EventNet, events: &Events, role: usize, rng: &mut Rng) -> Option<u32> {
     let (first, n) = net.words.legal[role];
-    let visible = net.guards.roles[role].visible(&events.state);
-    let words = || (0..n).map(|at| events.outputs[first + at] & visible[at]);
+    let visible = net.guards.roles[role].visible(events.state());
+    let words = || (0..n).map(|at| events.outputs()[first + at] & visible[at]);
     let mut rank = random_rank(words().map(u64::count_ones).sum(), rng)?;
     for (at, word) in words().enumerate() {
         if rank < word.count_ones() {

@@ -10,6 +10,7 @@
 
 mod build;
 
+use super::evaluator::{Stage, Values};
 use super::guards::{Guard, Guards};
 use super::heads::take_heads;
 use super::numbering::Numbering;
@@ -127,9 +128,9 @@ struct Computed {
 #[derive(Clone, Debug)]
 pub(super) struct Cones {
     /// The state these values belong to.
-    pub state: Vec<u64>,
+    state: Vec<u64>,
     /// Output bits.
-    pub outputs: Vec<u64>,
+    outputs: Vec<u64>,
     /// What happens by itself: from the first word of next on.
     by_itself: Vec<u64>,
     next: Vec<u64>,
@@ -206,9 +207,10 @@ fn stale_words(words: &Words) -> usize {
     words.len.div_ceil(64)
 }
 
-impl Cones {
-    /// Values of no state yet.
-    pub fn new(net: &ConeNet) -> Cones {
+impl Values for Cones {
+    type Net = ConeNet;
+
+    fn start(net: &ConeNet) -> Cones {
         let n_words = net.n_fluents.div_ceil(64);
         let mut frame = vec![0; net.code.frame_len];
         frame[ONE as usize] = 0xff;
@@ -225,17 +227,35 @@ impl Cones {
         }
     }
 
-    /// The fluents, one byte each.
     #[inline(always)]
-    pub fn fluents(&self, n: usize) -> &[u8] {
-        &self.frame[FIRST_FLUENT..FIRST_FLUENT + n]
+    fn words(net: &ConeNet) -> &Words {
+        &net.words
     }
 
-    /// Changes the state.
     #[inline(always)]
-    pub fn move_to(&mut self, net: &ConeNet, state: &[u64]) {
+    fn guards(net: &ConeNet) -> Option<&Guards> {
+        Some(&net.guards)
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[u64] {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn outputs(&self) -> &[u64] {
+        &self.outputs
+    }
+
+    #[inline(always)]
+    fn fluent_bytes(&self, net: &ConeNet) -> Option<&[u8]> {
+        Some(&self.frame[FIRST_FLUENT..FIRST_FLUENT + net.n_fluents])
+    }
+
+    #[inline(always)]
+    fn move_to(&mut self, net: &ConeNet, state: &[u64]) {
         if std::mem::take(&mut self.is_new) {
-            return self.start(net, state);
+            return self.fill(net, state);
         }
         let mut is_other = false;
         for (word, &new) in state.iter().enumerate() {
@@ -265,7 +285,61 @@ impl Cones {
         }
     }
 
-    fn start(&mut self, net: &ConeNet, state: &[u64]) {
+    #[inline(always)]
+    fn make(&mut self, net: &ConeNet, joint: &[u32], _: Stage) {
+        let number = net.numbering.number(joint);
+        let effect = match number {
+            Some(number) => &net.effects[number],
+            None => {
+                self.say(net, joint, 1);
+                &net.effects[net.effects.len() - 1]
+            }
+        };
+        let (next, sees) = self.outputs[net.words.next..].split_at_mut(self.state.len());
+        let (next_by_itself, sees_by_itself) = self.by_itself.split_at(self.state.len());
+        for (at, word) in next.iter_mut().enumerate() {
+            *word = self.state[at] & !net.by_itself[at] | next_by_itself[at];
+        }
+        sees.copy_from_slice(sees_by_itself);
+        for masks in &net.masks[effect.masks.start as usize..effect.masks.end as usize] {
+            let word = &mut self.outputs[masks.word as usize];
+            *word = *word & masks.keep | masks.set;
+        }
+        if let Some(code) = effect.code {
+            net.code.run(code, &mut self.frame);
+            for computed in &net.computed[effect.computed.start as usize..effect.computed.end as usize] {
+                let value = u64::from(self.frame[computed.cell as usize] & 1);
+                let (word, at) = (computed.bit as usize / 64, computed.bit % 64);
+                self.outputs[word] = self.outputs[word] & !(1 << at) | value << at;
+            }
+        }
+        if number.is_none() {
+            self.say(net, joint, 0);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, net: &ConeNet) {
+        let mut next = std::mem::take(&mut self.next);
+        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
+        self.move_to(net, &next);
+        self.next = next;
+    }
+
+    #[inline(always)]
+    fn copy_from(&mut self, other: &Cones) {
+        self.state.copy_from_slice(&other.state);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.by_itself.copy_from_slice(&other.by_itself);
+        self.kept.copy_from_slice(&other.kept);
+        self.headed.copy_from_slice(&other.headed);
+        self.frame.copy_from_slice(&other.frame);
+    }
+}
+
+impl Cones {
+    /// Computes everything for a state.
+    fn fill(&mut self, net: &ConeNet, state: &[u64]) {
         self.state.copy_from_slice(state);
         for f in 0..net.n_fluents {
             self.frame[FIRST_FLUENT + f] = (state[f / 64] >> (f % 64) & 1) as u8;
@@ -309,7 +383,7 @@ impl Cones {
             }
         }
         let case = net.guards.case(&self.state);
-        let (row, _) = net.words.legal[net.guards.roles.len()];
+        let row = net.words.ends();
         let outputs = &self.outputs;
         let is_any = heads.none_of[case]
             .iter()
@@ -337,40 +411,6 @@ impl Cones {
         }
     }
 
-    /// Makes a joint move in the present state.
-    #[inline(always)]
-    pub fn make(&mut self, net: &ConeNet, joint: &[u32]) {
-        let number = net.numbering.number(joint);
-        let effect = match number {
-            Some(number) => &net.effects[number],
-            None => {
-                self.say(net, joint, 1);
-                &net.effects[net.effects.len() - 1]
-            }
-        };
-        let (next, sees) = self.outputs[net.words.next..].split_at_mut(self.state.len());
-        let (next_by_itself, sees_by_itself) = self.by_itself.split_at(self.state.len());
-        for (at, word) in next.iter_mut().enumerate() {
-            *word = self.state[at] & !net.by_itself[at] | next_by_itself[at];
-        }
-        sees.copy_from_slice(sees_by_itself);
-        for masks in &net.masks[effect.masks.start as usize..effect.masks.end as usize] {
-            let word = &mut self.outputs[masks.word as usize];
-            *word = *word & masks.keep | masks.set;
-        }
-        if let Some(code) = effect.code {
-            net.code.run(code, &mut self.frame);
-            for computed in &net.computed[effect.computed.start as usize..effect.computed.end as usize] {
-                let value = u64::from(self.frame[computed.cell as usize] & 1);
-                let (word, at) = (computed.bit as usize / 64, computed.bit % 64);
-                self.outputs[word] = self.outputs[word] & !(1 << at) | value << at;
-            }
-        }
-        if number.is_none() {
-            self.say(net, joint, 0);
-        }
-    }
-
     /// Writes the moves of an unprepared joint move where its code reads them.
     #[cold]
     fn say(&mut self, net: &ConeNet, joint: &[u32], value: u8) {
@@ -378,31 +418,11 @@ impl Cones {
             self.frame[first + mv as usize] = value;
         }
     }
-
-    /// Moves on to the state that the joint move leads to.
-    #[inline(always)]
-    pub fn advance(&mut self, net: &ConeNet) {
-        let mut next = std::mem::take(&mut self.next);
-        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
-        self.move_to(net, &next);
-        self.next = next;
-    }
-
-    /// Takes over the values of another, of the same game.
-    #[inline(always)]
-    pub fn copy_from(&mut self, other: &Cones) {
-        self.state.copy_from_slice(&other.state);
-        self.outputs.copy_from_slice(&other.outputs);
-        self.by_itself.copy_from_slice(&other.by_itself);
-        self.kept.copy_from_slice(&other.kept);
-        self.headed.copy_from_slice(&other.headed);
-        self.frame.copy_from_slice(&other.frame);
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::events::{EventNet, Stage};
+    use super::super::events::{EventNet, Events};
     use super::*;
     use crate::twin::Twin;
     use crate::{CompileOptions, compile};
@@ -421,8 +441,7 @@ mod tests {
                 .zip(role.visible(state))
                 .map(|(word, visible)| word & visible)
         });
-        let (row, _) = words.legal[guards.roles.len()];
-        (legal.collect(), outputs[row] >> guards.case(state) & 1 == 1)
+        (legal.collect(), outputs[words.ends()] >> guards.case(state) & 1 == 1)
     }
 
     /// Whatever is prepared, the outputs are those of the incremental engine.
@@ -448,23 +467,23 @@ mod tests {
                 continue;
             };
             checked[case % 3] += 1;
-            let (mut fast, mut slow) = (Cones::new(&cones), events.start());
+            let (mut fast, mut slow) = (Cones::start(&cones), Events::start(&events));
             let mut state = game.initial_state().0.to_vec();
             for step in 0..30 {
                 fast.move_to(&cones, &state);
                 slow.move_to(&events, &state);
                 assert_eq!(
                     visible(&cones.words, &cones.guards, &fast.outputs, &state),
-                    visible(&events.words, &events.guards, &slow.outputs, &state),
+                    visible(&events.words, &events.guards, slow.outputs(), &state),
                     "case {case} step {step}"
                 );
                 let joint = random_moves(net, &mut rng);
-                fast.make(&cones, &joint);
+                fast.make(&cones, &joint, Stage::Sees);
                 slow.make(&events, &joint, Stage::Sees);
                 let next = cones.words.next;
                 assert_eq!(
                     fast.outputs[next..],
-                    slow.outputs[next..],
+                    slow.outputs()[next..],
                     "case {case} step {step} {joint:?}"
                 );
                 state = fast.outputs[next..next + state.len()].to_vec();
