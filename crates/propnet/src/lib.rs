@@ -8,12 +8,9 @@
 mod build;
 mod circuit;
 mod compiled;
-mod cpu;
 mod guard;
-#[cfg(target_arch = "x86_64")]
-mod jit;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "jit_none.rs"]
+// The only place that asks for the processor. `--cfg surmise_portable` chooses what other processors run.
+#[cfg_attr(not(all(target_arch = "x86_64", not(surmise_portable))), path = "jit_portable.rs")]
 mod jit;
 pub mod lanes;
 mod lower;
@@ -27,6 +24,7 @@ mod tests;
 mod twin;
 
 pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
+pub use jit::makes_machine_code;
 pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;

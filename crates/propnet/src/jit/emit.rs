@@ -5,9 +5,10 @@
 //! later store would overwrite is never stored. Cells may be read and written by the same circuit: a store waits
 //! until the old content has been read.
 
+use super::order::depth_first;
 use crate::circuit::{Circuit, Component, Op, Wire};
 use crate::lanes::layout::{ONE, ZERO};
-use crate::schedule::{Block, Order, operands, schedule};
+use crate::schedule::{Block, operands, schedule};
 use iced_x86::{Code, Encoder, IcedError, Instruction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -156,7 +157,7 @@ impl<'c, T: Target> Emitter<'c, T> {
 
     /// Operations in schedule order; each store as early as its value is there and its cell has been read out.
     fn order(&self) -> Vec<Item> {
-        let blocks = schedule(self.circuit, Order::DepthFirst);
+        let blocks = schedule(self.circuit, depth_first);
         let n = self.circuit.ops().len();
         let mut items: Vec<Item> = Vec::new();
         let mut ready = vec![0_usize; n];

@@ -5,11 +5,13 @@
 
 mod avx2;
 mod bytes;
+mod cpu;
 mod emit;
+mod order;
 
 use crate::circuit::Circuit;
-use crate::cpu;
 use crate::lanes::cell::Mask;
+pub use cpu::{fetch, low_bits, makes_machine_code, wide};
 use memmap2::{Mmap, MmapMut};
 
 /// Machine code over a frame of vectors.
@@ -25,7 +27,7 @@ pub struct Native {
 impl Native {
     /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
     pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
-        if !cpu::is_wide() {
+        if !makes_machine_code() {
             return None;
         }
         let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2).ok()?;
@@ -80,7 +82,7 @@ impl BlocksBuilder {
     /// No piece yet; scratch starts at byte `scratch`. `None` if the machine cannot run such code.
     pub fn new(scratch: u32) -> Option<BlocksBuilder> {
         let scratch = scratch.next_multiple_of(64);
-        cpu::is_wide().then(|| BlocksBuilder {
+        makes_machine_code().then(|| BlocksBuilder {
             scratch,
             frame_len: scratch as usize,
             bytes: Vec::new(),

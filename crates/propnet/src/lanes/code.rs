@@ -3,7 +3,6 @@
 use super::cell::Mask;
 use super::interp::Interpreted;
 use crate::circuit::Circuit;
-#[cfg(target_arch = "x86_64")]
 use crate::jit::Native;
 
 /// How circuits are run.
@@ -35,7 +34,6 @@ pub struct Runnable {
 #[derive(Debug)]
 enum Form {
     Interpreted(Interpreted),
-    #[cfg(target_arch = "x86_64")]
     Native(Native),
 }
 
@@ -43,19 +41,18 @@ impl Runnable {
     /// Prepares a circuit whose scratch cells start at `scratch`.
     pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions) -> Runnable {
         let ops = circuit.cost();
-        #[cfg(target_arch = "x86_64")]
         if options.native
             && ops <= options.native_limit
             && let Some(native) = Native::new(circuit, scratch)
         {
-            #[cfg(debug_assertions)]
-            check(&native, circuit, scratch);
+            if cfg!(debug_assertions) {
+                check(&native, circuit, scratch);
+            }
             return Runnable {
                 form: Form::Native(native),
                 ops,
             };
         }
-        let _ = options;
         Runnable {
             form: Form::Interpreted(Interpreted::new(circuit, scratch)),
             ops,
@@ -67,7 +64,6 @@ impl Runnable {
     pub fn run(&self, frame: &mut [Mask]) {
         match &self.form {
             Form::Interpreted(code) => code.run(frame),
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.run(frame),
         }
     }
@@ -76,7 +72,6 @@ impl Runnable {
     pub fn n_cells(&self) -> usize {
         match &self.form {
             Form::Interpreted(code) => code.n_cells as usize,
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.n_cells as usize,
         }
     }
@@ -85,14 +80,12 @@ impl Runnable {
     pub fn code_bytes(&self) -> usize {
         match &self.form {
             Form::Interpreted(_) => 0,
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.n_bytes,
         }
     }
 }
 
 /// Machine code and interpreter must agree on random frames.
-#[cfg(all(debug_assertions, target_arch = "x86_64"))]
 fn check(native: &Native, circuit: &Circuit, scratch: u32) {
     use super::rng::LaneRng;
     let interpreted = Interpreted::new(circuit, scratch);

@@ -6,7 +6,7 @@
 use super::cell::Cell;
 use super::layout::{ONE, ZERO};
 use crate::circuit::{Circuit, Op, Wire};
-use crate::schedule::{Block, Order, operands, schedule};
+use crate::schedule::{Block, by_level, operands, schedule};
 use rustc_hash::FxHashSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Interpreted {
 impl Interpreted {
     /// Prepares a circuit; scratch cells start at `scratch`.
     pub fn new(circuit: &Circuit, scratch: u32) -> Interpreted {
-        let blocks = schedule(circuit, Order::ByLevel);
+        let blocks = schedule(circuit, by_level);
         let mut places = Places::new(circuit, &blocks, scratch);
         let mut steps = Vec::new();
         for block in &blocks {

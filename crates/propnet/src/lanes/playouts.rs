@@ -14,7 +14,7 @@ use super::code::Runnable;
 use super::rng::LaneRng;
 use super::segments::{Ended, Segment, StepKind};
 use super::{Lanes, bit, new_frame};
-use crate::{Compiled, cpu};
+use crate::{Compiled, jit};
 use game::{Meter, RoleId, RootTotals, Seed, State, StopFlag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,7 +249,7 @@ impl<'a> Job<'a> {
                 return;
             }
             let mut unit = Unit::new(self, &mut frame, number, totals);
-            cpu::wide(
+            jit::wide(
                 #[inline(always)]
                 || unit.run(),
             );

@@ -14,12 +14,12 @@
 //! fetched ahead.
 
 use super::evaluator::{Stage, Values};
-use super::fetch::fetch;
 use super::guards::Guards;
 use super::prefixes::share_prefixes;
 use super::split::split_gates;
 use super::trial::Trial;
 use super::words::Words;
+use crate::jit::fetch;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 

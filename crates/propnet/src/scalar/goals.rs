@@ -3,20 +3,14 @@
 //! Where the goals are much work, and it is much less once it is known which fluent of some family holds, each of these cases
 //! has code of its own. That no two of a family hold is looked at every time, so that it need not be proven.
 
-#[cfg(target_arch = "x86_64")]
 use super::cases::Cases;
 use super::plain::{Plain, read, set_leaves, word_bit};
 use super::step::FIRST_FLUENT;
-#[cfg(target_arch = "x86_64")]
 use super::step::pack;
-#[cfg(target_arch = "x86_64")]
 use crate::circuit::Circuit;
-#[cfg(target_arch = "x86_64")]
 use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
-#[cfg(target_arch = "x86_64")]
 use crate::lower::{Lowering, Polar};
 use crate::network::{Network, Signal};
-#[cfg(target_arch = "x86_64")]
 use crate::network::{Node, NodeId};
 use game::Goal;
 use std::sync::Arc;
@@ -86,32 +80,25 @@ impl GoalEvaluator {
 /// Goals as machine code over a frame of their own.
 #[derive(Debug)]
 pub(super) struct ByteGoals {
-    #[cfg(target_arch = "x86_64")]
     code: NativeBlocks,
     /// Code for each case and for any.
-    #[cfg(target_arch = "x86_64")]
     blocks: Vec<BlockId>,
     /// Words of the state with the fluents by which cases are told apart, in ascending order: which are, and the number
     /// of the first. The last case but one is that none of them holds.
-    #[cfg(target_arch = "x86_64")]
     family: Vec<(usize, u64, usize)>,
     /// The byte of each goal, per role.
     cells: Vec<Vec<usize>>,
 }
 
 /// Goals of fewer operations are not told apart.
-#[cfg(target_arch = "x86_64")]
 const FEWEST_OPS: usize = if cfg!(test) { 4 } else { 300 };
 
 /// What cases may leave of the operations, on average.
-#[cfg(target_arch = "x86_64")]
 const WORTH_CASES: f32 = if cfg!(test) { 1.0 } else { 0.4 };
 
 /// Operations of all cases together, at most: more would not stay in the cache.
-#[cfg(target_arch = "x86_64")]
 const MOST_CASE_OPS: usize = 160_000;
 
-#[cfg(target_arch = "x86_64")]
 impl ByteGoals {
     /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
     fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
@@ -199,7 +186,6 @@ impl ByteGoals {
 }
 
 /// Code for all goals, given what is known.
-#[cfg(target_arch = "x86_64")]
 fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option<bool>) -> Circuit {
     let mut circuit = Circuit::new();
     let given = |circuit: &mut Circuit, node: NodeId| -> Option<Polar> {
@@ -222,7 +208,6 @@ fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option
 }
 
 /// The best family and code for its cases, if that is worth it.
-#[cfg(target_arch = "x86_64")]
 fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> Option<(Vec<u32>, Vec<Circuit>)> {
     let roots: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
     let mut cases = Cases::new(net, roots);
@@ -243,7 +228,6 @@ fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> 
 }
 
 /// Words of the state in which fluents are, given in ascending order.
-#[cfg(target_arch = "x86_64")]
 fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
     let mut words = Vec::new();
     let mut first = 0;
@@ -253,15 +237,4 @@ fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
         first += row.len();
     }
     words
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl ByteGoals {
-    fn new(_: &Network, _: &[Vec<u32>]) -> Option<ByteGoals> {
-        None
-    }
-
-    fn run(&self, _: &mut Vec<u8>, _: &[u64], _: usize) {}
-
-    fn run_bytes(&self, _: &mut Vec<u8>, _: &[u8]) {}
 }

@@ -8,7 +8,6 @@ mod cofactor;
 mod cones;
 mod evaluator;
 mod events;
-mod fetch;
 mod goals;
 mod guards;
 mod heads;
@@ -23,7 +22,7 @@ mod words;
 use crate::lanes::bit;
 use crate::network::{Network, Signal};
 use crate::passes::count_ops_for;
-use crate::{Compiled, cpu};
+use crate::{Compiled, jit};
 use cases::lonely_relations;
 use cones::ConeNet;
 pub use evaluator::ScalarPlayout;
@@ -177,7 +176,7 @@ impl Scalar {
     fn playout_with(&mut self, from: &State, rng: &mut Rng, seeing: bool) -> ScalarPlayout {
         self.goals_known = false;
         let at = usize::from(seeing);
-        let playout = cpu::wide(
+        let playout = jit::wide(
             #[inline(always)]
             || {
                 if !self.steps[at].as_ref().is_some_and(|run| run.is_root(&from.0)) {

@@ -5,14 +5,10 @@
 
 use super::evaluator::ScalarPlayout;
 use super::numbering::Numbering;
-#[cfg(target_arch = "x86_64")]
 use crate::circuit::{Circuit, Op};
-use crate::cpu::low_bits;
-#[cfg(target_arch = "x86_64")]
-use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
-#[cfg(target_arch = "x86_64")]
+
+use crate::jit::{BlockId, BlocksBuilder, NativeBlocks, low_bits};
 use crate::lanes::layout::ONE;
-#[cfg(target_arch = "x86_64")]
 use crate::lower::Lowering;
 use crate::network::Network;
 use game::Rng;
@@ -29,13 +25,10 @@ const MOST_JOINT_MOVES: usize = 64;
 /// Code for a step, and where it reads and writes.
 #[derive(Debug)]
 pub(super) struct ByteStep {
-    #[cfg(target_arch = "x86_64")]
     code: NativeBlocks,
     /// Code for any joint move.
-    #[cfg(target_arch = "x86_64")]
     any: BlockId,
     /// Code for the joint moves that are numbered.
-    #[cfg(target_arch = "x86_64")]
     special: Vec<BlockId>,
     numbering: Numbering,
     /// The first byte of each role's moves.
@@ -131,7 +124,6 @@ const LOW: u64 = 0x0101_0101_0101_0101;
 /// The byte of the first fluent.
 pub(super) const FIRST_FLUENT: usize = 8;
 
-#[cfg(target_arch = "x86_64")]
 impl ByteStep {
     /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
     /// move in turn when it is not their turn.
@@ -201,7 +193,6 @@ impl ByteStep {
 }
 
 /// Circuits for the joint moves that are numbered, if they are not too large.
-#[cfg(target_arch = "x86_64")]
 fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &Numbering) -> Option<Vec<Circuit>> {
     let mut ops = 0;
     let circuit = |joint: Vec<u32>| {
@@ -217,7 +208,6 @@ fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &
 }
 
 /// Where a step reads and writes.
-#[cfg(target_arch = "x86_64")]
 struct Places {
     n_moves: Vec<usize>,
     does: Vec<usize>,
@@ -227,7 +217,6 @@ struct Places {
     end: usize,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl Places {
     fn new(net: &Network) -> Places {
         let mut at = FIRST_FLUENT + net.n_fluents();
@@ -292,21 +281,6 @@ impl Places {
         }
         circuit
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl ByteStep {
-    pub fn new(_: &Network, _: bool, _: &[Option<u32>]) -> Option<ByteStep> {
-        None
-    }
-
-    fn frame(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn spread(&self, _: &mut [u8], _: &[u64], _: usize, _: &[Vec<u64>]) {}
-
-    fn make(&self, _: &mut [u8], _: &[u32]) {}
 }
 
 /// A random one of the bytes whose lowest bit is set. Without branches that depend on which are: they would be guessed wrong.
@@ -388,10 +362,8 @@ pub(super) fn nth_set(word: u64, mut rank: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(target_arch = "x86_64")]
     use crate::{CompileOptions, Scalar, compile, lanes::bit, twin::Twin};
     use game::Seed;
-    #[cfg(target_arch = "x86_64")]
     use game::{MoveId, PerceptId, RoleId, Simulator};
 
     #[test]
@@ -430,7 +402,6 @@ mod tests {
     /// The percepts that a step leaves in the frame are those that the simulator answers with, with code for this joint
     /// move and with code for any.
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn steps_leave_the_percepts_of_every_role() {
         let mut rng = Seed(41).rng();
         let (mut n_special, mut n_any, mut n_seen) = (0, 0, 0);
@@ -471,6 +442,9 @@ mod tests {
             }
         }
         let counts = [n_special, n_any, n_seen];
-        assert!(!crate::cpu::is_wide() || counts.iter().all(|&n| n >= 50), "{counts:?}");
+        assert!(
+            !crate::jit::makes_machine_code() || counts.iter().all(|&n| n >= 50),
+            "{counts:?}"
+        );
     }
 }
