@@ -16,7 +16,8 @@ use crate::passes::mutex::{Samples, as_choices, exclusive_families};
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::{count_gates, count_ops, count_ops_for, rebuild};
 use crate::scalar::{ScalarMode, Shared};
-use game::{RoleId, Seed, State};
+use crate::tuning::{Bounds, Tuning};
+use game::{RoleId, Seed, State, StopFlag};
 use ground::Program;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -30,6 +31,8 @@ pub struct CompileOptions {
     pub scalar: ScalarMode,
     /// Work that extraction of common parts may do.
     pub pairs: PairBudget,
+    /// Thresholds of choices between ways to run the game.
+    pub tuning: Tuning,
 }
 
 /// Sizes after a pass.
@@ -118,6 +121,11 @@ struct Inner {
 
 /// Compiles a ground program.
 pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
+    let stop = StopFlag::default();
+    let bounds = Bounds {
+        tuning: &options.tuning,
+        stop: &stop,
+    };
     let mut initial = vec![false; program.fluents.len()];
     program.initial.iter().for_each(|&f| initial[f as usize] = true);
     let mut stats = Stats {
@@ -137,7 +145,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     log("constants", &net);
     let net = remove_dead(&net);
     let samples = sample_states(&net, &initial);
-    let families = exclusive_families(&net, &program.fluents, &initial, &samples);
+    let families = exclusive_families(&net, &program.fluents, &initial, &samples, &bounds);
     let net = with_choices(&net, &families);
     log("exclusive", &net);
     let flat = merge_chains(&net);
@@ -154,7 +162,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
     Compiled(Arc::new(Inner {
         names,
         layout: Layout::new(&net),
-        plan: ChoicePlan::merged(&flat),
+        plan: ChoicePlan::merged(&flat, &bounds),
         families,
         likely: samples.frequencies(),
         changes: samples.changes(),
@@ -280,9 +288,18 @@ impl Compiled {
         self.0.options.scalar
     }
 
+    /// What bounds the preparation of simulators.
+    pub(crate) fn bounds<'b>(&'b self, stop: &'b StopFlag) -> Bounds<'b> {
+        Bounds {
+            tuning: &self.0.options.tuning,
+            stop,
+        }
+    }
+
     /// What scalar simulators share, made when it is first asked for.
     pub(crate) fn scalar_shared(&self) -> Arc<Shared> {
-        self.0.scalar.get_or_init(|| Arc::new(Shared::new(self))).clone()
+        let make = || Arc::new(Shared::new(self, &self.bounds(&StopFlag::default())));
+        self.0.scalar.get_or_init(make).clone()
     }
 
     /// Whether a state agrees with what compiling took for granted about reachable states.

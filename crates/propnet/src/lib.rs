@@ -20,6 +20,7 @@ pub mod scalar;
 mod schedule;
 #[cfg(test)]
 mod tests;
+mod tuning;
 #[cfg(test)]
 mod twin;
 
@@ -32,3 +33,4 @@ pub use lanes::one::OneLane;
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, playouts};
 pub use lanes::rollouts::Rollouts;
 pub use scalar::{Scalar, ScalarMode, ScalarPlayout};
+pub use tuning::Tuning;

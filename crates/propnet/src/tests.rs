@@ -9,7 +9,9 @@ use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::testing::assert_same;
 use crate::passes::{count_ops, rebuild};
 use crate::twin::Twin;
-use crate::{CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
+use crate::{
+    CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, Tuning, compile, playouts,
+};
 use game::{Goal, MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag};
 use ground::{AtomId, Output, Program};
 
@@ -42,7 +44,20 @@ fn options(native: bool) -> CompileOptions {
             native,
             ..LaneOptions::default()
         },
+        tuning: Tuning::small(),
         ..CompileOptions::default()
+    }
+}
+
+/// As [`options`], with the thresholds that ship in every other case.
+fn options_of(case: u64, native: bool) -> CompileOptions {
+    CompileOptions {
+        tuning: if case.is_multiple_of(2) {
+            Tuning::small()
+        } else {
+            Tuning::default()
+        },
+        ..options(native)
     }
 }
 
@@ -120,7 +135,7 @@ fn scalar_agrees_with_the_twin() {
                 &twin.program,
                 &CompileOptions {
                     scalar,
-                    ..options(false)
+                    ..options_of(case, false)
                 },
             );
             let mut scalar = Scalar::new(&game);
@@ -199,7 +214,7 @@ fn scalar_may_be_asked_anything_anywhere() {
     let (mut legal, mut seen) = (Vec::new(), Vec::new());
     for case in 0..150 {
         let twin = Twin::random(&mut rng);
-        let mut scalar = Scalar::new(&compile(&twin.program, &options(false)));
+        let mut scalar = Scalar::new(&compile(&twin.program, &options_of(case, false)));
         for state in scattered_states(&twin, &mut rng) {
             let (packed, model) = (pack(&state), twin.model(&state, &[]));
             let role = rng.below(twin.program.roles.len());
@@ -253,7 +268,7 @@ fn scalar_playouts_do_not_depend_on_the_engine() {
         let mut engines = [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled].map(|scalar| {
             let options = CompileOptions {
                 scalar,
-                ..options(false)
+                ..options_of(case / 2, false)
             };
             Scalar::new(&compile(&twin.program, &options))
         });

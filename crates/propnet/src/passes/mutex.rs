@@ -10,23 +10,27 @@ use crate::guard::reads_by_legal;
 use crate::lanes::cell::LANES;
 use crate::lanes::plan::moves_in_turn;
 use crate::network::{Choice, Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
-
-/// Nodes looked at before the search for families ends.
-const EFFORT: u64 = 15_000_000;
 
 /// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states: per state, which
 /// fluents hold.
-pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+pub(crate) fn exclusive_families(
+    net: &Network,
+    names: &[String],
+    initial: &[bool],
+    sampled: &Samples,
+    bounds: &Bounds,
+) -> Vec<Vec<u32>> {
     let mut candidates = candidates(names);
     candidates
         .retain(|family| family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family));
     // Every fluent takes part in one family only; the largest family comes first.
     candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
     let mut taken = vec![false; names.len()];
-    let phases: Vec<Vec<u32>> = phases(net, initial, sampled)
+    let phases: Vec<Vec<u32>> = phases(net, initial, sampled, bounds)
         .into_iter()
-        .find_map(|family| prove(net, vec![family]).pop())
+        .find_map(|family| prove(net, vec![family], bounds).pop())
         .into_iter()
         .collect();
     phases.iter().flatten().for_each(|&f| taken[f as usize] = true);
@@ -39,14 +43,14 @@ pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sam
         }
     }
     families.sort_by_key(|family| (family.len(), family[0]));
-    let mut proven = prove_beside(net, families, &phases);
+    let mut proven = prove_beside(net, families, &phases, bounds);
     proven.splice(0..0, phases);
     proven
 }
 
 /// Families that say whose turn it is and what for: fluents that legal moves read most and that exclude each other.
 /// They may go across names, so that they are looked for from several starting points; the most telling come first.
-fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+fn phases(net: &Network, initial: &[bool], sampled: &Samples, bounds: &Bounds) -> Vec<Vec<u32>> {
     const MOST_READ: usize = 64;
     const STARTS: usize = 16;
     let reads = reads_by_legal(net);
@@ -59,7 +63,7 @@ fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
     fluents.sort_by_key(|f| (std::cmp::Reverse(count(f)), *f));
     fluents.truncate(MOST_READ);
     let mut families: Vec<(usize, Vec<u32>)> = Vec::new();
-    for &start in fluents.iter().take(STARTS) {
+    for &start in fluents.iter().take(STARTS).take_while(|_| !bounds.is_stopped()) {
         let family = grow(start, &fluents, initial, sampled);
         if family.len() > 1 && families.iter().all(|(_, known)| *known != family) {
             let choice = as_choices(net, std::slice::from_ref(&family)).remove(0);
@@ -220,18 +224,18 @@ fn arguments(name: &str) -> Vec<&str> {
     parts
 }
 
-fn prove(net: &Network, families: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    prove_beside(net, families, &[])
+fn prove(net: &Network, families: Vec<Vec<u32>>, bounds: &Bounds) -> Vec<Vec<u32>> {
+    prove_beside(net, families, &[], bounds)
 }
 
 /// The families that are preserved, given some that are proven already.
-fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> Vec<Vec<u32>> {
+fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>], bounds: &Bounds) -> Vec<Vec<u32>> {
     let nodes: Vec<Vec<NodeId>> = families
         .iter()
         .chain(known)
         .map(|family| family.iter().map(|&f| net.fluent(f as usize).node()).collect())
         .collect();
-    let mut prover = Prover::new(net, nodes);
+    let mut prover = Prover::new(net, nodes, *bounds);
     (families.len()..families.len() + known.len()).for_each(|at| prover.assume_family(at, true));
     let mut proven = vec![false; families.len()];
     // First one by one, on top of what is proven; families that need each other remain.
@@ -267,7 +271,7 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> V
 /// Whether no two of a family can follow together.
 fn preserved(prover: &mut Prover, net: &Network, family: &[u32]) -> bool {
     let next: Vec<Signal> = family.iter().map(|&f| net.outputs.next[f as usize]).collect();
-    (0..next.len()).all(|a| (0..a).all(|b| prover.total_effort < EFFORT && prover.exclude(&[next[a], next[b]])))
+    (0..next.len()).all(|a| (0..a).all(|b| prover.may_go_on() && prover.exclude(&[next[a], next[b]])))
 }
 
 /// Whether literals are shown to exclude each other in every reachable, unfinished state, given proven families.
@@ -277,11 +281,11 @@ pub(crate) struct Facts<'n> {
 
 impl<'n> Facts<'n> {
     /// With the families that the network knows as choices.
-    pub fn new(net: &'n Network) -> Facts<'n> {
+    pub fn new(net: &'n Network, bounds: Bounds<'n>) -> Facts<'n> {
         let roles = net.n_moves().len();
         let families: Vec<Vec<NodeId>> = net.choices()[roles..].iter().map(|c| c.values.clone()).collect();
         let n = families.len();
-        let mut prover = Prover::new(net, families);
+        let mut prover = Prover::new(net, families, bounds);
         (0..n).for_each(|at| prover.assume_family(at, true));
         Facts { prover }
     }
@@ -307,6 +311,8 @@ pub fn as_choices(net: &Network, families: &[Vec<u32>]) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Tuning;
+    use game::StopFlag;
 
     #[test]
     fn names_are_taken_apart() {
@@ -327,11 +333,16 @@ mod tests {
         let sampled = Samples {
             words: vec![vec![1], vec![2], vec![0]],
         };
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        let (tuning, stop) = (Tuning::default(), StopFlag::default());
+        let bounds = Bounds {
+            tuning: &tuning,
+            stop: &stop,
+        };
+        let found = exclusive_families(&net, &names, &[true, false, false], &sampled, &bounds);
         // b and the third follow together, so the family of three fails as a whole.
         assert!(found.is_empty());
         net.outputs.next[2] = Signal::FALSE;
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        let found = exclusive_families(&net, &names, &[true, false, false], &sampled, &bounds);
         assert_eq!(found, [vec![0, 1, 2]]);
     }
 }

@@ -22,6 +22,7 @@ use super::words::Words;
 use crate::jit::fetch;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+use crate::tuning::{Bounds, Tuning};
 
 /// An acyclic network in flat arrays, prepared once per game. Nodes are gates, then fluents, then moves.
 #[derive(Debug)]
@@ -68,9 +69,6 @@ struct Fan {
     outputs: u16,
 }
 
-/// A node that more gates read is told one by one, and they count.
-const MOST_PAIRED: usize = 20_000;
-
 /// Nodes that share a word of `known`: which, and which of them are read as complements. Gates follow, in the same order.
 #[derive(Clone, Debug)]
 struct Group {
@@ -81,12 +79,6 @@ struct Group {
 
 /// What a group takes in `links`, without gates.
 const GROUP: usize = 5;
-
-/// Fewer others are asked one by one.
-const FEWEST_GROUPED: usize = 3;
-
-/// How much more often a node must change than another that keeps a copy for it.
-const COPY_WORTH: u32 = 2;
 
 impl Group {
     fn pack(&self) -> [u32; GROUP] {
@@ -133,29 +125,34 @@ const COMPARED: usize = 8;
 impl EventNet {
     /// Prepares a network; `None` if it has cycles, or gates or fans too wide to count. `likely` says how often each fluent holds,
     /// `initial` is the state that games begin with.
-    pub fn new(net: &Network, likely: &[f32], initial: &[u64]) -> Option<EventNet> {
+    pub fn new(net: &Network, likely: &[f32], initial: &[u64], bounds: &Bounds) -> Option<EventNet> {
         if !net.cycles().is_empty() {
             return None;
         }
         let mut net = net.clone();
         net.keep_shape();
-        let guards = Guards::split(&mut net);
-        let net = share_prefixes(&net, likely);
+        let guards = Guards::split(&mut net, bounds);
+        let net = share_prefixes(&net, likely, bounds.tuning);
         let too_wide = |at: usize| net.operands(NodeId(at as u32)).len() > usize::from(u16::MAX);
         if (0..net.len()).any(too_wide) {
             return None;
         }
-        let whole = EventNet::of(&net, guards, None)?;
-        let net = split_gates(&net, &Numbers::new(&net), &Trial::run(&whole, initial));
-        let split = EventNet::of(&net, whole.guards, None)?;
-        let trial = Trial::run(&split, initial);
-        EventNet::of(&net, split.guards, Some(&trial))
+        let whole = EventNet::of(&net, guards, None, bounds)?;
+        let net = split_gates(
+            &net,
+            &Numbers::new(&net),
+            &Trial::run(&whole, initial, bounds),
+            bounds.tuning,
+        );
+        let split = EventNet::of(&net, whole.guards, None, bounds)?;
+        let trial = Trial::run(&split, initial, bounds);
+        EventNet::of(&net, split.guards, Some(&trial), bounds)
     }
 
     /// Without a trial, nothing is kept together that is apart.
-    fn of(net: &Network, guards: Guards, trial: Option<&Trial>) -> Option<EventNet> {
+    fn of(net: &Network, guards: Guards, trial: Option<&Trial>, bounds: &Bounds) -> Option<EventNet> {
         let (words, numbers) = (Words::new(net), Numbers::new(net));
-        let fans = Fans::new(net, &words, &numbers, trial)?;
+        let fans = Fans::new(net, &words, &numbers, trial, bounds.tuning)?;
         let start = Events::all_false(net, &words, &numbers, fans.n_known);
         let mut events = EventNet {
             words,
@@ -264,7 +261,7 @@ fn literal(number: usize, is_complement: bool) -> u32 {
 }
 
 impl Fans {
-    fn new(net: &Network, words: &Words, numbers: &Numbers, trial: Option<&Trial>) -> Option<Fans> {
+    fn new(net: &Network, words: &Words, numbers: &Numbers, trial: Option<&Trial>, tuning: &Tuning) -> Option<Fans> {
         let mut rows: Vec<Readers> = vec![Readers::default(); numbers.n_nodes];
         let mut n_readers = vec![0; numbers.n_nodes];
         for (id, _) in numbers.gates() {
@@ -276,7 +273,7 @@ impl Fans {
             let operands: Vec<Option<u32>> = net.operands(id).iter().take(3).map(|&s| number(s)).collect();
             if let [Some(a), Some(b)] = operands[..]
                 && a >> 1 != b >> 1
-                && [a, b].iter().all(|&s| n_readers[s as usize >> 1] <= MOST_PAIRED)
+                && [a, b].iter().all(|&s| n_readers[s as usize >> 1] <= tuning.most_paired)
             {
                 rows[a as usize >> 1].pairs.push((b, gate));
                 rows[b as usize >> 1].pairs.push((a, gate));
@@ -293,12 +290,12 @@ impl Fans {
         });
         let mut n_known = numbers.n_nodes.div_ceil(64);
         for row in &mut rows {
-            let groups = take_groups(&mut row.pairs);
+            let groups = take_groups(&mut row.pairs, tuning.fewest_grouped);
             row.groups = groups;
         }
         if let Some(trial) = trial {
             for node in 0..rows.len() {
-                n_known += copy_others(&mut rows, node, trial, n_known);
+                n_known += copy_others(&mut rows, node, trial, n_known, tuning);
             }
         }
         Fans::pack(rows, n_known)
@@ -340,7 +337,7 @@ impl Fans {
 }
 
 /// Takes pairs whose other operands share a word together, where that are enough.
-fn take_groups(pairs: &mut Vec<(u32, u32)>) -> Vec<(Group, Vec<u32>)> {
+fn take_groups(pairs: &mut Vec<(u32, u32)>, fewest: usize) -> Vec<(Group, Vec<u32>)> {
     let (mut alone, mut groups) = (Vec::new(), Vec::new());
     pairs.sort_unstable();
     while !pairs.is_empty() {
@@ -354,7 +351,7 @@ fn take_groups(pairs: &mut Vec<(u32, u32)>) -> Vec<(Group, Vec<u32>)> {
             is_first
         });
         for row in pairs.chunk_by(|a, b| a.0 >> 7 == b.0 >> 7) {
-            if row.len() < FEWEST_GROUPED {
+            if row.len() < fewest {
                 alone.extend(row);
             } else {
                 let places = row.iter().map(|&(other, _)| other >> 1 & 63);
@@ -383,13 +380,13 @@ fn make_group(word: u32, pairs: &[(u32, u32)], places: impl Iterator<Item = u32>
 
 /// Makes groups of a node's pairs by copies of the other operands, if these change less often than the node. Copies are in
 /// words from `first` on; gives the number of words.
-fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize) -> usize {
+fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize, tuning: &Tuning) -> usize {
     let is_quiet = |&(other, _): &(u32, u32)| {
         let changes = trial.changes[other as usize >> 1];
-        COPY_WORTH * changes < trial.changes[node]
+        tuning.copy_worth * changes < trial.changes[node]
     };
     let (quiet, rest): (Vec<_>, Vec<_>) = rows[node].pairs.iter().copied().partition(is_quiet);
-    if quiet.len() < FEWEST_GROUPED {
+    if quiet.len() < tuning.fewest_grouped {
         return 0;
     }
     rows[node].pairs = rest;

@@ -12,6 +12,7 @@ use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
 use crate::lower::{Lowering, Polar};
 use crate::network::{Network, Signal};
 use crate::network::{Node, NodeId};
+use crate::tuning::Bounds;
 use game::Goal;
 use std::sync::Arc;
 
@@ -34,8 +35,8 @@ pub(super) enum Fluents<'s> {
 
 impl GoalEvaluator {
     /// Prepares the goals of a network. Of each family, more than one fluent hardly ever holds.
-    pub fn new(net: &Network, families: &[Vec<u32>]) -> GoalEvaluator {
-        if let Some(code) = ByteGoals::new(net, families) {
+    pub fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> GoalEvaluator {
+        if let Some(code) = ByteGoals::new(net, families, bounds) {
             return GoalEvaluator::Code(Arc::new(code), Vec::new());
         }
         let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
@@ -90,18 +91,9 @@ pub(super) struct ByteGoals {
     cells: Vec<Vec<usize>>,
 }
 
-/// Goals of fewer operations are not told apart.
-const FEWEST_OPS: usize = if cfg!(test) { 4 } else { 300 };
-
-/// What cases may leave of the operations, on average.
-const WORTH_CASES: f32 = if cfg!(test) { 1.0 } else { 0.4 };
-
-/// Operations of all cases together, at most: more would not stay in the cache.
-const MOST_CASE_OPS: usize = 160_000;
-
 impl ByteGoals {
     /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
-    fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
+    fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> Option<ByteGoals> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -118,8 +110,8 @@ impl ByteGoals {
             .collect();
         let whole = circuit(net, &cells, &|_| None);
         let (mut circuits, mut family) = (Vec::new(), Vec::new());
-        if whole.cost() >= FEWEST_OPS
-            && let Some(cases) = case_circuits(net, &cells, families)
+        if whole.cost() >= bounds.tuning.fewest_goal_ops
+            && let Some(cases) = case_circuits(net, &cells, families, bounds)
         {
             (family, circuits) = cases;
         }
@@ -208,10 +200,17 @@ fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option
 }
 
 /// The best family and code for its cases, if that is worth it.
-fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> Option<(Vec<u32>, Vec<Circuit>)> {
+fn case_circuits(
+    net: &Network,
+    cells: &[Vec<usize>],
+    families: &[Vec<u32>],
+    bounds: &Bounds,
+) -> Option<(Vec<u32>, Vec<Circuit>)> {
     let roots: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
     let mut cases = Cases::new(net, roots);
-    let (family, _) = cases.best(families).filter(|&(_, part)| part <= WORTH_CASES)?;
+    let (family, _) = cases
+        .best(families, bounds)
+        .filter(|&(_, part)| part <= bounds.tuning.worth_cases)?;
     let mut family = family.to_vec();
     family.sort_unstable();
     let (mut circuits, mut ops) = (Vec::new(), 0);
@@ -219,7 +218,7 @@ fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> 
         cases.look(&family, member);
         let circuit = circuit(net, cells, &|node| cases.constant(node));
         ops += circuit.cost();
-        if ops > MOST_CASE_OPS {
+        if ops > bounds.tuning.most_case_ops || bounds.is_stopped() {
             return None;
         }
         circuits.push(circuit);

@@ -3,6 +3,7 @@
 use crate::guard::best_guard;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
+use crate::tuning::{Bounds, Tuning};
 
 /// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
 /// change with every turn, and looked at when legal moves are read.
@@ -65,11 +66,11 @@ pub(super) struct Guards {
 impl Guards {
     /// Takes guards out of a network. Whether a state is terminal is then told by one more row of legal moves, one for each
     /// combination of the guards' values.
-    pub fn split(net: &mut Network) -> Guards {
+    pub fn split(net: &mut Network, bounds: &Bounds) -> Guards {
         let roles: Vec<RoleGuards> = (0..net.outputs.legal.len())
-            .map(|role| RoleGuards::new(split_legal(net, role), net.outputs.legal[role].len()))
+            .map(|role| RoleGuards::new(split_legal(net, role, bounds.tuning), net.outputs.legal[role].len()))
             .collect();
-        let ends = split_terminal(net, &roles);
+        let ends = split_terminal(net, &roles, bounds.tuning);
         Guards { roles, ends }
     }
 
@@ -101,19 +102,13 @@ impl Guards {
     }
 }
 
-/// A guard of fewer moves is not worth the trouble, except in tests, whose games are small.
-const FEWEST_GUARDED: usize = if cfg!(test) { 2 } else { 12 };
-
-/// Guards of one role, at most: its moves may belong to phases of its turn.
-const MOST_GUARDS: usize = 3;
-
 /// Finds a role's guards, and takes them out of the legal moves that need them.
-fn split_legal(net: &mut Network, role: usize) -> Vec<Guard> {
+fn split_legal(net: &mut Network, role: usize, tuning: &Tuning) -> Vec<Guard> {
     let mut guards = Vec::new();
     let mut left: Vec<usize> = (0..net.outputs.legal[role].len()).collect();
-    while guards.len() < MOST_GUARDS && left.len() >= FEWEST_GUARDED {
+    while guards.len() < tuning.most_guards && left.len() >= tuning.fewest_guarded {
         let row: Vec<Signal> = left.iter().map(|&m| net.outputs.legal[role][m]).collect();
-        let Some((literal, members)) = best_guard(net, &row).filter(|(_, m)| m.len() >= FEWEST_GUARDED) else {
+        let Some((literal, members)) = best_guard(net, &row).filter(|(_, m)| m.len() >= tuning.fewest_guarded) else {
             break;
         };
         let Node::Fluent(fluent) = net.node(literal.node()) else {
@@ -134,12 +129,9 @@ fn split_legal(net: &mut Network, role: usize) -> Vec<Guard> {
     guards
 }
 
-/// Guards whose values the end of the game is told apart by, at most.
-const MOST_ENDS: usize = 4;
-
 /// A game often ends when whose turn it is has no move: then the end depends on every move of every role, and every turn
 /// would change all of them. The fluents by which it is told apart; the last row of legal moves has the cases.
-fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
+fn split_terminal(net: &mut Network, roles: &[RoleGuards], tuning: &Tuning) -> Vec<u32> {
     let terminal = net.outputs.terminal;
     let cone = needed(net, &[terminal]);
     let guards = roles.iter().flat_map(|role| &role.guards);
@@ -147,7 +139,8 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
     ends.sort_unstable();
     ends.dedup();
     ends.retain(|&f| cone[net.fluent(f as usize).node().0 as usize]);
-    ends.truncate(MOST_ENDS);
+    // One word has a bit for each case.
+    ends.truncate(tuning.most_ends.min(6));
     let cases: Vec<Signal> = (0..1 << ends.len())
         .map(|case: usize| {
             let literal = |(at, &f): (usize, &u32)| Signal::new(net.fluent(f as usize).node(), case >> at & 1 == 0);

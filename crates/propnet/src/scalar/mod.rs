@@ -22,13 +22,14 @@ mod words;
 use crate::lanes::bit;
 use crate::network::{Network, Signal};
 use crate::passes::count_ops_for;
+use crate::tuning::Bounds;
 use crate::{Compiled, jit};
 use cases::lonely_relations;
 use cones::ConeNet;
 pub use evaluator::ScalarPlayout;
 use evaluator::{Evaluation, Evaluator, Stage};
 use events::EventNet;
-use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State};
+use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State, StopFlag};
 use goals::{Fluents, GoalEvaluator};
 use plain::PlainNet;
 use std::sync::{Arc, OnceLock};
@@ -46,57 +47,46 @@ pub(crate) struct Shared {
     steps: [OnceLock<Option<Arc<ByteStep>>>; 2],
 }
 
-/// Operations of a step by cones, beyond which changes are rather walked through gate by gate. Measured: amazons (3,700) is a
-/// little slower by cones, skirmish (4,100) twice as fast.
-const MOST_CONE_OPS: f32 = 5_000.0;
-
-/// What a step by cones costs beside its operations, in operations of a whole step, and what its operations cost. Measured:
-/// breakthrough on 6×6 (1,040 as a whole, 98 by cones) is a little faster by cones, pentago (826, 217) is as fast either way.
-const CONE_STEP: f32 = 600.0;
-const CONE_OP: f32 = 1.6;
-
-/// Without cones, random games of nets with no more operations than this are played by whole steps.
-const LARGEST_STEP: f32 = 9_000.0;
-
 impl Shared {
     /// Prepares a game, in the way that should be fastest if the mode leaves it open.
-    pub(crate) fn new(game: &Compiled) -> Shared {
+    pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Shared {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
         let cones = wants_cones
-            .then(|| ConeNet::new(net, game.passes(), game.habits()))
+            .then(|| ConeNet::new(net, game.passes(), game.habits(), bounds))
             .flatten()
-            .map(|cones| (cones.cost(game.habits()), cones))
-            .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= MOST_CONE_OPS);
+            .map(|cones| (cones.cost(game.habits(), bounds.tuning), cones))
+            .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= bounds.tuning.most_cone_ops);
         let whole = step_ops(net) as f32;
         let steps_fit = match (mode, &cones) {
             (ScalarMode::Compiled, _) => true,
-            (ScalarMode::Auto, Some((cost, _))) => whole < CONE_STEP + CONE_OP * cost,
-            (ScalarMode::Auto, None) => whole <= LARGEST_STEP,
+            (ScalarMode::Auto, Some((cost, _))) => whole < bounds.tuning.cone_step + bounds.tuning.cone_op * cost,
+            (ScalarMode::Auto, None) => whole <= bounds.tuning.largest_step,
             _ => false,
         };
         let evaluator = match cones {
             Some((_, cones)) => Evaluator::Cones(Evaluation::new(cones)),
-            None => EventNet::new(game.flat_network(), game.likelihoods(), &game.initial_state().0).map_or_else(
-                || Evaluator::Plain(Evaluation::new(PlainNet::new(net))),
-                |net| Evaluator::Events(Evaluation::new(net)),
-            ),
+            None => EventNet::new(game.flat_network(), game.likelihoods(), &game.initial_state().0, bounds)
+                .map_or_else(
+                    || Evaluator::Plain(Evaluation::new(PlainNet::new(net))),
+                    |net| Evaluator::Events(Evaluation::new(net)),
+                ),
         };
         let mut families = game.exclusive_fluents().to_vec();
         families.extend(lonely_relations(&game.names().fluents, game.likelihoods()));
         Shared {
             evaluator,
-            goals: GoalEvaluator::new(net, &families),
+            goals: GoalEvaluator::new(net, &families, bounds),
             steps_fit,
             steps: Default::default(),
         }
     }
 
     /// A whole step as machine code, if random games are played that way.
-    fn step(&self, game: &Compiled, seeing: bool) -> Option<&Arc<ByteStep>> {
+    fn step(&self, game: &Compiled, seeing: bool, bounds: &Bounds) -> Option<&Arc<ByteStep>> {
         let make = || {
             self.steps_fit
-                .then(|| ByteStep::new(game.network(), seeing, game.passes()))
+                .then(|| ByteStep::new(game.network(), seeing, game.passes(), bounds))
                 .flatten()
                 .map(Arc::new)
         };
@@ -205,7 +195,10 @@ impl Scalar {
 
     /// Has games by whole steps begin with the present state, if that is how this game is played.
     fn set_step_root(&mut self, seeing: bool) {
-        let Some(step) = self.shared.step(&self.game, seeing) else {
+        let Some(step) = self
+            .shared
+            .step(&self.game, seeing, &self.game.bounds(&StopFlag::default()))
+        else {
             return;
         };
         let legal: Vec<Vec<u64>> = (0..self.joint.len())

@@ -11,16 +11,10 @@ use crate::jit::{BlockId, BlocksBuilder, NativeBlocks, low_bits};
 use crate::lanes::layout::ONE;
 use crate::lower::Lowering;
 use crate::network::Network;
+use crate::tuning::Bounds;
 use game::Rng;
 use game::limits::PLAYOUT_ROUNDS;
 use std::sync::Arc;
-
-/// Operations of the code for all joint moves together, beyond which there is none but the code for any: it would not stay in
-/// the cache.
-const MOST_SPECIAL_OPS: usize = 30_000;
-
-/// Joint moves, beyond which only those have code of their own in which all roles but one pass.
-const MOST_JOINT_MOVES: usize = 64;
 
 /// Code for a step, and where it reads and writes.
 #[derive(Debug)]
@@ -127,7 +121,7 @@ pub(super) const FIRST_FLUENT: usize = 8;
 impl ByteStep {
     /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
     /// move in turn when it is not their turn.
-    pub fn new(net: &Network, percepts: bool, passes: &[Option<u32>]) -> Option<ByteStep> {
+    pub fn new(net: &Network, percepts: bool, passes: &[Option<u32>], bounds: &Bounds) -> Option<ByteStep> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -135,8 +129,11 @@ impl ByteStep {
         let mut blocks = BlocksBuilder::new(places.end as u32)?;
         let any = places.circuit(net, percepts, None);
         let any = blocks.add(&any)?;
-        let (mut numbering, mut special) = (Numbering::new(&places.n_moves, passes, MOST_JOINT_MOVES), Vec::new());
-        match special_circuits(net, &places, percepts, &numbering) {
+        let (mut numbering, mut special) = (
+            Numbering::new(&places.n_moves, passes, bounds.tuning.step_joint_moves),
+            Vec::new(),
+        );
+        match special_circuits(net, &places, percepts, &numbering, bounds) {
             Some(circuits) => {
                 for circuit in circuits {
                     special.push(blocks.add(&circuit)?);
@@ -193,12 +190,18 @@ impl ByteStep {
 }
 
 /// Circuits for the joint moves that are numbered, if they are not too large.
-fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &Numbering) -> Option<Vec<Circuit>> {
+fn special_circuits(
+    net: &Network,
+    places: &Places,
+    percepts: bool,
+    numbering: &Numbering,
+    bounds: &Bounds,
+) -> Option<Vec<Circuit>> {
     let mut ops = 0;
     let circuit = |joint: Vec<u32>| {
         let circuit = places.circuit(net, percepts, Some(&joint));
         ops += circuit.cost();
-        (ops <= MOST_SPECIAL_OPS).then_some(circuit)
+        (ops <= bounds.tuning.step_special_ops && !bounds.is_stopped()).then_some(circuit)
     };
     numbering
         .joint_moves(&places.n_moves)
@@ -364,7 +367,7 @@ mod tests {
     use super::*;
     use crate::{CompileOptions, Scalar, compile, lanes::bit, twin::Twin};
     use game::Seed;
-    use game::{MoveId, PerceptId, RoleId, Simulator};
+    use game::{MoveId, PerceptId, RoleId, Simulator, StopFlag};
 
     #[test]
     fn packing_takes_the_lowest_bits_in_order() {
@@ -409,7 +412,7 @@ mod tests {
             let twin = Twin::random(&mut rng);
             let game = compile(&twin.program, &CompileOptions::default());
             let net = game.network();
-            let Some(mut step) = ByteStep::new(net, true, game.passes()) else {
+            let Some(mut step) = ByteStep::new(net, true, game.passes(), &game.bounds(&StopFlag::default())) else {
                 continue;
             };
             if case % 2 == 0 {

@@ -3,11 +3,8 @@
 use super::evaluator::{Stage, Values};
 use super::events::{EventNet, Events};
 use super::step::{nth_set, random_rank};
+use crate::tuning::Bounds;
 use game::{Rng, Seed};
-
-/// Steps of the trial, and joint moves of one game in it, at most.
-const STEPS: usize = 400;
-const LONGEST: usize = 200;
 
 /// What nodes did in the trial.
 #[derive(Debug)]
@@ -23,7 +20,7 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Plays random games from a state.
-    pub fn run(net: &EventNet, initial: &[u64]) -> Trial {
+    pub fn run(net: &EventNet, initial: &[u64], bounds: &Bounds) -> Trial {
         let mut events = Events::start(net);
         let mut trial = Trial {
             changes: vec![0; events.known.len() * 64],
@@ -32,11 +29,11 @@ impl Trial {
             last: events.known.clone(),
         };
         let mut rng = Seed(0).child("trial").rng();
-        let mut left = STEPS;
-        while left > 0 {
+        let mut left = bounds.tuning.trial_steps;
+        while left > 0 && !bounds.is_stopped() {
             events.move_to(net, initial);
             trial.last.copy_from_slice(&events.known);
-            let played = trial.play(net, &mut events, left.min(LONGEST), &mut rng);
+            let played = trial.play(net, &mut events, left.min(bounds.tuning.longest_trial), &mut rng);
             left = left.saturating_sub(played.max(1));
         }
         trial

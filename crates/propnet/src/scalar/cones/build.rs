@@ -13,15 +13,14 @@ use crate::jit::{BlockId, BlocksBuilder};
 use crate::lower::{Lowering, Polar};
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::schedule::operands;
+use crate::tuning::Bounds;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-
-/// Operations in all cones and joint moves together, beyond which a game is left to other engines.
-const MOST_OPS: usize = 2_500_000;
 
 /// A [`ConeNet`] in the making.
 pub(super) struct Builder<'n> {
     net: &'n Network,
+    bounds: Bounds<'n>,
     words: Words,
     plan: Option<HeadPlan>,
     /// The first byte of the moves that heads make legal.
@@ -48,7 +47,7 @@ pub(super) struct Builder<'n> {
 
 impl<'n> Builder<'n> {
     /// Lays out the frame and lowers what depends on the state.
-    pub fn new(net: &'n Network, plan: Option<HeadPlan>) -> Option<Builder<'n>> {
+    pub fn new(net: &'n Network, plan: Option<HeadPlan>, bounds: Bounds<'n>) -> Option<Builder<'n>> {
         let words = Words::new(net);
         let mut at = FIRST_FLUENT + net.n_fluents();
         let mut room = |n: usize| {
@@ -71,6 +70,7 @@ impl<'n> Builder<'n> {
         let (home, copies, end) = homes(&circuit, at as u32);
         Some(Builder {
             net,
+            bounds,
             words,
             plan,
             headed,
@@ -104,7 +104,7 @@ impl<'n> Builder<'n> {
             Some(plan) => Some(self.heads(plan)?),
             None => None,
         };
-        let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64);
+        let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64, self.bounds);
         let (mut effects, mut masks, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for joint in numbering.joint_moves(&self.net.n_moves()) {
             let (known, open) = cofactor.split(&joint)?;
@@ -156,7 +156,7 @@ impl<'n> Builder<'n> {
                     let block = self.head_circuit(group, &head.moves, &FxHashSet::default());
                     ops[head.fluent as usize] = Some(block.cost() as u32);
                 }
-                heads_cost(group.guard.as_ref(), ops.into_iter(), habits)
+                heads_cost(group.guard.as_ref(), ops.into_iter(), habits, self.bounds.tuning)
             })
             .sum()
     }
@@ -244,7 +244,7 @@ impl<'n> Builder<'n> {
 
     fn count(&mut self, ops: usize) -> Option<u32> {
         self.ops += ops;
-        (self.ops <= MOST_OPS).then_some(ops as u32)
+        (self.ops <= self.bounds.tuning.cone_total_ops).then_some(ops as u32)
     }
 
     /// Code that recomputes these wires, in ascending order, and how many operations it takes.

@@ -21,11 +21,9 @@ use crate::compiled::Habits;
 use crate::jit::{BlockId, NativeBlocks};
 use crate::lanes::layout::ONE;
 use crate::network::Network;
+use crate::tuning::{Bounds, Tuning};
 use build::Builder;
 use std::ops::Range;
-
-/// Joint moves, beyond which only those are prepared in which all roles but one pass.
-const MOST_JOINT_MOVES: usize = 1_500;
 
 /// A network as pieces of machine code, prepared once per game.
 #[derive(Debug)]
@@ -94,12 +92,6 @@ struct HeadBlock {
     words: Vec<u32>,
 }
 
-/// What calling a head's code and packing what it leaves costs, in operations.
-const HEAD_CALL: f32 = 40.0;
-
-/// Heads must be this much less work.
-const WORTH_HEADS: f32 = 0.7;
-
 /// What a joint move leads to. Fluents that are not mentioned stay, percepts that are not mentioned are not seen.
 #[derive(Clone, Debug)]
 struct Effect {
@@ -147,58 +139,48 @@ pub(super) struct Cones {
 impl ConeNet {
     /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
     /// moves of roles that move in turn when it is not their turn.
-    pub fn new(net: &Network, passes: &[Option<u32>], habits: Habits) -> Option<ConeNet> {
-        ConeNet::with(net, passes, habits, MOST_JOINT_MOVES, WORTH_HEADS)
-    }
-
-    fn with(
-        net: &Network,
-        passes: &[Option<u32>],
-        habits: Habits,
-        most_joint_moves: usize,
-        worth_heads: f32,
-    ) -> Option<ConeNet> {
+    pub fn new(net: &Network, passes: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
         }
         let mut net = net.clone();
         net.keep_shape();
-        let guards = Guards::split(&mut net);
-        let numbering = Numbering::new(&net.n_moves(), passes, most_joint_moves);
+        let guards = Guards::split(&mut net, bounds);
+        let numbering = Numbering::new(&net.n_moves(), passes, bounds.tuning.cone_joint_moves);
         let mut rest = net.clone();
-        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely) {
-            let kept = Builder::new(&net, None)?.state_cost(habits);
-            let builder = Builder::new(&rest, Some(plan))?;
-            if builder.state_cost(habits) + builder.head_cost(habits) < worth_heads * kept {
+        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely, bounds) {
+            let kept = Builder::new(&net, None, *bounds)?.state_cost(habits);
+            let builder = Builder::new(&rest, Some(plan), *bounds)?;
+            if builder.state_cost(habits) + builder.head_cost(habits) < bounds.tuning.worth_heads * kept {
                 return builder.build(guards, numbering);
             }
         }
-        Builder::new(&net, None)?.build(guards, numbering)
+        Builder::new(&net, None, *bounds)?.build(guards, numbering)
     }
 
     /// Operations of an average step.
-    pub fn cost(&self, habits: Habits) -> f32 {
+    pub fn cost(&self, habits: Habits, tuning: &Tuning) -> f32 {
         let cones = self.fluents.iter().zip(habits.changes);
         let state: f32 = cones.map(|(cone, p)| cone.ops as f32 * p).sum();
         let made: usize = self.effects.iter().map(|effect| effect.ops as usize).sum();
         let groups = self.heads.iter().flat_map(|heads| &heads.groups);
         let heads = groups.map(|group| {
             let ops = group.blocks.iter().map(|block| block.as_ref().map(|block| block.ops));
-            heads_cost(group.guard.as_ref(), ops, habits)
+            heads_cost(group.guard.as_ref(), ops, habits, tuning)
         });
         state + heads.sum::<f32>() + made as f32 / self.effects.len() as f32
     }
 }
 
 /// Operations that heads behind a guard take in an average step, given what each fluent's code takes.
-fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits) -> f32 {
+fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits, tuning: &Tuning) -> f32 {
     let open = guard.map_or(1.0, |guard| {
         let likely = habits.likely[guard.fluent as usize];
         if guard.value { likely } else { 1.0 - likely }
     });
     let heads = ops.zip(habits.likely);
     open * heads
-        .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + HEAD_CALL)))
+        .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + tuning.head_call)))
         .sum::<f32>()
 }
 
@@ -426,7 +408,7 @@ mod tests {
     use super::*;
     use crate::twin::Twin;
     use crate::{CompileOptions, compile};
-    use game::{Rng, Seed};
+    use game::{Rng, Seed, StopFlag};
 
     fn random_moves(net: &Network, rng: &mut Rng) -> Vec<u32> {
         net.n_moves().iter().map(|&n| rng.below(n) as u32).collect()
@@ -457,13 +439,23 @@ mod tests {
                 .into_iter()
                 .map(|mv| (case % 3 != 2).then_some(mv))
                 .collect();
-            let most = if case % 3 == 0 { MOST_JOINT_MOVES } else { 0 };
-            let worth_heads = if case % 4 == 0 { 0.0 } else { f32::INFINITY };
-            let Some(cones) = ConeNet::with(net, &passes, game.habits(), most, worth_heads) else {
+            let small = Tuning::small();
+            let tuning = Tuning {
+                cone_joint_moves: if case % 3 == 0 { small.cone_joint_moves } else { 0 },
+                worth_heads: if case % 4 == 0 { 0.0 } else { f32::INFINITY },
+                ..if case % 5 == 4 { Tuning::default() } else { small }
+            };
+            let stop = StopFlag::default();
+            let bounds = Bounds {
+                tuning: &tuning,
+                stop: &stop,
+            };
+            let Some(cones) = ConeNet::new(net, &passes, game.habits(), &bounds) else {
                 continue;
             };
             with_heads += usize::from(cones.heads.is_some());
-            let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()], &game.initial_state().0) else {
+            let likely = vec![0.5; net.n_fluents()];
+            let Some(events) = EventNet::new(net, &likely, &game.initial_state().0, &bounds) else {
                 continue;
             };
             checked[case % 3] += 1;
