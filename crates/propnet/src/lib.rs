@@ -16,13 +16,13 @@ pub mod lanes;
 mod lower;
 pub mod network;
 pub mod passes;
+#[cfg(test)]
+mod random_program;
 pub mod scalar;
 mod schedule;
 #[cfg(test)]
 mod tests;
 mod tuning;
-#[cfg(test)]
-mod twin;
 
 pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
 pub use jit::makes_machine_code;

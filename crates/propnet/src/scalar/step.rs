@@ -365,7 +365,7 @@ pub(super) fn nth_set(word: u64, mut rank: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CompileOptions, Scalar, compile, lanes::bit, twin::Twin};
+    use crate::{CompileOptions, Scalar, compile, lanes::bit, random_program::random_program};
     use game::Seed;
     use game::{MoveId, PerceptId, RoleId, Simulator, StopFlag};
 
@@ -409,8 +409,7 @@ mod tests {
         let mut rng = Seed(41).rng();
         let (mut n_special, mut n_any, mut n_seen) = (0, 0, 0);
         for case in 0..600 {
-            let twin = Twin::random(&mut rng);
-            let game = compile(&twin.program, &CompileOptions::default());
+            let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
             let Some(mut step) = ByteStep::new(net, true, game.passes(), &game.bounds(&StopFlag::default())) else {
                 continue;

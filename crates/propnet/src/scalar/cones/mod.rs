@@ -406,7 +406,7 @@ impl Cones {
 mod tests {
     use super::super::events::{EventNet, Events};
     use super::*;
-    use crate::twin::Twin;
+    use crate::random_program::random_program;
     use crate::{CompileOptions, compile};
     use game::{Rng, Seed, StopFlag};
 
@@ -432,8 +432,7 @@ mod tests {
         let mut rng = Seed(31).rng();
         let (mut checked, mut with_heads) = ([0; 3], 0);
         for case in 0..900 {
-            let twin = Twin::random(&mut rng);
-            let game = compile(&twin.program, &CompileOptions::default());
+            let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
             let passes: Vec<Option<u32>> = random_moves(net, &mut rng)
                 .into_iter()
