@@ -5,6 +5,7 @@
 
 use crate::circuit::Circuit;
 use crate::lanes::cell::Mask;
+use game::StopFlag;
 use std::convert::Infallible;
 
 /// Machine code over a frame of vectors.
@@ -19,7 +20,7 @@ pub struct Native {
 
 impl Native {
     /// There is no machine code for this processor.
-    pub fn new(_circuit: &Circuit, _scratch: u32) -> Option<Native> {
+    pub fn new(_circuit: &Circuit, _scratch: u32, _stop: &StopFlag) -> Option<Native> {
         None
     }
 
@@ -52,7 +53,7 @@ impl BlocksBuilder {
     }
 
     /// Compiles a circuit without components.
-    pub fn add(&mut self, _circuit: &Circuit) -> Option<BlockId> {
+    pub fn add(&mut self, _circuit: &Circuit, _stop: &StopFlag) -> Option<BlockId> {
         match self.0 {}
     }
 

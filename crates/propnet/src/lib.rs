@@ -24,7 +24,7 @@ mod schedule;
 mod tests;
 mod tuning;
 
-pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
+pub use compiled::{CompileError, CompileOptions, Compiled, PassStats, Stats, compile, compile_until};
 pub use jit::makes_machine_code;
 pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};

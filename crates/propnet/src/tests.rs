@@ -9,11 +9,14 @@ use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::testing::assert_same;
 use crate::passes::{count_ops, rebuild};
 use crate::random_program::random_program;
+use crate::tuning::Bounds;
 use crate::{
-    CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, Tuning, compile, playouts,
+    CompileError, CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, Tuning, compile,
+    compile_until, playouts,
 };
 use game::{MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag};
 use ground::{AtomId, Direct, Output, Program};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The roles of a simulator.
 fn roles(sim: &dyn Simulator) -> impl Iterator<Item = RoleId> + use<> {
@@ -281,19 +284,21 @@ fn random_step(direct: &mut Direct, state: &State, rng: &mut game::Rng) -> State
 fn passes_keep_functions() {
     let mut rng = Seed(14).rng();
     for _ in 0..150 {
-        let net = build(&random_program(&mut rng));
-        let dead = remove_dead(&net);
+        let program = random_program(&mut rng);
+        let net = Bounds::shipped(|bounds| build(&program, bounds)).expect("nobody stops it");
+        let dead = Bounds::shipped(|bounds| remove_dead(&net, bounds)).expect("nobody stops it");
         assert_same(&net, &dead, &mut rng);
-        let chains = merge_chains(&dead);
+        let chains = Bounds::shipped(|bounds| merge_chains(&dead, bounds)).expect("nobody stops it");
         assert_same(&dead, &chains, &mut rng);
-        let common = extract_common(&chains, PairBudget::default());
+        let common =
+            Bounds::shipped(|bounds| extract_common(&chains, PairBudget::default(), bounds)).expect("nobody stops it");
         assert_same(&chains, &common, &mut rng);
         assert!(count_ops(&common) <= count_ops(&chains));
         // Any two fluents may be declared exclusive, as long as the leaves then are.
         let mut fresh = net.same_leaves();
         let values = vec![net.fluent(0).node(), net.fluent(1).node()];
         fresh.add_choice(Choice { values, total: false });
-        let exclusive = rebuild(&net, fresh, |_, _| None);
+        let exclusive = Bounds::shipped(|bounds| rebuild(&net, fresh, bounds, |_, _| None)).expect("nobody stops it");
         assert_same(&net, &exclusive, &mut rng);
     }
 }
@@ -420,4 +425,38 @@ fn a_raised_flag_ends_playouts_before_they_begin() {
     let roots = [game.initial_state()];
     let totals = playouts(&game, &roots, u64::MAX / 2, Seed(1), &PlayoutOptions::default(), &stop);
     assert_eq!(totals.roots[0].playouts, 0);
+}
+
+/// A flag that is raised when it is looked at for the n-th time, counted from 0.
+fn raised_at_look(n: usize) -> StopFlag {
+    let looks = AtomicUsize::new(0);
+    StopFlag::by(move || f64::from(u8::from(looks.fetch_add(1, Ordering::Relaxed) >= n)))
+}
+
+/// Does something with flags that are raised ever later, until it is not stopped; gives the number of times it was.
+fn stopped_until_done(mut f: impl FnMut(&StopFlag) -> Result<(), CompileError>) -> usize {
+    (0..)
+        .find(|&n| f(&raised_at_look(n)) != Err(CompileError::Stopped))
+        .expect("some number of looks is enough")
+}
+
+#[test]
+fn compiling_can_be_stopped_at_any_look() {
+    let mut rng = Seed(19).rng();
+    let mut stopped = [0; 3];
+    for case in 0..24 {
+        let program = random_program(&mut rng);
+        let mut options = options_of(case, true);
+        options.scalar = [ScalarMode::Auto, ScalarMode::Incremental, ScalarMode::Cones][case as usize % 3];
+        stopped[0] += stopped_until_done(|stop| compile_until(&program, &options, stop).map(drop));
+        let game = compile(&program, &options);
+        stopped[1] += stopped_until_done(|stop| game.prepare_scalar(stop));
+        stopped[2] += stopped_until_done(|stop| game.prepare_lanes(&PlayoutOptions::default(), stop));
+        // What was stopped has left nothing wrong behind.
+        let (mut direct, mut scalar) = (Direct::new(program), Scalar::new(&game));
+        follow_scalar(&mut direct, &mut scalar, &mut rng, case);
+        follow_lanes(&mut direct, &mut Lanes::new(&game, Seed(case)), case);
+    }
+    assert!(stopped[0] > 24 * 50, "{stopped:?}");
+    assert!(stopped[1] > 24 * 3 && stopped[2] > 24 * 3, "{stopped:?}");
 }

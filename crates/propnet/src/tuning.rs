@@ -164,6 +164,22 @@ impl Bounds<'_> {
     pub fn go_on(&self) -> Option<()> {
         (!self.is_stopped()).then_some(())
     }
+
+    /// As [`Bounds::is_stopped`], for loops whose rounds are short: looks at the flag once in many rounds.
+    pub fn is_stopped_at(&self, round: usize) -> bool {
+        round.is_multiple_of(4_096) && self.is_stopped()
+    }
+}
+
+#[cfg(test)]
+impl Bounds<'_> {
+    /// Calls a function with the thresholds that ship and a flag that is never raised.
+    pub fn shipped<R>(f: impl FnOnce(&Bounds) -> R) -> R {
+        f(&Bounds {
+            tuning: &Tuning::default(),
+            stop: &StopFlag::default(),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::cell::Mask;
 use super::interp::Interpreted;
 use crate::circuit::Circuit;
 use crate::jit::Native;
+use game::StopFlag;
 
 /// How circuits are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,25 +39,25 @@ enum Form {
 }
 
 impl Runnable {
-    /// Prepares a circuit whose scratch cells start at `scratch`.
-    pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions) -> Runnable {
+    /// Prepares a circuit whose scratch cells start at `scratch`; `None` if the flag is raised.
+    pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions, stop: &StopFlag) -> Option<Runnable> {
         let ops = circuit.cost();
         if options.native
             && ops <= options.native_limit
-            && let Some(native) = Native::new(circuit, scratch)
+            && let Some(native) = Native::new(circuit, scratch, stop)
         {
             if cfg!(debug_assertions) {
                 check(&native, circuit, scratch);
             }
-            return Runnable {
+            return Some(Runnable {
                 form: Form::Native(native),
                 ops,
-            };
+            });
         }
-        Runnable {
-            form: Form::Interpreted(Interpreted::new(circuit, scratch)),
+        Some(Runnable {
+            form: Form::Interpreted(Interpreted::new(circuit, scratch, stop)?),
             ops,
-        }
+        })
     }
 
     /// Runs it once.
@@ -88,7 +89,9 @@ impl Runnable {
 /// Machine code and interpreter must agree on random frames.
 fn check(native: &Native, circuit: &Circuit, scratch: u32) {
     use super::rng::LaneRng;
-    let interpreted = Interpreted::new(circuit, scratch);
+    let Some(interpreted) = Interpreted::new(circuit, scratch, &StopFlag::default()) else {
+        return;
+    };
     let n = native.n_cells.max(interpreted.n_cells) as usize;
     let mut rng = LaneRng::new(game::Seed(n as u64));
     for _ in 0..2 {

@@ -114,7 +114,7 @@ fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
     let found = tried
         .into_iter()
         .take(bounds.tuning.turn_families)
-        .map(|family| turns_by(net, family));
+        .map(|family| turns_by(net, family, bounds));
     let best = found.max_by_key(|turns| turns.iter().map(|t| net.n_moves()[t.role]).sum::<usize>());
     let mut turns = best.unwrap_or_default();
     let mut facts = Facts::new(net, *bounds);
@@ -126,8 +126,8 @@ fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
 }
 
 /// Moves of the roles that a family, if it is exclusive, tells the turn of; 0 if there are no two such roles.
-pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
-    let turns = turns_by(net, family);
+pub(crate) fn moves_in_turn(net: &Network, family: &Choice, bounds: &Bounds) -> usize {
+    let turns = turns_by(net, family, bounds);
     if turns.len() < 2 {
         0
     } else {
@@ -136,12 +136,15 @@ pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
 }
 
 /// The roles whose every move but one needs a value of this family that no other such role needs.
-fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {
+fn turns_by(net: &Network, family: &Choice, bounds: &Bounds) -> Vec<Turn> {
     let n_moves = net.n_moves();
     let mut needs: Vec<Vec<Option<usize>>> = n_moves.iter().map(|&n| vec![None; n]).collect();
     let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
     let cone = needed(net, &roots);
     for (value, &node) in family.values.iter().enumerate() {
+        if bounds.is_stopped() {
+            return Vec::new();
+        }
         let falls = falls_with(net, &cone, Signal::new(node, false));
         for (role, row) in net.outputs.legal.iter().enumerate() {
             for (mv, s) in row.iter().enumerate() {

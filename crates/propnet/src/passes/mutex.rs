@@ -67,7 +67,7 @@ fn phases(net: &Network, initial: &[bool], sampled: &Samples, bounds: &Bounds) -
         let family = grow(start, &fluents, initial, sampled);
         if family.len() > 1 && families.iter().all(|(_, known)| *known != family) {
             let choice = as_choices(net, std::slice::from_ref(&family)).remove(0);
-            families.push((moves_in_turn(net, &choice), family));
+            families.push((moves_in_turn(net, &choice, bounds), family));
         }
     }
     families.retain(|(moves, _)| *moves > 0);
@@ -128,11 +128,12 @@ impl Samples {
     }
 
     /// The move that each role most often has as its only one, if it ever has only one.
-    pub fn passes(&self, net: &Network) -> Vec<Option<u32>> {
+    pub(crate) fn noop_moves(&self, net: &Network, bounds: &Bounds) -> Option<Vec<Option<u32>>> {
         let n = self.words.first().map_or(0, Vec::len);
         let rows = &net.outputs.legal;
         let mut only = rows.iter().map(|row| vec![0_u32; row.len()]).collect::<Vec<_>>();
         for at in 0..n {
+            bounds.go_on()?;
             let values = self.values(net, at);
             for (row, only) in rows.iter().zip(&mut only) {
                 let legal: Vec<u64> = row.iter().map(|&s| read(&values, s)).collect();
@@ -147,9 +148,10 @@ impl Samples {
             }
         }
         let best = |row: &Vec<u32>| (0..row.len()).max_by_key(|&m| (row[m], std::cmp::Reverse(m)));
-        only.iter()
-            .map(|row| best(row).filter(|&m| row[m] > 0).map(|m| m as u32))
-            .collect()
+        let moves = only
+            .iter()
+            .map(|row| best(row).filter(|&m| row[m] > 0).map(|m| m as u32));
+        Some(moves.collect())
     }
 
     /// The values of all nodes that legal moves need, in one word of samples.
@@ -311,8 +313,6 @@ pub fn as_choices(net: &Network, families: &[Vec<u32>]) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tuning;
-    use game::StopFlag;
 
     #[test]
     fn names_are_taken_apart() {
@@ -326,6 +326,7 @@ mod tests {
     fn a_turn_that_passes_is_exclusive() {
         let mut net = Network::new(3, &[2]);
         net.outputs.legal = vec![vec![Signal::TRUE; 2]];
+        let initial = [true, false, false];
         // a' = b, b' = a; the third follows from a whenever move 0 is made.
         let third = [net.fluent(0), net.does(0, 0)];
         net.outputs.next = vec![net.fluent(1), net.fluent(0), net.and(third)];
@@ -333,16 +334,11 @@ mod tests {
         let sampled = Samples {
             words: vec![vec![1], vec![2], vec![0]],
         };
-        let (tuning, stop) = (Tuning::default(), StopFlag::default());
-        let bounds = Bounds {
-            tuning: &tuning,
-            stop: &stop,
-        };
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled, &bounds);
+        let found = Bounds::shipped(|bounds| exclusive_families(&net, &names, &initial, &sampled, bounds));
         // b and the third follow together, so the family of three fails as a whole.
         assert!(found.is_empty());
         net.outputs.next[2] = Signal::FALSE;
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled, &bounds);
+        let found = Bounds::shipped(|bounds| exclusive_families(&net, &names, &initial, &sampled, bounds));
         assert_eq!(found, [vec![0, 1, 2]]);
     }
 }

@@ -132,11 +132,12 @@ impl EventNet {
         let mut net = net.clone();
         net.keep_shape();
         let guards = Guards::split(&mut net, bounds);
-        let net = share_prefixes(&net, likely, bounds.tuning);
+        let net = share_prefixes(&net, likely, bounds)?;
         let too_wide = |at: usize| net.operands(NodeId(at as u32)).len() > usize::from(u16::MAX);
         if (0..net.len()).any(too_wide) {
             return None;
         }
+        bounds.go_on()?;
         let whole = EventNet::of(&net, guards, None, bounds)?;
         let net = split_gates(
             &net,
@@ -144,8 +145,10 @@ impl EventNet {
             &Trial::run(&whole, initial, bounds),
             bounds.tuning,
         );
+        bounds.go_on()?;
         let split = EventNet::of(&net, whole.guards, None, bounds)?;
         let trial = Trial::run(&split, initial, bounds);
+        bounds.go_on()?;
         EventNet::of(&net, split.guards, Some(&trial), bounds)
     }
 

@@ -117,7 +117,10 @@ impl ByteGoals {
         }
         circuits.push(whole);
         let mut blocks = BlocksBuilder::new(at as u32)?;
-        let ids: Option<Vec<BlockId>> = circuits.iter().map(|circuit| blocks.add(circuit)).collect();
+        let ids: Option<Vec<BlockId>> = circuits
+            .iter()
+            .map(|circuit| blocks.add(circuit, bounds.stop))
+            .collect();
         Some(ByteGoals {
             blocks: ids?,
             code: blocks.finish()?,

@@ -3,7 +3,7 @@
 use crate::guard::best_guard;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
-use crate::tuning::{Bounds, Tuning};
+use crate::tuning::Bounds;
 
 /// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
 /// change with every turn, and looked at when legal moves are read.
@@ -68,9 +68,10 @@ impl Guards {
     /// combination of the guards' values.
     pub fn split(net: &mut Network, bounds: &Bounds) -> Guards {
         let roles: Vec<RoleGuards> = (0..net.outputs.legal.len())
-            .map(|role| RoleGuards::new(split_legal(net, role, bounds.tuning), net.outputs.legal[role].len()))
+            .take_while(|_| !bounds.is_stopped())
+            .map(|role| RoleGuards::new(split_legal(net, role, bounds), net.outputs.legal[role].len()))
             .collect();
-        let ends = split_terminal(net, &roles, bounds.tuning);
+        let ends = split_terminal(net, &roles, bounds);
         Guards { roles, ends }
     }
 
@@ -103,18 +104,20 @@ impl Guards {
 }
 
 /// Finds a role's guards, and takes them out of the legal moves that need them.
-fn split_legal(net: &mut Network, role: usize, tuning: &Tuning) -> Vec<Guard> {
+fn split_legal(net: &mut Network, role: usize, bounds: &Bounds) -> Vec<Guard> {
+    let tuning = bounds.tuning;
     let mut guards = Vec::new();
     let mut left: Vec<usize> = (0..net.outputs.legal[role].len()).collect();
     while guards.len() < tuning.most_guards && left.len() >= tuning.fewest_guarded {
         let row: Vec<Signal> = left.iter().map(|&m| net.outputs.legal[role][m]).collect();
-        let Some((literal, members)) = best_guard(net, &row).filter(|(_, m)| m.len() >= tuning.fewest_guarded) else {
+        let Some((literal, members)) = best_guard(net, &row, bounds).filter(|(_, m)| m.len() >= tuning.fewest_guarded)
+        else {
             break;
         };
         let Node::Fluent(fluent) = net.node(literal.node()) else {
             break;
         };
-        let image = assume(net, &row, &[literal]);
+        let image = assume(net, &row, &[literal], bounds);
         let moves: Vec<usize> = members.iter().map(|&at| left[at]).collect();
         for (&m, &at) in moves.iter().zip(&members) {
             net.outputs.legal[role][m] = apply(&image, row[at]);
@@ -131,7 +134,7 @@ fn split_legal(net: &mut Network, role: usize, tuning: &Tuning) -> Vec<Guard> {
 
 /// A game often ends when whose turn it is has no move: then the end depends on every move of every role, and every turn
 /// would change all of them. The fluents by which it is told apart; the last row of legal moves has the cases.
-fn split_terminal(net: &mut Network, roles: &[RoleGuards], tuning: &Tuning) -> Vec<u32> {
+fn split_terminal(net: &mut Network, roles: &[RoleGuards], bounds: &Bounds) -> Vec<u32> {
     let terminal = net.outputs.terminal;
     let cone = needed(net, &[terminal]);
     let guards = roles.iter().flat_map(|role| &role.guards);
@@ -140,12 +143,12 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards], tuning: &Tuning) -> V
     ends.dedup();
     ends.retain(|&f| cone[net.fluent(f as usize).node().0 as usize]);
     // One word has a bit for each case.
-    ends.truncate(tuning.most_ends.min(6));
+    ends.truncate(bounds.tuning.most_ends.min(6));
     let cases: Vec<Signal> = (0..1 << ends.len())
         .map(|case: usize| {
             let literal = |(at, &f): (usize, &u32)| Signal::new(net.fluent(f as usize).node(), case >> at & 1 == 0);
             let literals: Vec<Signal> = ends.iter().enumerate().map(literal).collect();
-            let image = assume(net, &[terminal], &literals);
+            let image = assume(net, &[terminal], &literals, bounds);
             apply(&image, terminal)
         })
         .collect();
@@ -155,7 +158,7 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards], tuning: &Tuning) -> V
 }
 
 /// The nodes of a cone, rebuilt as if the literals were true, and whatever excludes one of them false.
-fn assume(net: &mut Network, row: &[Signal], literals: &[Signal]) -> Vec<Signal> {
+fn assume(net: &mut Network, row: &[Signal], literals: &[Signal], bounds: &Bounds) -> Vec<Signal> {
     let cone = needed(net, row);
     let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();
     for literal in literals.iter().filter(|s| !s.is_complement()) {
@@ -172,6 +175,9 @@ fn assume(net: &mut Network, row: &[Signal], literals: &[Signal]) -> Vec<Signal>
         };
     }
     for at in (0..image.len()).filter(|&at| cone[at]) {
+        if bounds.is_stopped_at(at) {
+            break;
+        }
         let id = NodeId(at as u32);
         if net.node(id) == Node::And {
             let operands: Vec<Signal> = net.operands(id).iter().map(|&s| apply(&image, s)).collect();

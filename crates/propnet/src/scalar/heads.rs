@@ -41,6 +41,7 @@ pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32], bou
     let mut groups: Vec<HeadGroup> = Vec::new();
     let mut headed: FxHashMap<Signal, Vec<(usize, usize)>> = FxHashMap::default();
     for (role, guard, moves) in guards.moves(&net.outputs.legal) {
+        bounds.go_on()?;
         let moves: Vec<(usize, Signal)> = moves.into_iter().map(|m| (m, net.outputs.legal[role][m])).collect();
         let roots: Vec<Signal> = moves.iter().map(|&(_, s)| s).collect();
         let finder = HeadFinder::new(net, &roots, likely, bounds.tuning.most_heads);
@@ -52,7 +53,7 @@ pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32], bou
         for &(m, s) in &moves {
             headed.entry(s).or_default().push((groups.len(), m));
         }
-        let heads = finder.split(net, &moves);
+        let heads = finder.split(net, &moves, bounds);
         groups.push(HeadGroup { role, guard, heads });
     }
     if headed.is_empty() {
@@ -181,7 +182,7 @@ impl HeadFinder {
     }
 
     /// What each head contributes to these moves.
-    fn split(&self, net: &mut Network, moves: &[(usize, Signal)]) -> Vec<Head> {
+    fn split(&self, net: &mut Network, moves: &[(usize, Signal)], bounds: &Bounds) -> Vec<Head> {
         let mut of_head: FxHashMap<u32, Vec<(usize, Signal)>> = FxHashMap::default();
         for &(m, s) in moves {
             for &f in self.heads(s).into_iter().flat_map(|heads| heads.iter()) {
@@ -190,7 +191,8 @@ impl HeadFinder {
         }
         let mut heads: Vec<(u32, Vec<(usize, Signal)>)> = of_head.into_iter().collect();
         heads.sort_unstable_by_key(|&(f, _)| f);
-        let split = heads.into_iter().map(|(fluent, moves)| {
+        let heads = heads.into_iter().take_while(|_| !bounds.is_stopped());
+        let split = heads.map(|(fluent, moves)| {
             let parts = self.parts(net, fluent, &moves);
             let moves = moves.into_iter().map(|(m, s)| (m, parts[&s])).collect();
             Head { fluent, moves }

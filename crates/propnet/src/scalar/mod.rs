@@ -23,7 +23,7 @@ use crate::lanes::bit;
 use crate::network::{Network, Signal};
 use crate::passes::count_ops_for;
 use crate::tuning::Bounds;
-use crate::{Compiled, jit};
+use crate::{CompileError, Compiled, jit};
 use cases::lonely_relations;
 use cones::ConeNet;
 pub use evaluator::ScalarPlayout;
@@ -48,15 +48,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Prepares a game, in the way that should be fastest if the mode leaves it open.
-    pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Shared {
+    /// Prepares a game, in the way that should be fastest if the mode leaves it open; `None` if the work was stopped.
+    pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Option<Shared> {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
         let cones = wants_cones
-            .then(|| ConeNet::new(net, game.passes(), game.habits(), bounds))
+            .then(|| ConeNet::new(net, game.noop_moves(), game.habits(), bounds))
             .flatten()
             .map(|cones| (cones.cost(game.habits(), bounds.tuning), cones))
             .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= bounds.tuning.most_cone_ops);
+        bounds.go_on()?;
         let whole = step_ops(net) as f32;
         let steps_fit = match (mode, &cones) {
             (ScalarMode::Compiled, _) => true,
@@ -74,23 +75,39 @@ impl Shared {
         };
         let mut families = game.exclusive_fluents().to_vec();
         families.extend(lonely_relations(&game.names().fluents, game.likelihoods()));
-        Shared {
+        bounds.go_on()?;
+        Some(Shared {
             evaluator,
             goals: GoalEvaluator::new(net, &families, bounds),
             steps_fit,
             steps: Default::default(),
-        }
+        })
     }
 
     /// A whole step as machine code, if random games are played that way.
-    fn step(&self, game: &Compiled, seeing: bool, bounds: &Bounds) -> Option<&Arc<ByteStep>> {
-        let make = || {
-            self.steps_fit
-                .then(|| ByteStep::new(game.network(), seeing, game.passes(), bounds))
-                .flatten()
-                .map(Arc::new)
-        };
+    fn step(&self, game: &Compiled, seeing: bool) -> Option<&Arc<ByteStep>> {
+        let make = || self.make_step(game, seeing, &game.bounds(&StopFlag::default()));
         self.steps[usize::from(seeing)].get_or_init(make).as_ref()
+    }
+
+    fn make_step(&self, game: &Compiled, seeing: bool, bounds: &Bounds) -> Option<Arc<ByteStep>> {
+        let step = self
+            .steps_fit
+            .then(|| ByteStep::new(game.network(), seeing, game.noop_moves(), bounds));
+        step.flatten().map(Arc::new)
+    }
+
+    /// Makes a whole step if random games are played that way, unless the flag is raised.
+    pub(crate) fn prepare_step(&self, game: &Compiled, seeing: bool, bounds: &Bounds) -> Result<(), CompileError> {
+        let slot = &self.steps[usize::from(seeing)];
+        if slot.get().is_none() {
+            let step = self.make_step(game, seeing, bounds);
+            if bounds.is_stopped() {
+                return Err(CompileError::Stopped);
+            }
+            slot.get_or_init(|| step);
+        }
+        Ok(())
     }
 }
 
@@ -195,10 +212,7 @@ impl Scalar {
 
     /// Has games by whole steps begin with the present state, if that is how this game is played.
     fn set_step_root(&mut self, seeing: bool) {
-        let Some(step) = self
-            .shared
-            .step(&self.game, seeing, &self.game.bounds(&StopFlag::default()))
-        else {
+        let Some(step) = self.shared.step(&self.game, seeing) else {
             return;
         };
         let legal: Vec<Vec<u64>> = (0..self.joint.len())

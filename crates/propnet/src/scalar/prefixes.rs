@@ -7,16 +7,17 @@
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
-use crate::tuning::Tuning;
+use crate::tuning::{Bounds, Tuning};
 use rustc_hash::FxHashMap;
 
 /// The same functions with shared beginnings; `likely` says how often each fluent holds.
-pub(super) fn share_prefixes(net: &Network, likely: &[f32], tuning: &Tuning) -> Network {
+pub(super) fn share_prefixes(net: &Network, likely: &[f32], bounds: &Bounds) -> Option<Network> {
     let cone = needed(net, &net.outputs.all());
     let gates: Vec<usize> = (0..net.len())
         .filter(|&at| cone[at] && net.node(NodeId(at as u32)) == Node::And)
         .collect();
-    let rows = ordered_operands(net, &gates, likely, tuning);
+    let rows = ordered_operands(net, &gates, likely, bounds.tuning);
+    bounds.go_on()?;
     let mut shared: FxHashMap<u64, u32> = FxHashMap::default();
     for row in rows.iter().flatten() {
         prefix_keys(row).for_each(|key| *shared.entry(key).or_default() += 1);
@@ -29,7 +30,10 @@ pub(super) fn share_prefixes(net: &Network, likely: &[f32], tuning: &Tuning) -> 
             _ => Signal::new(new.leaf_like(net, NodeId(at as u32)), false),
         })
         .collect();
-    for (&at, row) in gates.iter().zip(&rows) {
+    for (number, (&at, row)) in gates.iter().zip(&rows).enumerate() {
+        if bounds.is_stopped_at(number) {
+            return None;
+        }
         image[at] = match row {
             Some(row) => build(&mut new, &image, row, &shared),
             None => {
@@ -39,7 +43,7 @@ pub(super) fn share_prefixes(net: &Network, likely: &[f32], tuning: &Tuning) -> 
         };
     }
     new.outputs = net.outputs.map(|s| apply(&image, s));
-    new
+    Some(new)
 }
 
 /// The operands of each gate that may share its beginning, in the order in which they are shared.

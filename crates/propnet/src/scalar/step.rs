@@ -121,22 +121,22 @@ pub(super) const FIRST_FLUENT: usize = 8;
 impl ByteStep {
     /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
     /// move in turn when it is not their turn.
-    pub fn new(net: &Network, percepts: bool, passes: &[Option<u32>], bounds: &Bounds) -> Option<ByteStep> {
+    pub fn new(net: &Network, percepts: bool, noop_moves: &[Option<u32>], bounds: &Bounds) -> Option<ByteStep> {
         if !net.cycles().is_empty() {
             return None;
         }
         let places = Places::new(net);
         let mut blocks = BlocksBuilder::new(places.end as u32)?;
         let any = places.circuit(net, percepts, None);
-        let any = blocks.add(&any)?;
+        let any = blocks.add(&any, bounds.stop)?;
         let (mut numbering, mut special) = (
-            Numbering::new(&places.n_moves, passes, bounds.tuning.step_joint_moves),
+            Numbering::new(&places.n_moves, noop_moves, bounds.tuning.step_joint_moves),
             Vec::new(),
         );
         match special_circuits(net, &places, percepts, &numbering, bounds) {
             Some(circuits) => {
                 for circuit in circuits {
-                    special.push(blocks.add(&circuit)?);
+                    special.push(blocks.add(&circuit, bounds.stop)?);
                 }
             }
             None => numbering = Numbering::None,
@@ -411,7 +411,7 @@ mod tests {
         for case in 0..600 {
             let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
-            let Some(mut step) = ByteStep::new(net, true, game.passes(), &game.bounds(&StopFlag::default())) else {
+            let Some(mut step) = ByteStep::new(net, true, game.noop_moves(), &game.bounds(&StopFlag::default())) else {
                 continue;
             };
             if case % 2 == 0 {

@@ -33,15 +33,24 @@ impl Trial {
         while left > 0 && !bounds.is_stopped() {
             events.move_to(net, initial);
             trial.last.copy_from_slice(&events.known);
-            let played = trial.play(net, &mut events, left.min(bounds.tuning.longest_trial), &mut rng);
+            let played = trial.play(
+                net,
+                &mut events,
+                left.min(bounds.tuning.longest_trial),
+                &mut rng,
+                bounds,
+            );
             left = left.saturating_sub(played.max(1));
         }
         trial
     }
 
     /// Plays one game; gives the number of joint moves made.
-    fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng) -> usize {
+    fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng, bounds: &Bounds) -> usize {
         for made in 0..most {
+            if bounds.is_stopped() {
+                return made;
+            }
             let joint: Option<Vec<u32>> = (0..net.guards.roles.len())
                 .map(|role| pick(net, events, role, rng))
                 .collect();

@@ -107,6 +107,7 @@ impl<'n> Builder<'n> {
         let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64, self.bounds);
         let (mut effects, mut masks, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for joint in numbering.joint_moves(&self.net.n_moves()) {
+            self.bounds.go_on()?;
             let (known, open) = cofactor.split(&joint)?;
             let first = masks.len() as u32;
             masks.extend(as_masks(&known));
@@ -139,6 +140,7 @@ impl<'n> Builder<'n> {
     pub fn state_cost(&self, habits: Habits) -> f32 {
         let changing = habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0);
         changing
+            .take_while(|_| !self.bounds.is_stopped())
             .map(|(f, p)| match self.leaf(f) {
                 Some(leaf) => p * self.fan_out(leaf).len() as f32,
                 None => 0.0,
@@ -152,7 +154,7 @@ impl<'n> Builder<'n> {
         groups
             .map(|group| {
                 let mut ops = vec![None; self.net.n_fluents()];
-                for head in &group.heads {
+                for head in group.heads.iter().take_while(|_| !self.bounds.is_stopped()) {
                     let block = self.head_circuit(group, &head.moves, &FxHashSet::default());
                     ops[head.fluent as usize] = Some(block.cost() as u32);
                 }
@@ -205,7 +207,7 @@ impl<'n> Builder<'n> {
             fluents[head.fluent as usize / 64] |= 1 << (head.fluent % 64);
             blocks[head.fluent as usize] = Some(HeadBlock {
                 ops: self.count(block.cost() + block.stores.len())?,
-                code: self.blocks.add(&block)?,
+                code: self.blocks.add(&block, self.bounds.stop)?,
                 words,
             });
         }
@@ -243,6 +245,7 @@ impl<'n> Builder<'n> {
     }
 
     fn count(&mut self, ops: usize) -> Option<u32> {
+        self.bounds.go_on()?;
         self.ops += ops;
         (self.ops <= self.bounds.tuning.cone_total_ops).then_some(ops as u32)
     }
@@ -273,7 +276,7 @@ impl<'n> Builder<'n> {
             }
         }
         let ops = self.count(block.cost() + block.stores.len())?;
-        Some((self.blocks.add(&block)?, ops))
+        Some((self.blocks.add(&block, self.bounds.stop)?, ops))
     }
 
     fn cone(&mut self, f: usize, touched: &mut Vec<u64>) -> Option<Cone> {
@@ -355,7 +358,7 @@ impl<'n> Builder<'n> {
         let ops = self.count(block.cost() + 3 * block.stores.len() + 3 * masks.len())?;
         let code = match open.is_empty() {
             true => None,
-            false => Some(self.blocks.add(&block)?),
+            false => Some(self.blocks.add(&block, self.bounds.stop)?),
         };
         Some(Effect {
             masks,

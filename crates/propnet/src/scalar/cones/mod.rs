@@ -139,17 +139,19 @@ pub(super) struct Cones {
 impl ConeNet {
     /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
     /// moves of roles that move in turn when it is not their turn.
-    pub fn new(net: &Network, passes: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
+    pub fn new(net: &Network, noop_moves: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
         }
         let mut net = net.clone();
         net.keep_shape();
         let guards = Guards::split(&mut net, bounds);
-        let numbering = Numbering::new(&net.n_moves(), passes, bounds.tuning.cone_joint_moves);
+        let numbering = Numbering::new(&net.n_moves(), noop_moves, bounds.tuning.cone_joint_moves);
+        bounds.go_on()?;
         let mut rest = net.clone();
         if let Some(plan) = take_heads(&mut rest, &guards, habits.likely, bounds) {
             let kept = Builder::new(&net, None, *bounds)?.state_cost(habits);
+            bounds.go_on()?;
             let builder = Builder::new(&rest, Some(plan), *bounds)?;
             if builder.state_cost(habits) + builder.head_cost(habits) < bounds.tuning.worth_heads * kept {
                 return builder.build(guards, numbering);
@@ -434,7 +436,7 @@ mod tests {
         for case in 0..900 {
             let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
-            let passes: Vec<Option<u32>> = random_moves(net, &mut rng)
+            let noop_moves: Vec<Option<u32>> = random_moves(net, &mut rng)
                 .into_iter()
                 .map(|mv| (case % 3 != 2).then_some(mv))
                 .collect();
@@ -449,7 +451,7 @@ mod tests {
                 tuning: &tuning,
                 stop: &stop,
             };
-            let Some(cones) = ConeNet::new(net, &passes, game.habits(), &bounds) else {
+            let Some(cones) = ConeNet::new(net, &noop_moves, game.habits(), &bounds) else {
                 continue;
             };
             with_heads += usize::from(cones.heads.is_some());
