@@ -16,7 +16,7 @@ fn main() {
         Some("components") => Splitting::Components,
         _ => Splitting::Full,
     };
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("instances") else { return };
     for entry in entries(&folder).iter().filter(|e| e.name.contains(&filter)) {
         let reading = entry.read();
         let limits = Limits {
@@ -50,7 +50,7 @@ fn main() {
             SKIPS,
             &entry.name,
         );
-        let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());
+        let mut outcome = outcome.map_or_else(|e| e, |n| format!("{n} lines ok"));
         outcome.truncate(300);
         println!(" {:.3} s {outcome}", start.elapsed().as_secs_f64());
     }

@@ -12,7 +12,7 @@ fn main() {
     let lines: usize = std::env::args()
         .nth(2)
         .map_or(usize::MAX, |n| n.parse().expect("a number"));
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("replay") else { return };
     for entry in entries(&folder).iter().filter(|e| e.name.contains(&filter)) {
         let reading = entry.read();
         let start = Instant::now();
@@ -27,7 +27,7 @@ fn main() {
         let trace = entry.lines();
         let start = Instant::now();
         let outcome = follow(&mut sim, &trace, lines, SKIPS, &entry.name);
-        let mut outcome = outcome.map_or_else(|e| e, |()| "ok".to_owned());
+        let mut outcome = outcome.map_or_else(|e| e, |n| format!("{n} lines ok"));
         outcome.truncate(300);
         println!(
             "{:32} start {:8.3} s, {:4} lines {:8.3} s, {}",

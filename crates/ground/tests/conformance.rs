@@ -5,7 +5,7 @@
 mod support;
 
 use std::sync::Arc;
-use support::conformance::{Entry, SKIPS, entries, folder, follow};
+use support::conformance::{Entry, SKIPS, entries, folder, folder_at, follow};
 use surmise_ground::{Direct, GroundError, Limits, Reference, Splitting, ground};
 
 /// Games that do not ground within the default limits: the relation that grows.
@@ -14,31 +14,55 @@ const UNGROUNDED: &[(&str, &str)] = &[
     ("ruleDepthExponential", "prereq20/20"),
 ];
 
+/// Entries of the index that have recorded plays, at least, and their lines.
+const FEWEST_TRACES: usize = 100;
+const FEWEST_LINES: usize = 9_000;
+
 #[test]
 fn reference_replays_every_trace() {
-    check_each(&|entry| {
+    let Some(done) = check_each("reference_replays_every_trace", &|entry| {
         let rules = entry.read().rules;
         let mut sim = Reference::new(&rules).map_err(|e| e.to_string())?;
-        follow(&mut sim, &entry.lines(), usize::MAX, SKIPS, &entry.name)
-    });
+        follow(&mut sim, &entry.lines(), usize::MAX, SKIPS, &entry.name).map(Some)
+    }) else {
+        return;
+    };
+    assert!(done.traces >= FEWEST_TRACES && done.lines >= FEWEST_LINES, "{done:?}");
 }
 
 #[test]
 fn ground_programs_replay_every_trace() {
-    check_each(&|entry| ground_and_follow(entry, Splitting::Full));
+    let test = "ground_programs_replay_every_trace";
+    let Some(done) = check_each(test, &|entry| ground_and_follow(entry, Splitting::Full)) else {
+        return;
+    };
+    assert!(done.traces >= FEWEST_TRACES - UNGROUNDED.len(), "{done:?}");
+    assert!(done.lines >= FEWEST_LINES / if full_run() { 1 } else { 4 }, "{done:?}");
 }
 
 #[test]
 fn ground_programs_without_splitting_replay_every_trace() {
-    check_each(&|entry| match entry.name.as_str() {
-        // Large without splitting; their time is better spent elsewhere.
-        "blobwars" | "knightazons" | "skirmish" | "skirmishFinal1" | "racer" | "crisscross" if !full_run() => Ok(()),
-        "amazons" | "amazons.v1" | "racer" => Ok(()),
+    let test = "ground_programs_without_splitting_replay_every_trace";
+    let Some(done) = check_each(test, &|entry| match entry.name.as_str() {
+        // Large without splitting: these would take most of the time.
+        "blobwars" | "knightazons" | "skirmish" | "skirmishFinal1" | "racer" | "crisscross" if !full_run() => Ok(None),
+        "amazons" | "amazons.v1" | "racer" => Ok(None),
         _ => ground_and_follow(entry, Splitting::Off),
-    });
+    }) else {
+        return;
+    };
+    assert!(done.traces >= FEWEST_TRACES - UNGROUNDED.len() - 8, "{done:?}");
+    assert!(done.lines >= FEWEST_LINES / if full_run() { 2 } else { 4 }, "{done:?}");
 }
 
-fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<(), String> {
+#[test]
+#[should_panic(expected = "is there, but")]
+fn a_folder_without_an_index_is_a_mistake() {
+    folder_at(env!("CARGO_MANIFEST_DIR"), "a_folder_without_an_index_is_a_mistake");
+}
+
+/// Lines compared, or `None` if the program is as large as is known.
+fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<Option<usize>, String> {
     let limits = Limits {
         splitting,
         ..Limits::default()
@@ -47,9 +71,9 @@ fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<(), String> 
         (Ok(program), None) => program,
         (Err(GroundError::TooLarge { relation, size, .. }), Some(named)) => {
             assert!(relation == named && size > 100_000, "{relation} with {size}");
-            return Ok(());
+            return Ok(None);
         }
-        (Ok(_), Some(_)) => return Err("grounds by now: take it off the list".to_owned()),
+        (Ok(_), Some(_)) => return Err("this game grounds: take it off the list".to_owned()),
         (Err(e), _) => return Err(e.to_string()),
     };
     // The naive evaluator looks at every rule a dozen times per line.
@@ -58,7 +82,7 @@ fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<(), String> 
         false => (500_000 / program.rules.len().max(1)).max(2),
     };
     let mut sim = Direct::new(Arc::new(program));
-    follow(&mut sim, &entry.lines(), max_lines, SKIPS, &entry.name)
+    follow(&mut sim, &entry.lines(), max_lines, SKIPS, &entry.name).map(Some)
 }
 
 fn grows(entry: &Entry) -> Option<&str> {
@@ -72,12 +96,26 @@ fn full_run() -> bool {
     std::env::var_os("SURMISE_FULL").is_some()
 }
 
-/// Checks all entries and reports all that fail.
-fn check_each(check: &dyn Fn(&Entry) -> Result<(), String>) {
-    let Some(folder) = folder() else { return };
-    let failures: Vec<String> = entries(&folder)
-        .iter()
-        .filter_map(|entry| check(entry).err().map(|e| format!("{}: {e}", entry.name)))
-        .collect();
+/// What was compared.
+#[derive(Debug, Default)]
+struct Done {
+    /// Recorded plays of which at least one line was compared.
+    traces: usize,
+    lines: usize,
+}
+
+/// Checks all entries and reports all that fail; `None` if there are no data.
+fn check_each(test: &str, check: &dyn Fn(&Entry) -> Result<Option<usize>, String>) -> Option<Done> {
+    let (mut done, mut failures) = (Done::default(), Vec::new());
+    for entry in entries(&folder(test)?) {
+        match check(&entry) {
+            Ok(lines) => {
+                done.traces += usize::from(lines.is_some_and(|n| n > 0));
+                done.lines += lines.unwrap_or(0);
+            }
+            Err(error) => failures.push(format!("{}: {error}", entry.name)),
+        }
+    }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    Some(done)
 }

@@ -16,12 +16,19 @@ fn damaged_rules_do_no_harm() {
     } else {
         400
     };
+    let (mut games, mut states) = (0, 0);
     for round in 0..rounds {
         let mut rng = Seed(round).rng();
         let genes: Vec<u8> = (0..600).map(|_| rng.bits() as u8).collect();
         let text = damage(&random_game(&genes), &mut rng);
-        try_game(&text, &mut rng);
+        let compared = try_game(&text, &mut rng);
+        games += u64::from(compared > 0);
+        states += compared;
     }
+    assert!(
+        games >= rounds / 2 && states >= rounds,
+        "{games} games with {states} states of {rounds} were compared"
+    );
 }
 
 /// Swaps, drops and repeats a few tokens.
@@ -43,7 +50,8 @@ fn damage(text: &str, rng: &mut Rng) -> String {
     tokens.join(" ")
 }
 
-fn try_game(text: &str, rng: &mut Rng) {
+/// Plays a game on both engines, as far as both answer; gives the number of states in which they were compared.
+fn try_game(text: &str, rng: &mut Rng) -> u64 {
     let reading = gdl::read(text, &gdl::Options::default());
     let guards = Guards {
         atoms: 20_000,
@@ -56,18 +64,20 @@ fn try_game(text: &str, rng: &mut Rng) {
     };
     let reference = Reference::with(&reading.rules, guards, StopFlag::default());
     let program = ground(&reading.rules, &limits, &mut |_| ());
-    let Ok(mut reference) = reference else { return };
+    let Ok(mut reference) = reference else { return 0 };
     let mut direct = program.ok().map(|p| Direct::new(Arc::new(p)));
-    let Ok(mut state) = reference.initial() else { return };
+    let Ok(mut state) = reference.initial() else { return 0 };
+    let mut compared = 0;
     for _ in 0..5 {
         let seen = face(&mut reference, &state);
         if let (Some(direct), Ok(seen)) = (&mut direct, &seen) {
             let same = direct.state_of(&seen.fluents).expect("a reachable state is known");
             assert_eq!(&face(direct, &same).expect("never fails"), seen, "{text}");
+            compared += 1;
         }
-        let Ok(seen) = seen else { return };
+        let Ok(seen) = seen else { return compared };
         if seen.terminal || seen.legal.iter().any(Vec::is_empty) || seen.legal.is_empty() {
-            return;
+            return compared;
         }
         let chosen = seen.legal.iter().enumerate().map(|(r, moves)| {
             let text = rng.pick(moves);
@@ -78,7 +88,8 @@ fn try_game(text: &str, rng: &mut Rng) {
         let joint: Vec<_> = chosen.collect();
         match reference.next(&state, &joint) {
             Ok(next) => state = next,
-            Err(_) => return,
+            Err(_) => return compared,
         }
     }
+    compared
 }

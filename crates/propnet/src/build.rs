@@ -5,10 +5,11 @@
 
 use crate::network::{Network, Outputs, Signal};
 use crate::passes::factor::factor;
+use crate::tuning::Bounds;
 use ground::{AtomId, Lit, Output, Program};
 
 /// The network of a program, before any pass but factoring and what the builder does by itself.
-pub fn build(program: &Program) -> Network {
+pub fn build(program: &Program, bounds: &Bounds) -> Option<Network> {
     let n_moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();
     let mut net = Network::new(program.fluents.len(), &n_moves);
     let rules = RulesByHead::new(program);
@@ -23,6 +24,9 @@ pub fn build(program: &Program) -> Network {
     }
     let components = components(program, &rules, &signal);
     for (number, component) in components.iter().enumerate() {
+        if number % 64 == 0 {
+            bounds.go_on()?;
+        }
         if let [atom] = component[..]
             && !rules.depends_on(program, atom, atom)
         {
@@ -55,7 +59,7 @@ pub fn build(program: &Program) -> Network {
             .collect(),
         terminal: of(&program.terminal),
     };
-    net
+    Some(net)
 }
 
 /// The literals of all rule bodies: what a network without any pass would have to look at.

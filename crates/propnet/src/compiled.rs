@@ -6,6 +6,7 @@ use crate::lanes::cell::Mask;
 use crate::lanes::code::{LaneOptions, Runnable};
 use crate::lanes::layout::{Layout, ONE};
 use crate::lanes::plan::ChoicePlan;
+use crate::lanes::playouts::{PlayoutOptions, prepare_playouts};
 use crate::lanes::rng::LaneRng;
 use crate::lanes::segments::{Ended, Segment, Source, StepKind};
 use crate::network::{Network, Signal};
@@ -16,9 +17,12 @@ use crate::passes::mutex::{Samples, as_choices, exclusive_families};
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::{count_gates, count_ops, count_ops_for, rebuild};
 use crate::scalar::{ScalarMode, Shared};
-use game::{RoleId, Seed, State};
+use crate::tuning::{Bounds, Tuning};
+use game::{RoleId, Seed, State, StopFlag};
 use ground::Program;
 use rustc_hash::FxHashMap;
+use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What to do while compiling.
@@ -30,6 +34,8 @@ pub struct CompileOptions {
     pub scalar: ScalarMode,
     /// Work that extraction of common parts may do.
     pub pairs: PairBudget,
+    /// Thresholds of choices between ways to run the game.
+    pub tuning: Tuning,
 }
 
 /// Sizes after a pass.
@@ -106,8 +112,8 @@ struct Inner {
     likely: Vec<f32>,
     /// How often each fluent changes in a step of random games.
     changes: Vec<f32>,
-    /// The move that each role most often has as its only one.
-    passes: Vec<Option<u32>>,
+    /// Per role: the move that it most often has as its only one.
+    noop_moves: Vec<Option<u32>>,
     layout: Layout,
     plan: ChoicePlan,
     options: CompileOptions,
@@ -116,8 +122,44 @@ struct Inner {
     scalar: OnceLock<Arc<Shared>>,
 }
 
-/// Compiles a ground program.
+/// Why a program was not compiled, or a simulator not prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The stop flag was raised.
+    Stopped,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompileError::Stopped => f.write_str("compiling was stopped"),
+        }
+    }
+}
+
+impl Error for CompileError {}
+
+/// Compiles a ground program, however long that takes.
 pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
+    compile_until(program, options, &StopFlag::default()).expect("nobody else has the flag")
+}
+
+/// Compiles a ground program, unless the flag is raised.
+///
+/// Machine code and whatever else simulators need is made when a simulator first asks for it, which may take as long
+/// as compiling; [`Compiled::prepare_scalar`] and [`Compiled::prepare_lanes`] make it at once and can be stopped too.
+pub fn compile_until(program: &Program, options: &CompileOptions, stop: &StopFlag) -> Result<Compiled, CompileError> {
+    let bounds = Bounds {
+        tuning: &options.tuning,
+        stop,
+    };
+    let compiled = compile_within(program, options, &bounds);
+    compiled.filter(|_| !stop.is_raised()).ok_or(CompileError::Stopped)
+}
+
+/// Compiles a ground program; what is returned after the flag was raised means nothing.
+fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) -> Option<Compiled> {
     let mut initial = vec![false; program.fluents.len()];
     program.initial.iter().for_each(|&f| initial[f as usize] = true);
     let mut stats = Stats {
@@ -131,19 +173,24 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
             ops: count_ops(net),
         });
     };
-    let net = build(program);
+    let net = build(program, bounds)?;
     log("build", &net);
-    let (net, known) = fold_constants(&net, &initial);
+    let (net, known) = fold_constants(&net, &initial, bounds)?;
     log("constants", &net);
-    let net = remove_dead(&net);
-    let samples = sample_states(&net, &initial);
-    let families = exclusive_families(&net, &program.fluents, &initial, &samples);
-    let net = with_choices(&net, &families);
+    let net = remove_dead(&net, bounds)?;
+    bounds.go_on()?;
+    let samples = sample_states(&net, &initial, bounds)?;
+    let families = exclusive_families(&net, &program.fluents, &initial, &samples, bounds);
+    bounds.go_on()?;
+    let net = with_choices(&net, &families, bounds)?;
     log("exclusive", &net);
-    let flat = merge_chains(&net);
+    bounds.go_on()?;
+    let flat = merge_chains(&net, bounds)?;
     log("chains", &flat);
-    let net = extract_common(&flat, options.pairs);
+    bounds.go_on()?;
+    let net = extract_common(&flat, options.pairs, bounds)?;
     log("common", &net);
+    bounds.go_on()?;
     segment_stats(&net, &mut stats);
     let names = Names {
         roles: program.roles.clone(),
@@ -151,14 +198,14 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         moves: program.moves.clone(),
         percepts: program.percepts.clone(),
     };
-    Compiled(Arc::new(Inner {
+    Some(Compiled(Arc::new(Inner {
         names,
         layout: Layout::new(&net),
-        plan: ChoicePlan::merged(&flat),
+        plan: ChoicePlan::merged(&flat, bounds),
         families,
         likely: samples.frequencies(),
         changes: samples.changes(),
-        passes: samples.passes(&net),
+        noop_moves: samples.noop_moves(&net, bounds)?,
         net,
         flat,
         initial,
@@ -167,11 +214,11 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
         stats,
         codes: Mutex::default(),
         scalar: OnceLock::new(),
-    }))
+    })))
 }
 
 /// The states of a few hundred random games, step by step.
-fn sample_states(net: &Network, initial: &[bool]) -> Samples {
+fn sample_states(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<Samples> {
     const STEPS: usize = 48;
     let (layout, plan) = (Layout::new(net), ChoicePlan::separate(net));
     let source = Source {
@@ -186,11 +233,12 @@ fn sample_states(net: &Network, initial: &[bool]) -> Samples {
         percepts: false,
     };
     let circuit = source.circuit(Segment::Step(kind));
+    bounds.go_on()?;
     let options = LaneOptions {
         native: false,
         ..LaneOptions::default()
     };
-    let code = Runnable::new(&circuit, layout.len, options);
+    let code = Runnable::new(&circuit, layout.len, options, bounds.stop)?;
     let mut frame = vec![Mask::ZERO; code.n_cells().max(layout.len as usize)];
     frame[ONE as usize] = Mask::ONE;
     frame[layout.ended as usize] = Mask::ONE;
@@ -201,6 +249,7 @@ fn sample_states(net: &Network, initial: &[bool]) -> Samples {
         words: vec![Vec::new(); net.n_fluents()],
     };
     for _ in 0..STEPS {
+        bounds.go_on()?;
         rng.fill(&mut frame[random..random + n_random]);
         code.run(&mut frame);
         // A lane that was stuck made no move, so its state means nothing.
@@ -209,16 +258,16 @@ fn sample_states(net: &Network, initial: &[bool]) -> Samples {
             words.extend((frame[state + f] & !stuck).0);
         }
     }
-    samples
+    Some(samples)
 }
 
 /// The same network, made smaller by what is known about its leaves.
-fn with_choices(net: &Network, families: &[Vec<u32>]) -> Network {
+fn with_choices(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> Option<Network> {
     let mut fresh = net.same_leaves();
     for choice in as_choices(&fresh, families) {
         fresh.add_choice(choice);
     }
-    rebuild(net, fresh, |_, _| None)
+    rebuild(net, fresh, bounds, |_, _| None)
 }
 
 fn segment_stats(net: &Network, stats: &mut Stats) {
@@ -272,17 +321,51 @@ impl Compiled {
     }
 
     /// The move that each role most often has as its only one, if it ever has only one.
-    pub(crate) fn passes(&self) -> &[Option<u32>] {
-        &self.0.passes
+    pub(crate) fn noop_moves(&self) -> &[Option<u32>] {
+        &self.0.noop_moves
     }
 
     pub(crate) fn scalar_mode(&self) -> ScalarMode {
         self.0.options.scalar
     }
 
+    /// What bounds the preparation of simulators.
+    pub(crate) fn bounds<'b>(&'b self, stop: &'b StopFlag) -> Bounds<'b> {
+        Bounds {
+            tuning: &self.0.options.tuning,
+            stop,
+        }
+    }
+
     /// What scalar simulators share, made when it is first asked for.
     pub(crate) fn scalar_shared(&self) -> Arc<Shared> {
-        self.0.scalar.get_or_init(|| Arc::new(Shared::new(self))).clone()
+        let make = || Shared::new(self, &self.bounds(&StopFlag::default())).expect("nobody else has the flag");
+        self.0.scalar.get_or_init(|| Arc::new(make())).clone()
+    }
+
+    /// Makes everything that [`Scalar`](crate::Scalar) needs, unless the flag is raised.
+    pub fn prepare_scalar(&self, stop: &StopFlag) -> Result<(), CompileError> {
+        let bounds = self.bounds(stop);
+        let shared = match self.0.scalar.get() {
+            Some(shared) => shared.clone(),
+            None => {
+                let made = Shared::new(self, &bounds).filter(|_| !stop.is_raised());
+                let made = Arc::new(made.ok_or(CompileError::Stopped)?);
+                self.0.scalar.get_or_init(|| made).clone()
+            }
+        };
+        let has_percepts = self.0.names.percepts.iter().any(|row| !row.is_empty());
+        [false, true][..=usize::from(has_percepts)]
+            .iter()
+            .try_for_each(|&seeing| shared.prepare_step(self, seeing, &bounds))
+    }
+
+    /// Makes everything that [`playouts`](crate::playouts) from the initial state and the common questions to
+    /// [`Lanes`](crate::Lanes) need, unless the flag is raised.
+    pub fn prepare_lanes(&self, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
+        let segments = [Segment::Eval, Segment::Goals, Segment::Next];
+        segments.iter().try_for_each(|&s| self.code_until(s, stop).map(drop))?;
+        prepare_playouts(self, options, stop)
     }
 
     /// Whether a state agrees with what compiling took for granted about reachable states.
@@ -365,18 +448,28 @@ impl Compiled {
 
     /// Runnable code of a segment, made when it is first asked for.
     pub fn code(&self, segment: Segment) -> Arc<Runnable> {
+        self.code_until(segment, &StopFlag::default())
+            .expect("nobody else has the flag")
+    }
+
+    /// Runnable code of a segment, made when it is first asked for, unless the flag is raised.
+    pub fn code_until(&self, segment: Segment, stop: &StopFlag) -> Result<Arc<Runnable>, CompileError> {
         let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = codes.entry(segment).or_insert_with(|| {
-            let inner = &*self.0;
-            let source = Source {
-                net: &inner.net,
-                layout: &inner.layout,
-                initial: &inner.initial,
-                plan: &inner.plan,
-            };
-            let circuit = source.circuit(segment);
-            Arc::new(Runnable::new(&circuit, inner.layout.len, inner.options.lanes))
-        });
-        made.clone()
+        if let Some(code) = codes.get(&segment) {
+            return Ok(code.clone());
+        }
+        let inner = &*self.0;
+        let source = Source {
+            net: &inner.net,
+            layout: &inner.layout,
+            initial: &inner.initial,
+            plan: &inner.plan,
+        };
+        let circuit = source.circuit(segment);
+        if stop.is_raised() {
+            return Err(CompileError::Stopped);
+        }
+        let code = Runnable::new(&circuit, inner.layout.len, inner.options.lanes, stop).ok_or(CompileError::Stopped)?;
+        Ok(codes.entry(segment).or_insert(Arc::new(code)).clone())
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
 /// The literal without which most of these moves are illegal, and those moves.
-pub(crate) fn best_guard(net: &Network, row: &[Signal]) -> Option<(Signal, Vec<usize>)> {
+pub(crate) fn best_guard(net: &Network, row: &[Signal], bounds: &Bounds) -> Option<(Signal, Vec<usize>)> {
     let cone = needed(net, row);
     let mut counts: FxHashMap<Signal, usize> = FxHashMap::default();
     for at in (0..net.len()).filter(|&at| cone[at]) {
@@ -17,7 +18,8 @@ pub(crate) fn best_guard(net: &Network, row: &[Signal]) -> Option<(Signal, Vec<u
     }
     let mut literals: Vec<(usize, Signal)> = counts.into_iter().map(|(s, n)| (n, s)).collect();
     literals.sort_unstable_by_key(|&(n, s)| (std::cmp::Reverse(n), s));
-    let tried = literals.into_iter().take(4).map(|(_, literal)| {
+    let literals = literals.into_iter().take(4).take_while(|_| !bounds.is_stopped());
+    let tried = literals.map(|(_, literal)| {
         let falls = falls_with(net, &cone, literal);
         let members = (0..row.len()).filter(|&m| !row[m].is_complement() && falls[row[m].node().0 as usize]);
         (literal, members.collect::<Vec<usize>>())

@@ -8,29 +8,29 @@
 mod build;
 mod circuit;
 mod compiled;
-mod cpu;
 mod guard;
-#[cfg(target_arch = "x86_64")]
-mod jit;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "jit_none.rs"]
+// The only place that asks for the processor. `--cfg surmise_portable` chooses what other processors run.
+#[cfg_attr(not(all(target_arch = "x86_64", not(surmise_portable))), path = "jit_portable.rs")]
 mod jit;
 pub mod lanes;
 mod lower;
 pub mod network;
 pub mod passes;
+#[cfg(test)]
+mod random_program;
 pub mod scalar;
 mod schedule;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod twin;
+mod tuning;
 
-pub use compiled::{CompileOptions, Compiled, PassStats, Stats, compile};
+pub use compiled::{CompileError, CompileOptions, Compiled, PassStats, Stats, compile, compile_until};
+pub use jit::makes_machine_code;
 pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
 pub use lanes::one::OneLane;
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, playouts};
 pub use lanes::rollouts::Rollouts;
-pub use scalar::{Played, Scalar, ScalarMode};
+pub use scalar::{Scalar, ScalarMode, ScalarPlayout};
+pub use tuning::Tuning;

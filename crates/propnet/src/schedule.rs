@@ -1,8 +1,8 @@
 //! In which order a circuit's operations run.
 //!
-//! Components that must settle cut the circuit into stages: straight code, a loop, straight code, a loop, ... The
-//! operations of a stage are ordered depth first (few values alive at a time: for machine code) or by level (long
-//! runs of one operation: for the interpreter).
+//! Components that must settle cut the circuit into stages: straight code, a loop, straight code, a loop, and so on.
+//! Within a stage the interpreter wants operations by level ([`by_level`]); machine code wants them depth first, so
+//! that few values are alive at a time.
 
 use crate::circuit::{Circuit, Op, Wire};
 
@@ -20,17 +20,11 @@ pub enum Block {
     },
 }
 
-/// How to order operations within a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Operands just before their use.
-    DepthFirst,
-    /// By distance from the inputs, then by kind of operation.
-    ByLevel,
-}
+/// Puts the operations of a block in order, given those that others wait for most.
+pub type Arrange = fn(&Circuit, ops: &[Wire], roots: &[Wire]) -> Vec<Wire>;
 
 /// The order of everything that the circuit's stores need. Loads and constants are not listed.
-pub fn schedule(circuit: &Circuit, order: Order) -> Vec<Block> {
+pub fn schedule(circuit: &Circuit, arrange: Arrange) -> Vec<Block> {
     let needed = circuit.needed();
     let stages = Stages::new(circuit, &needed);
     let mut blocks = Vec::new();
@@ -38,17 +32,12 @@ pub fn schedule(circuit: &Circuit, order: Order) -> Vec<Block> {
         if stage > 0 {
             let component = stages.order[stage - 1];
             let roots = &circuit.components[component].definitions;
-            let ops = arrange(circuit, &stages.loops[stage - 1], roots, order);
+            let ops = arrange(circuit, &stages.loops[stage - 1], roots);
             blocks.push(Block::Loop { component, ops });
         }
         if !stages.straight[stage].is_empty() {
             let roots: Vec<Wire> = circuit.stores.iter().map(|&(_, w)| w).collect();
-            blocks.push(Block::Straight(arrange(
-                circuit,
-                &stages.straight[stage],
-                &roots,
-                order,
-            )));
+            blocks.push(Block::Straight(arrange(circuit, &stages.straight[stage], &roots)));
         }
     }
     blocks
@@ -121,58 +110,8 @@ impl Stages {
     }
 }
 
-fn arrange(circuit: &Circuit, ops: &[Wire], roots: &[Wire], order: Order) -> Vec<Wire> {
-    match order {
-        Order::DepthFirst => depth_first(circuit, ops, roots),
-        Order::ByLevel => by_level(circuit, ops),
-    }
-}
-
-fn depth_first(circuit: &Circuit, ops: &[Wire], roots: &[Wire]) -> Vec<Wire> {
-    let mut pending = vec![false; circuit.ops().len()];
-    ops.iter().for_each(|w| pending[w.0 as usize] = true);
-    let weight = weights(circuit, ops);
-    let mut done = Vec::with_capacity(ops.len());
-    // Roots first; then whatever only later stages read.
-    for &root in roots.iter().chain(ops.iter().rev()) {
-        let mut work = vec![(root, false)];
-        while let Some((wire, entered)) = work.pop() {
-            if !pending[wire.0 as usize] {
-                continue;
-            }
-            if entered {
-                pending[wire.0 as usize] = false;
-                done.push(wire);
-                continue;
-            }
-            work.push((wire, true));
-            if let Some((a, b)) = operands(circuit.op(wire)) {
-                // The operand that needs more room goes first.
-                let (first, second) = if weight[a.0 as usize] >= weight[b.0 as usize] {
-                    (a, b)
-                } else {
-                    (b, a)
-                };
-                work.extend([(second, false), (first, false)]);
-            }
-        }
-    }
-    done
-}
-
-/// Registers that a tree would need (Sethi and Ullman's numbers): a guide for graphs too.
-fn weights(circuit: &Circuit, ops: &[Wire]) -> Vec<u16> {
-    let mut weight = vec![0_u16; circuit.ops().len()];
-    for &wire in ops {
-        if let Some((a, b)) = operands(circuit.op(wire)) {
-            let (a, b) = (weight[a.0 as usize], weight[b.0 as usize]);
-            weight[wire.0 as usize] = if a == b { a.saturating_add(1) } else { a.max(b) };
-        }
-    }
-    weight
-}
-
-fn by_level(circuit: &Circuit, ops: &[Wire]) -> Vec<Wire> {
+/// An [`Arrange`] by distance from the inputs, then by kind of operation: long runs of one operation.
+pub fn by_level(circuit: &Circuit, ops: &[Wire], _roots: &[Wire]) -> Vec<Wire> {
     let mut level = vec![0_u32; circuit.ops().len()];
     for &wire in ops {
         if let Some((a, b)) = operands(circuit.op(wire)) {

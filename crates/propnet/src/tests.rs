@@ -1,4 +1,4 @@
-//! Every simulator against the naive twin, over whole games of random programs.
+//! Every simulator against the naive evaluator of ground programs, over whole games of random programs.
 
 use crate::build::build;
 use crate::lanes::Lanes;
@@ -8,32 +8,31 @@ use crate::passes::dead::remove_dead;
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::testing::assert_same;
 use crate::passes::{count_ops, rebuild};
-use crate::twin::Twin;
-use crate::{CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
-use game::{Goal, MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag};
-use ground::{AtomId, Output, Program};
+use crate::random_program::random_program;
+use crate::tuning::Bounds;
+use crate::{
+    CompileError, CompileOptions, GoalTiming, LaneOptions, Mask, PlayoutOptions, Scalar, ScalarMode, Tuning, compile,
+    compile_until, playouts,
+};
+use game::{MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag};
+use ground::{AtomId, Direct, Output, Program};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn pack(state: &[bool]) -> State {
-    let mut packed = State(smallvec::smallvec![0; state.len().div_ceil(64)]);
-    state
-        .iter()
-        .enumerate()
-        .filter(|(_, b)| **b)
-        .for_each(|(f, _)| packed.0[f / 64] |= 1 << (f % 64));
-    packed
+/// The roles of a simulator.
+fn roles(sim: &dyn Simulator) -> impl Iterator<Item = RoleId> + use<> {
+    (0..sim.roles().len() as u16).map(RoleId)
 }
 
-fn expected_goal(twin: &Twin, model: &crate::twin::Model, role: usize) -> Goal {
-    let held: Vec<i32> = twin.program.goals[role]
-        .iter()
-        .filter(|(_, o)| model.holds(*o))
-        .map(|&(v, _)| v)
-        .collect();
-    match held[..] {
-        [] => Goal::None,
-        [v] => Goal::Value(v),
-        [.., v] => Goal::Many(v),
-    }
+fn legal(sim: &mut dyn Simulator, state: &State, role: RoleId) -> Vec<MoveId> {
+    let mut moves = Vec::new();
+    sim.legal(state, role, &mut moves).expect("legal moves");
+    moves
+}
+
+fn percepts(sim: &mut dyn Simulator, state: &State, joint: &[MoveId], role: RoleId) -> Vec<PerceptId> {
+    let mut seen = Vec::new();
+    sim.percepts(state, joint, role, &mut seen).expect("percepts");
+    seen
 }
 
 fn options(native: bool) -> CompileOptions {
@@ -42,152 +41,130 @@ fn options(native: bool) -> CompileOptions {
             native,
             ..LaneOptions::default()
         },
+        tuning: Tuning::small(),
         ..CompileOptions::default()
     }
 }
 
+/// As [`options`], with the thresholds that ship in every other case.
+fn options_of(case: u64, native: bool) -> CompileOptions {
+    CompileOptions {
+        tuning: if case.is_multiple_of(2) {
+            Tuning::small()
+        } else {
+            Tuning::default()
+        },
+        ..options(native)
+    }
+}
+
 #[test]
-fn lanes_agree_with_the_twin() {
+fn lanes_agree_with_direct_evaluation() {
     let mut rng = Seed(11).rng();
     for case in 0..150 {
-        let twin = Twin::random(&mut rng);
+        let mut direct = Direct::new(random_program(&mut rng));
         for native in [false, true] {
-            let game = compile(&twin.program, &options(native));
+            let game = compile(direct.program(), &options(native));
             let mut lanes = Lanes::new(&game, Seed(case));
-            follow_lanes(&twin, &mut lanes, case);
+            follow_lanes(&mut direct, &mut lanes, case);
         }
     }
 }
 
-/// Plays all lanes at random for some steps and checks a few of them against the twin at every step.
-fn follow_lanes(twin: &Twin, lanes: &mut Lanes, case: u64) {
-    let n_roles = twin.program.roles.len();
-    let watched = [0_usize, 7, 64, 255];
-    // A lane is watched until its game is over: what follows then is nobody's business.
-    let mut watched: Vec<(usize, Vec<bool>)> = watched.iter().map(|&lane| (lane, twin.initial())).collect();
+/// Plays all lanes at random for some steps and checks a few of them at every step.
+fn follow_lanes(direct: &mut Direct, lanes: &mut Lanes, case: u64) {
+    let initial = direct.initial().expect("an initial state");
+    // A lane is watched until its game is over: its state means nothing after that.
+    let mut watched = [0_usize, 7, 64, 255].map(|lane| (lane, initial.clone())).to_vec();
     for step in 0..16 {
         let terminal = lanes.eval();
         lanes.eval_goals();
         for (lane, state) in &watched {
             let lane = *lane;
-            let model = twin.model(state, &[]);
             let at = format!("case {case} step {step} lane {lane}");
-            assert_eq!(lanes.store(lane), pack(state), "{at}");
-            assert_eq!(terminal.get(lane), model.holds(twin.program.terminal), "terminal, {at}");
-            for role in 0..n_roles {
-                let id = RoleId(role as u16);
-                let legal: Vec<usize> = (0..twin.program.moves[role].len())
-                    .filter(|&m| lanes.legal(id, MoveId(m as u32)).get(lane))
-                    .collect();
-                assert_eq!(legal, twin.legal(&model, role), "legal, {at}");
-                assert_eq!(lanes.goal(id, lane), expected_goal(twin, &model, role), "goal, {at}");
+            assert_eq!(lanes.store(lane), *state, "{at}");
+            assert_eq!(Ok(terminal.get(lane)), direct.terminal(state), "terminal, {at}");
+            for role in roles(direct) {
+                let n_moves = direct.program().moves[role.0 as usize].len() as u32;
+                let is_legal = |&mv: &MoveId| lanes.legal(role, mv).get(lane);
+                let found: Vec<MoveId> = (0..n_moves).map(MoveId).filter(is_legal).collect();
+                assert_eq!(found, legal(direct, state, role), "legal, {at}");
+                assert_eq!(Ok(lanes.goal(role, lane)), direct.goal(state, role), "goal, {at}");
             }
         }
         watched.retain(|(lane, _)| !terminal.get(*lane));
-        for role in 0..n_roles {
-            lanes.sample(RoleId(role as u16), Mask::ONE);
+        for role in roles(direct) {
+            lanes.sample(role, Mask::ONE);
         }
         lanes.next(Mask::ONE);
         for (lane, state) in &mut watched {
             let lane = *lane;
-            let joint: Vec<usize> = (0..n_roles)
-                .map(|r| lanes.made(RoleId(r as u16), lane).expect("a move is made").0 as usize)
-                .collect();
-            let model = twin.model(state, &joint);
-            for role in 0..n_roles {
-                let row = &twin.program.sees[role];
-                let seen: Vec<PerceptId> = (0..row.len())
-                    .filter(|&p| model.holds(row[p]))
-                    .map(|p| PerceptId(p as u32))
-                    .collect();
-                let id = RoleId(role as u16);
-                assert_eq!(lanes.percepts(id, lane), seen, "sees, case {case} step {step}");
-                assert!(lanes.agree(id, &seen).get(lane));
+            let made = |role| lanes.made(role, lane).expect("a move is made");
+            let joint: Vec<MoveId> = roles(direct).map(made).collect();
+            for role in roles(direct) {
+                let seen = percepts(direct, state, &joint, role);
+                assert_eq!(lanes.percepts(role, lane), seen, "sees, case {case} step {step}");
+                assert!(lanes.agree(role, &seen).get(lane));
             }
-            *state = twin.next(&model);
+            *state = direct.next(state, &joint).expect("a next state");
         }
         lanes.commit(Mask::ONE);
     }
 }
 
 #[test]
-fn scalar_agrees_with_the_twin() {
+fn scalar_agrees_with_direct_evaluation() {
     let mut rng = Seed(12).rng();
     for case in 0..300 {
-        let twin = Twin::random(&mut rng);
+        let mut direct = Direct::new(random_program(&mut rng));
         for scalar in [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled] {
-            let game = compile(
-                &twin.program,
-                &CompileOptions {
-                    scalar,
-                    ..options(false)
-                },
-            );
-            let mut scalar = Scalar::new(&game);
-            follow_scalar(&twin, &mut scalar, &mut rng, case);
+            let options = CompileOptions {
+                scalar,
+                ..options_of(case, false)
+            };
+            let mut scalar = Scalar::new(&compile(direct.program(), &options));
+            follow_scalar(&mut direct, &mut scalar, &mut rng, case);
         }
     }
 }
 
-fn follow_scalar(twin: &Twin, scalar: &mut Scalar, rng: &mut game::Rng, case: u64) {
-    let n_roles = twin.program.roles.len();
-    let mut state = twin.initial();
-    let mut legal = Vec::new();
-    let mut seen = Vec::new();
+fn follow_scalar(direct: &mut Direct, scalar: &mut Scalar, rng: &mut game::Rng, case: u64) {
+    let initial = direct.initial().expect("an initial state");
+    let mut state = initial.clone();
     for step in 0..24 {
-        let packed = pack(&state);
         let at = format!("case {case} step {step}");
-        let model = twin.model(&state, &[]);
-        assert_eq!(
-            scalar.terminal(&packed),
-            Ok(model.holds(twin.program.terminal)),
-            "terminal, {at}"
-        );
+        assert_eq!(scalar.terminal(&state), direct.terminal(&state), "terminal, {at}");
         let mut joint = Vec::new();
-        for role in 0..n_roles {
-            let id = RoleId(role as u16);
-            scalar.legal(&packed, id, &mut legal).expect("legal");
-            let got: Vec<usize> = legal.iter().map(|m| m.0 as usize).collect();
-            assert_eq!(got, twin.legal(&model, role), "legal, {at}");
-            assert_eq!(
-                scalar.goal(&packed, id),
-                Ok(expected_goal(twin, &model, role)),
-                "goal, {at}"
-            );
-            joint.push(*rng.pick(&legal));
+        for role in roles(direct) {
+            let moves = legal(scalar, &state, role);
+            assert_eq!(moves, legal(direct, &state, role), "legal, {at}");
+            assert_eq!(scalar.goal(&state, role), direct.goal(&state, role), "goal, {at}");
+            joint.push(*rng.pick(&moves));
         }
-        let plain: Vec<usize> = joint.iter().map(|m| m.0 as usize).collect();
-        let model = twin.model(&state, &plain);
-        for role in 0..n_roles {
-            let row = &twin.program.sees[role];
-            let expected: Vec<PerceptId> = (0..row.len())
-                .filter(|&p| model.holds(row[p]))
-                .map(|p| PerceptId(p as u32))
-                .collect();
-            scalar
-                .percepts(&packed, &joint, RoleId(role as u16), &mut seen)
-                .expect("percepts");
-            assert_eq!(seen, expected, "sees, {at}");
+        for role in roles(direct) {
+            let seen = percepts(scalar, &state, &joint, role);
+            assert_eq!(seen, percepts(direct, &state, &joint, role), "sees, {at}");
         }
-        let next = twin.next(&model);
-        assert_eq!(scalar.next(&packed, &joint), Ok(pack(&next)), "next, {at}");
+        let next = direct.next(&state, &joint);
+        assert_eq!(scalar.next(&state, &joint), next, "next, {at}");
+        let next = next.expect("a next state");
         // Now and then back to the start, which tests jumps; and never past the end of a game.
-        let over = twin.model(&next, &[]).holds(twin.program.terminal);
-        state = if step % 5 == 4 || over { twin.initial() } else { next };
+        let over = direct.terminal(&next) == Ok(true);
+        state = if step % 5 == 4 || over { initial.clone() } else { next };
     }
 }
 
 /// The states of a few games, in no order that a game would give.
-fn scattered_states(twin: &Twin, rng: &mut game::Rng) -> Vec<Vec<bool>> {
+fn scattered_states(direct: &mut Direct, rng: &mut game::Rng) -> Vec<State> {
     let mut states = Vec::new();
     for _ in 0..4 {
-        let mut state = twin.initial();
+        let mut state = direct.initial().expect("an initial state");
         for _ in 0..6 {
             states.push(state.clone());
-            if twin.model(&state, &[]).holds(twin.program.terminal) {
+            if direct.terminal(&state) == Ok(true) {
                 break;
             }
-            state = random_step(twin, &state, rng);
+            state = random_step(direct, &state, rng);
         }
     }
     (0..states.len() * 2).map(|_| rng.pick(&states).clone()).collect()
@@ -196,81 +173,59 @@ fn scattered_states(twin: &Twin, rng: &mut game::Rng) -> Vec<Vec<bool>> {
 #[test]
 fn scalar_may_be_asked_anything_anywhere() {
     let mut rng = Seed(17).rng();
-    let (mut legal, mut seen) = (Vec::new(), Vec::new());
     for case in 0..150 {
-        let twin = Twin::random(&mut rng);
-        let mut scalar = Scalar::new(&compile(&twin.program, &options(false)));
-        for state in scattered_states(&twin, &mut rng) {
-            let (packed, model) = (pack(&state), twin.model(&state, &[]));
-            let role = rng.below(twin.program.roles.len());
-            let id = RoleId(role as u16);
-            let joint: Vec<usize> = twin.program.moves.iter().map(|row| rng.below(row.len())).collect();
-            let moves: Vec<MoveId> = joint.iter().map(|&m| MoveId(m as u32)).collect();
+        let mut direct = Direct::new(random_program(&mut rng));
+        let mut scalar = Scalar::new(&compile(direct.program(), &options_of(case, false)));
+        for state in scattered_states(&mut direct, &mut rng) {
+            let role = RoleId(rng.below(direct.roles().len()) as u16);
+            let moves = direct.program().moves.iter();
+            let joint: Vec<MoveId> = moves.map(|row| MoveId(rng.below(row.len()) as u32)).collect();
             // One question each, so that whatever the others would have brought up to date is not.
             match rng.below(6) {
-                0 => assert_eq!(
-                    scalar.terminal(&packed),
-                    Ok(model.holds(twin.program.terminal)),
-                    "case {case}"
-                ),
+                0 => assert_eq!(scalar.terminal(&state), direct.terminal(&state), "case {case}"),
                 1 => {
-                    scalar.legal(&packed, id, &mut legal).expect("legal");
-                    let got: Vec<usize> = legal.iter().map(|m| m.0 as usize).collect();
-                    assert_eq!(got, twin.legal(&model, role), "case {case}");
+                    let moves = legal(&mut scalar, &state, role);
+                    assert_eq!(moves, legal(&mut direct, &state, role), "case {case}");
                 }
-                2 => assert_eq!(
-                    scalar.goal(&packed, id),
-                    Ok(expected_goal(&twin, &model, role)),
-                    "case {case}"
-                ),
+                2 => assert_eq!(scalar.goal(&state, role), direct.goal(&state, role), "case {case}"),
                 3 => {
-                    scalar.percepts(&packed, &moves, id, &mut seen).expect("percepts");
-                    let model = twin.model(&state, &joint);
-                    let row = &twin.program.sees[role];
-                    let expected: Vec<u32> = (0..row.len() as u32)
-                        .filter(|&p| model.holds(row[p as usize]))
-                        .collect();
-                    assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), expected, "case {case}");
+                    let seen = percepts(&mut scalar, &state, &joint, role);
+                    assert_eq!(seen, percepts(&mut direct, &state, &joint, role), "case {case}");
                 }
                 4 => {
                     // A playout in between must leave nothing behind.
-                    scalar.playout(&packed, &mut rng);
+                    scalar.playout(&state, &mut rng);
                 }
-                _ => {
-                    let next = twin.next(&twin.model(&state, &joint));
-                    assert_eq!(scalar.next(&packed, &moves), Ok(pack(&next)), "case {case}");
-                }
+                _ => assert_eq!(scalar.next(&state, &joint), direct.next(&state, &joint), "case {case}"),
             }
         }
     }
 }
 
 #[test]
-fn scalar_playouts_do_not_depend_on_the_engine() {
+fn scalar_playouts_do_not_depend_on_the_mode() {
     let mut rng = Seed(18).rng();
     for case in 0..100 {
-        let twin = Twin::random(&mut rng);
-        let mut engines = [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled].map(|scalar| {
+        let mut direct = Direct::new(random_program(&mut rng));
+        let mut simulators = [ScalarMode::Incremental, ScalarMode::Cones, ScalarMode::Compiled].map(|scalar| {
             let options = CompileOptions {
                 scalar,
-                ..options(false)
+                ..options_of(case / 2, false)
             };
-            Scalar::new(&compile(&twin.program, &options))
+            Scalar::new(&compile(direct.program(), &options))
         });
-        let roots: Vec<State> = some_states(&twin, &mut rng);
+        let roots: Vec<State> = some_states(&mut direct, &mut rng);
         for seed in 0..12 {
             let root = &roots[seed as usize % roots.len()];
-            let played = engines.each_mut().map(|engine| {
+            let played = simulators.each_mut().map(|sim| {
                 let mut rng = Seed(seed).rng();
                 let played = if case % 2 == 0 {
-                    engine.playout(root, &mut rng)
+                    sim.playout(root, &mut rng)
                 } else {
-                    engine.playout_seeing(root, &mut rng)
+                    sim.playout_seeing(root, &mut rng)
                 };
-                let points: Vec<u8> = (0..twin.program.roles.len())
-                    .map(|r| engine.points(RoleId(r as u16)))
-                    .collect();
-                (played, points, engine.meter().states)
+                let points: Vec<u8> = roles(sim).map(|role| sim.points(role)).collect();
+                (played, points, sim.meter().states)
             });
             assert_eq!(played[0], played[1], "case {case} seed {seed}");
             assert_eq!(played[0], played[2], "case {case} seed {seed}");
@@ -279,15 +234,15 @@ fn scalar_playouts_do_not_depend_on_the_engine() {
 }
 
 #[test]
-fn playouts_do_not_depend_on_threads_or_engine() {
+fn playouts_do_not_depend_on_threads_or_machine_code() {
     let mut rng = Seed(13).rng();
     for case in 0..60 {
-        let twin = Twin::random(&mut rng);
-        let native = compile(&twin.program, &options(true));
-        let portable = compile(&twin.program, &options(false));
+        let mut direct = Direct::new(random_program(&mut rng));
+        let native = compile(direct.program(), &options(true));
+        let portable = compile(direct.program(), &options(false));
         let mut roots = vec![native.initial_state()];
         if case % 2 == 1 {
-            roots.extend(some_states(&twin, &mut rng));
+            roots.extend(some_states(&mut direct, &mut rng));
         }
         for goals in [GoalTiming::EveryStep, GoalTiming::WhenWorthIt] {
             let mut results = Vec::new();
@@ -306,44 +261,44 @@ fn playouts_do_not_depend_on_threads_or_engine() {
     }
 }
 
-fn some_states(twin: &Twin, rng: &mut game::Rng) -> Vec<State> {
-    let mut state = twin.initial();
+fn some_states(direct: &mut Direct, rng: &mut game::Rng) -> Vec<State> {
+    let mut state = direct.initial().expect("an initial state");
     let mut states = Vec::new();
     for _ in 0..3 {
-        if !twin.model(&state, &[]).holds(twin.program.terminal) {
-            state = random_step(twin, &state, rng);
+        if direct.terminal(&state) == Ok(false) {
+            state = random_step(direct, &state, rng);
         }
-        states.push(pack(&state));
+        states.push(state.clone());
     }
     states
 }
 
-fn random_step(twin: &Twin, state: &[bool], rng: &mut game::Rng) -> Vec<bool> {
-    let model = twin.model(state, &[]);
-    let joint: Vec<usize> = (0..twin.program.roles.len())
-        .map(|r| *rng.pick(&twin.legal(&model, r)))
+fn random_step(direct: &mut Direct, state: &State, rng: &mut game::Rng) -> State {
+    let joint: Vec<MoveId> = roles(direct)
+        .map(|role| *rng.pick(&legal(direct, state, role)))
         .collect();
-    twin.next(&twin.model(state, &joint))
+    direct.next(state, &joint).expect("a next state")
 }
 
 #[test]
 fn passes_keep_functions() {
     let mut rng = Seed(14).rng();
     for _ in 0..150 {
-        let twin = Twin::random(&mut rng);
-        let net = build(&twin.program);
-        let dead = remove_dead(&net);
+        let program = random_program(&mut rng);
+        let net = Bounds::shipped(|bounds| build(&program, bounds)).expect("nobody stops it");
+        let dead = Bounds::shipped(|bounds| remove_dead(&net, bounds)).expect("nobody stops it");
         assert_same(&net, &dead, &mut rng);
-        let chains = merge_chains(&dead);
+        let chains = Bounds::shipped(|bounds| merge_chains(&dead, bounds)).expect("nobody stops it");
         assert_same(&dead, &chains, &mut rng);
-        let common = extract_common(&chains, PairBudget::default());
+        let common =
+            Bounds::shipped(|bounds| extract_common(&chains, PairBudget::default(), bounds)).expect("nobody stops it");
         assert_same(&chains, &common, &mut rng);
         assert!(count_ops(&common) <= count_ops(&chains));
         // Any two fluents may be declared exclusive, as long as the leaves then are.
         let mut fresh = net.same_leaves();
         let values = vec![net.fluent(0).node(), net.fluent(1).node()];
         fresh.add_choice(Choice { values, total: false });
-        let exclusive = rebuild(&net, fresh, |_, _| None);
+        let exclusive = Bounds::shipped(|bounds| rebuild(&net, fresh, bounds, |_, _| None)).expect("nobody stops it");
         assert_same(&net, &exclusive, &mut rng);
     }
 }
@@ -429,8 +384,7 @@ fn a_state_without_legal_moves_is_reported() {
 fn lanes_and_scalar_playouts_have_the_same_means() {
     let mut rng = Seed(15).rng();
     for case in 0..25 {
-        let twin = Twin::random(&mut rng);
-        let game = compile(&twin.program, &options(case % 2 == 0));
+        let game = compile(&random_program(&mut rng), &options_of(case / 2, case % 2 == 0));
         let roots = [game.initial_state()];
         let n = 2_048;
         let lanes = playouts(
@@ -465,11 +419,44 @@ fn lanes_and_scalar_playouts_have_the_same_means() {
 #[test]
 fn a_raised_flag_ends_playouts_before_they_begin() {
     let mut rng = Seed(16).rng();
-    let twin = Twin::random(&mut rng);
-    let game = compile(&twin.program, &options(true));
+    let game = compile(&random_program(&mut rng), &options(true));
     let stop = StopFlag::default();
     stop.raise();
     let roots = [game.initial_state()];
     let totals = playouts(&game, &roots, u64::MAX / 2, Seed(1), &PlayoutOptions::default(), &stop);
     assert_eq!(totals.roots[0].playouts, 0);
+}
+
+/// A flag that is raised when it is looked at for the n-th time, counted from 0.
+fn raised_at_look(n: usize) -> StopFlag {
+    let looks = AtomicUsize::new(0);
+    StopFlag::by(move || f64::from(u8::from(looks.fetch_add(1, Ordering::Relaxed) >= n)))
+}
+
+/// Does something with flags that are raised ever later, until it is not stopped; gives the number of times it was.
+fn stopped_until_done(mut f: impl FnMut(&StopFlag) -> Result<(), CompileError>) -> usize {
+    (0..)
+        .find(|&n| f(&raised_at_look(n)) != Err(CompileError::Stopped))
+        .expect("some number of looks is enough")
+}
+
+#[test]
+fn compiling_can_be_stopped_at_any_look() {
+    let mut rng = Seed(19).rng();
+    let mut stopped = [0; 3];
+    for case in 0..24 {
+        let program = random_program(&mut rng);
+        let mut options = options_of(case, true);
+        options.scalar = [ScalarMode::Auto, ScalarMode::Incremental, ScalarMode::Cones][case as usize % 3];
+        stopped[0] += stopped_until_done(|stop| compile_until(&program, &options, stop).map(drop));
+        let game = compile(&program, &options);
+        stopped[1] += stopped_until_done(|stop| game.prepare_scalar(stop));
+        stopped[2] += stopped_until_done(|stop| game.prepare_lanes(&PlayoutOptions::default(), stop));
+        // What was stopped has left nothing wrong behind.
+        let (mut direct, mut scalar) = (Direct::new(program), Scalar::new(&game));
+        follow_scalar(&mut direct, &mut scalar, &mut rng, case);
+        follow_lanes(&mut direct, &mut Lanes::new(&game, Seed(case)), case);
+    }
+    assert!(stopped[0] > 24 * 50, "{stopped:?}");
+    assert!(stopped[1] > 24 * 3 && stopped[2] > 24 * 3, "{stopped:?}");
 }

@@ -8,15 +8,35 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The folder, if it is there.
-pub fn folder() -> Option<PathBuf> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance");
-    let path = PathBuf::from(path);
-    if !path.join("index.json").exists() {
-        eprintln!("skipped: {} is not there", path.display());
+/// The folder, or `None` and a line that says so if it is not there. A folder without an index is a mistake.
+pub fn folder(test: &str) -> Option<PathBuf> {
+    folder_at(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance"),
+        test,
+    )
+}
+
+/// As [`folder`], for a folder anywhere.
+pub fn folder_at(path: impl Into<PathBuf>, test: &str) -> Option<PathBuf> {
+    let path = path.into();
+    if !path.exists() {
+        eprintln!("SKIPPED: {test}: {} is not there", path.display());
         return None;
     }
+    let index = path.join("index.json");
+    assert!(
+        index.exists(),
+        "{} is there, but {} is not",
+        path.display(),
+        index.display()
+    );
     Some(path)
+}
+
+/// The entry of a game.
+pub fn entry(folder: &Path, game: &str) -> Entry {
+    let found = entries(folder).into_iter().find(|e| e.name == game);
+    found.unwrap_or_else(|| panic!("{game} is not in the index"))
 }
 
 /// A game and, usually, recorded plays.
@@ -54,6 +74,7 @@ pub fn entries(folder: &Path) -> Vec<Entry> {
         rules: folder.join(e["rules"].as_str().expect("a file of rules")),
         trace: e["trace"].as_str().map(|t| folder.join(t)),
     };
+    assert!(!index.is_empty(), "the index of {} is empty", folder.display());
     index.iter().map(entry).collect()
 }
 
@@ -65,32 +86,34 @@ pub struct Skip {
     pub reason: &'static str,
 }
 
-/// Where a trace and the language reference disagree, the reference wins.
+/// Where a trace and the language disagree, the language wins.
 pub const SKIPS: &[Skip] = &[Skip {
     game: "mastermind448",
     what: "goal",
-    reason: "the rules use `and` inside `or`, an extension (reference, section 5) that the reasoner behind the \
-             trace takes for an undefined relation: no goal where three of four colours match",
+    reason: "the rules use `and` inside `or`, an extension of the language that the reasoner behind the trace takes \
+             for an undefined relation: no goal where three of four colours match",
 }];
 
-/// Plays the moves of a trace, up to a number of lines, and says where the simulator first differs.
+/// Plays the moves of a trace, up to a number of lines, and says where the simulator first differs; gives the number of
+/// lines compared.
 pub fn follow(
     sim: &mut dyn Simulator,
     lines: &[Value],
     max_lines: usize,
     skips: &[Skip],
     game: &str,
-) -> Result<(), String> {
+) -> Result<usize, String> {
     let skipped: Vec<&str> = skips.iter().filter(|s| s.game == game).map(|s| s.what).collect();
     let mut state = State::default();
-    for line in lines.iter().take(max_lines) {
+    let lines = &lines[..lines.len().min(max_lines)];
+    for line in lines {
         if line["step"] == 0 {
             state = sim.initial().map_err(|e| e.to_string())?;
         }
         state = follow_line(sim, state, line, &skipped)
             .map_err(|e| format!("playout {} step {}: {e}", line["playout"], line["step"]))?;
     }
-    Ok(())
+    Ok(lines.len())
 }
 
 /// Compares one line; the state after its move.

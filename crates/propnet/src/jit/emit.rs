@@ -5,9 +5,11 @@
 //! later store would overwrite is never stored. Cells may be read and written by the same circuit: a store waits
 //! until the old content has been read.
 
+use super::order::depth_first;
 use crate::circuit::{Circuit, Component, Op, Wire};
 use crate::lanes::layout::{ONE, ZERO};
-use crate::schedule::{Block, Order, operands, schedule};
+use crate::schedule::{Block, operands, schedule};
+use game::StopFlag;
 use iced_x86::{Code, Encoder, IcedError, Instruction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -45,10 +47,17 @@ pub(super) trait Target {
     fn test(&self, a: u8) -> Result<Instruction, IcedError>;
 }
 
-/// Machine code for a circuit, and how many cells it uses; scratch cells start at `scratch`.
-pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T) -> Result<(Vec<u8>, u32), IcedError> {
-    Emitter::emit(circuit, scratch, target)
+/// Machine code for a circuit, and how many cells it uses; scratch cells start at `scratch`. `None` if the circuit
+/// cannot be encoded or the flag is raised.
+pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T, stop: &StopFlag) -> Option<(Vec<u8>, u32)> {
+    Emitter::emit(circuit, scratch, target, stop).ok().flatten()
 }
+
+/// Items emitted between two looks at the stop flag.
+const BETWEEN_LOOKS: usize = 4_096;
+
+/// Code and its cells, or `None` if the flag was raised.
+type Emitted = Result<Option<(Vec<u8>, u32)>, IcedError>;
 
 /// What the code does next, operations and stores in one order.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +94,7 @@ struct Emitter<'c, T> {
 }
 
 impl<'c, T: Target> Emitter<'c, T> {
-    fn emit(circuit: &'c Circuit, scratch: u32, target: T) -> Result<(Vec<u8>, u32), IcedError> {
+    fn emit(circuit: &'c Circuit, scratch: u32, target: T, stop: &StopFlag) -> Emitted {
         let n = circuit.ops().len();
         let (prologue, epilogue) = target.frame()?;
         let mut emitter = Emitter {
@@ -118,8 +127,14 @@ impl<'c, T: Target> Emitter<'c, T> {
         }
         emitter.save_overwritten_copies()?;
         let items = emitter.order();
+        if stop.is_raised() {
+            return Ok(None);
+        }
         emitter.find_uses(&items);
         for (at, &item) in items.iter().enumerate() {
+            if at % BETWEEN_LOOKS == 0 && stop.is_raised() {
+                return Ok(None);
+            }
             emitter.now = at as u32;
             match item {
                 Item::Op(wire) => emitter.operation(wire)?,
@@ -131,7 +146,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         for instruction in epilogue {
             emitter.put(instruction)?;
         }
-        Ok((emitter.encoder.take_buffer(), emitter.n_cells))
+        Ok(Some((emitter.encoder.take_buffer(), emitter.n_cells)))
     }
 
     /// A store whose value is plainly another cell that is stored to as well: the value moves out of the way first.
@@ -156,7 +171,7 @@ impl<'c, T: Target> Emitter<'c, T> {
 
     /// Operations in schedule order; each store as early as its value is there and its cell has been read out.
     fn order(&self) -> Vec<Item> {
-        let blocks = schedule(self.circuit, Order::DepthFirst);
+        let blocks = schedule(self.circuit, depth_first);
         let n = self.circuit.ops().len();
         let mut items: Vec<Item> = Vec::new();
         let mut ready = vec![0_usize; n];

@@ -5,11 +5,14 @@
 
 mod avx2;
 mod bytes;
+mod cpu;
 mod emit;
+mod order;
 
 use crate::circuit::Circuit;
-use crate::cpu;
 use crate::lanes::cell::Mask;
+pub use cpu::{fetch, low_bits, makes_machine_code, wide};
+use game::StopFlag;
 use memmap2::{Mmap, MmapMut};
 
 /// Machine code over a frame of vectors.
@@ -23,12 +26,13 @@ pub struct Native {
 }
 
 impl Native {
-    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot.
-    pub fn new(circuit: &Circuit, scratch: u32) -> Option<Native> {
-        if !cpu::is_wide() {
+    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot, or the
+    /// flag is raised.
+    pub fn new(circuit: &Circuit, scratch: u32, stop: &StopFlag) -> Option<Native> {
+        if !makes_machine_code() {
             return None;
         }
-        let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2).ok()?;
+        let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2, stop)?;
         Some(Native {
             code: executable(&bytes)?,
             n_bytes: bytes.len(),
@@ -80,7 +84,7 @@ impl BlocksBuilder {
     /// No piece yet; scratch starts at byte `scratch`. `None` if the machine cannot run such code.
     pub fn new(scratch: u32) -> Option<BlocksBuilder> {
         let scratch = scratch.next_multiple_of(64);
-        cpu::is_wide().then(|| BlocksBuilder {
+        makes_machine_code().then(|| BlocksBuilder {
             scratch,
             frame_len: scratch as usize,
             bytes: Vec::new(),
@@ -88,8 +92,8 @@ impl BlocksBuilder {
         })
     }
 
-    /// Compiles a circuit without components.
-    pub fn add(&mut self, circuit: &Circuit) -> Option<BlockId> {
+    /// Compiles a circuit without components, unless the flag is raised.
+    pub fn add(&mut self, circuit: &Circuit, stop: &StopFlag) -> Option<BlockId> {
         /// Operations from which on saving the caller's registers pays.
         const LONG: usize = 100;
         if !circuit.components.is_empty() {
@@ -99,7 +103,7 @@ impl BlocksBuilder {
             scratch: self.scratch,
             short: circuit.ops().len() < LONG,
         };
-        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target).ok()?;
+        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target, stop)?;
         self.frame_len = self
             .frame_len
             .max(self.scratch as usize + (n_cells - self.scratch) as usize * 4);

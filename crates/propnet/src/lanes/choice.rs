@@ -364,7 +364,8 @@ mod tests {
             .enumerate()
             .for_each(|(at, &w)| circuit.store(picks_at + at as u32, w));
         circuit.store(picks_at + n as u32, chosen.any);
-        let code = Interpreted::new(&circuit, picks_at + n as u32 + 1);
+        let stop = game::StopFlag::default();
+        let code = Interpreted::new(&circuit, picks_at + n as u32 + 1, &stop).expect("nobody stops it");
         let mut frame = vec![Mask::ZERO; code.n_cells as usize];
         frame[1] = Mask::ONE;
         set.iter().for_each(|&at| frame[FIRST as usize + at] = Mask::ONE);

@@ -3,8 +3,8 @@
 use super::cell::Mask;
 use super::interp::Interpreted;
 use crate::circuit::Circuit;
-#[cfg(target_arch = "x86_64")]
 use crate::jit::Native;
+use game::StopFlag;
 
 /// How circuits are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,31 +35,29 @@ pub struct Runnable {
 #[derive(Debug)]
 enum Form {
     Interpreted(Interpreted),
-    #[cfg(target_arch = "x86_64")]
     Native(Native),
 }
 
 impl Runnable {
-    /// Prepares a circuit whose scratch cells start at `scratch`.
-    pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions) -> Runnable {
+    /// Prepares a circuit whose scratch cells start at `scratch`; `None` if the flag is raised.
+    pub fn new(circuit: &Circuit, scratch: u32, options: LaneOptions, stop: &StopFlag) -> Option<Runnable> {
         let ops = circuit.cost();
-        #[cfg(target_arch = "x86_64")]
         if options.native
             && ops <= options.native_limit
-            && let Some(native) = Native::new(circuit, scratch)
+            && let Some(native) = Native::new(circuit, scratch, stop)
         {
-            #[cfg(debug_assertions)]
-            check(&native, circuit, scratch);
-            return Runnable {
+            if cfg!(debug_assertions) {
+                check(&native, circuit, scratch);
+            }
+            return Some(Runnable {
                 form: Form::Native(native),
                 ops,
-            };
+            });
         }
-        let _ = options;
-        Runnable {
-            form: Form::Interpreted(Interpreted::new(circuit, scratch)),
+        Some(Runnable {
+            form: Form::Interpreted(Interpreted::new(circuit, scratch, stop)?),
             ops,
-        }
+        })
     }
 
     /// Runs it once.
@@ -67,7 +65,6 @@ impl Runnable {
     pub fn run(&self, frame: &mut [Mask]) {
         match &self.form {
             Form::Interpreted(code) => code.run(frame),
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.run(frame),
         }
     }
@@ -76,7 +73,6 @@ impl Runnable {
     pub fn n_cells(&self) -> usize {
         match &self.form {
             Form::Interpreted(code) => code.n_cells as usize,
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.n_cells as usize,
         }
     }
@@ -85,17 +81,17 @@ impl Runnable {
     pub fn code_bytes(&self) -> usize {
         match &self.form {
             Form::Interpreted(_) => 0,
-            #[cfg(target_arch = "x86_64")]
             Form::Native(code) => code.n_bytes,
         }
     }
 }
 
 /// Machine code and interpreter must agree on random frames.
-#[cfg(all(debug_assertions, target_arch = "x86_64"))]
 fn check(native: &Native, circuit: &Circuit, scratch: u32) {
     use super::rng::LaneRng;
-    let interpreted = Interpreted::new(circuit, scratch);
+    let Some(interpreted) = Interpreted::new(circuit, scratch, &StopFlag::default()) else {
+        return;
+    };
     let n = native.n_cells.max(interpreted.n_cells) as usize;
     let mut rng = LaneRng::new(game::Seed(n as u64));
     for _ in 0..2 {

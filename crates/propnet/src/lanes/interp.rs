@@ -6,7 +6,8 @@
 use super::cell::Cell;
 use super::layout::{ONE, ZERO};
 use crate::circuit::{Circuit, Op, Wire};
-use crate::schedule::{Block, Order, operands, schedule};
+use crate::schedule::{Block, by_level, operands, schedule};
+use game::StopFlag;
 use rustc_hash::FxHashSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +43,18 @@ pub struct Interpreted {
 }
 
 impl Interpreted {
-    /// Prepares a circuit; scratch cells start at `scratch`.
-    pub fn new(circuit: &Circuit, scratch: u32) -> Interpreted {
-        let blocks = schedule(circuit, Order::ByLevel);
+    /// Prepares a circuit; scratch cells start at `scratch`. `None` if the flag is raised.
+    pub fn new(circuit: &Circuit, scratch: u32, stop: &StopFlag) -> Option<Interpreted> {
+        let blocks = schedule(circuit, by_level);
+        if stop.is_raised() {
+            return None;
+        }
         let mut places = Places::new(circuit, &blocks, scratch);
         let mut steps = Vec::new();
         for block in &blocks {
+            if stop.is_raised() {
+                return None;
+            }
             let (Block::Straight(ops) | Block::Loop { ops, .. }) = block;
             let in_loop = matches!(block, Block::Loop { .. });
             let runs = encode(circuit, ops, &mut places, in_loop);
@@ -79,12 +86,12 @@ impl Interpreted {
             }
             stores.push((cell, from));
         }
-        Interpreted {
+        Some(Interpreted {
             steps,
             saves,
             stores,
             n_cells: places.n_cells,
-        }
+        })
     }
 
     /// Runs the circuit once over a frame.

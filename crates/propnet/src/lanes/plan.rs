@@ -12,6 +12,7 @@ use crate::lower::Lowering;
 use crate::network::{Choice, Network, Node, Signal};
 use crate::passes::mutex::Facts;
 use crate::passes::needed;
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
 /// One choice circuit per group.
@@ -63,8 +64,8 @@ impl ChoicePlan {
     }
 
     /// Roles in turn together, exclusive moves in one column, as far as can be proven.
-    pub fn merged(net: &Network) -> ChoicePlan {
-        let turns = roles_in_turn(net);
+    pub(crate) fn merged(net: &Network, bounds: &Bounds) -> ChoicePlan {
+        let turns = roles_in_turn(net, bounds);
         let mut groups = Vec::new();
         if turns.len() > 1 {
             let mut moves: Vec<(usize, usize)> = Vec::new();
@@ -73,7 +74,7 @@ impl ChoicePlan {
                 moves.extend((0..net.n_moves()[turn.role]).filter(out).map(|m| (turn.role, m)));
             }
             groups.push(Group {
-                columns: share_columns(net, &moves),
+                columns: share_columns(net, &moves, bounds),
                 turns: turns.clone(),
             });
         }
@@ -81,7 +82,7 @@ impl ChoicePlan {
             if turns.len() < 2 || turns.iter().all(|t| t.role != role) {
                 let moves: Vec<(usize, usize)> = (0..n).map(|m| (role, m)).collect();
                 groups.push(Group {
-                    columns: share_columns(net, &moves),
+                    columns: share_columns(net, &moves, bounds),
                     turns: Vec::new(),
                 });
             }
@@ -101,19 +102,22 @@ impl ChoicePlan {
 }
 
 /// Roles of which never two have a choice at the same time, by the family that tells the turn for most of them.
-fn roles_in_turn(net: &Network) -> Vec<Turn> {
+fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
     let families = &net.choices()[net.n_moves().len()..];
     let reads = reads_by_legal(net);
     let weight = |c: &Choice| c.values.iter().map(|v| reads[v.0 as usize]).sum::<usize>();
-    let mut tried: Vec<&Choice> = families.iter().filter(|c| c.values.len() <= MOST_PHASES).collect();
+    let mut tried: Vec<&Choice> = families
+        .iter()
+        .filter(|c| c.values.len() <= bounds.tuning.most_phases)
+        .collect();
     tried.sort_by_key(|c| (std::cmp::Reverse(weight(c)), c.values[0]));
     let found = tried
         .into_iter()
-        .take(MOST_FAMILIES)
-        .map(|family| turns_by(net, family));
+        .take(bounds.tuning.turn_families)
+        .map(|family| turns_by(net, family, bounds));
     let best = found.max_by_key(|turns| turns.iter().map(|t| net.n_moves()[t.role]).sum::<usize>());
     let mut turns = best.unwrap_or_default();
-    let mut facts = Facts::new(net);
+    let mut facts = Facts::new(net, *bounds);
     for turn in &mut turns {
         let pass = net.outputs.legal[turn.role][turn.pass];
         turn.may_pass_in_turn = !turn.when.iter().all(|&now| facts.exclude(&[now, pass]));
@@ -122,8 +126,8 @@ fn roles_in_turn(net: &Network) -> Vec<Turn> {
 }
 
 /// Moves of the roles that a family, if it is exclusive, tells the turn of; 0 if there are no two such roles.
-pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
-    let turns = turns_by(net, family);
+pub(crate) fn moves_in_turn(net: &Network, family: &Choice, bounds: &Bounds) -> usize {
+    let turns = turns_by(net, family, bounds);
     if turns.len() < 2 {
         0
     } else {
@@ -131,18 +135,16 @@ pub(crate) fn moves_in_turn(net: &Network, family: &Choice) -> usize {
     }
 }
 
-/// Families larger than this do not tell turns.
-const MOST_PHASES: usize = 40;
-/// How many families to try.
-const MOST_FAMILIES: usize = 6;
-
 /// The roles whose every move but one needs a value of this family that no other such role needs.
-fn turns_by(net: &Network, family: &Choice) -> Vec<Turn> {
+fn turns_by(net: &Network, family: &Choice, bounds: &Bounds) -> Vec<Turn> {
     let n_moves = net.n_moves();
     let mut needs: Vec<Vec<Option<usize>>> = n_moves.iter().map(|&n| vec![None; n]).collect();
     let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
     let cone = needed(net, &roots);
     for (value, &node) in family.values.iter().enumerate() {
+        if bounds.is_stopped() {
+            return Vec::new();
+        }
         let falls = falls_with(net, &cone, Signal::new(node, false));
         for (role, row) in net.outputs.legal.iter().enumerate() {
             for (mv, s) in row.iter().enumerate() {
@@ -192,11 +194,8 @@ fn lone_pass(needs: &[Option<usize>], values: &mut Vec<usize>) -> Option<usize> 
     Some(pass)
 }
 
-/// Comparisons before moves are no longer fitted into columns that exist.
-const MOST_COMPARISONS: usize = 6_000_000;
-
 /// Puts moves that exclude each other into one column, first fit.
-fn share_columns(net: &Network, moves: &[(usize, usize)]) -> Vec<Vec<(usize, usize)>> {
+fn share_columns(net: &Network, moves: &[(usize, usize)], bounds: &Bounds) -> Vec<Vec<(usize, usize)>> {
     let mut value_of: FxHashMap<Signal, (u32, u32)> = FxHashMap::default();
     for (c, choice) in net.choices().iter().enumerate().skip(net.n_moves().len()) {
         for (at, &node) in choice.values.iter().enumerate() {
@@ -209,7 +208,7 @@ fn share_columns(net: &Network, moves: &[(usize, usize)]) -> Vec<Vec<(usize, usi
     for &(role, mv) in moves {
         let mine = values_needed(net, &value_of, net.outputs.legal[role][mv]);
         let mut fitting = None;
-        if !mine.is_empty() && comparisons < MOST_COMPARISONS {
+        if !mine.is_empty() && comparisons < bounds.tuning.column_comparisons && !bounds.is_stopped() {
             fitting = needs.iter().position(|column| {
                 comparisons += 1;
                 column.iter().all(|other| exclude(&mine, other))

@@ -14,13 +14,13 @@ use super::code::Runnable;
 use super::rng::LaneRng;
 use super::segments::{Ended, Segment, StepKind};
 use super::{Lanes, bit, new_frame};
-use crate::{Compiled, cpu};
+use crate::{CompileError, Compiled, jit};
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Meter, RoleId, RootTotals, Seed, State, StopFlag};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Rounds without any of a group's games ending after which they are given up: nothing in a game's rules makes it end.
-pub(crate) const MAX_ROUNDS: u32 = 20_000;
+use std::thread::ScopedJoinHandle;
 
 /// How playouts are run.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,9 @@ pub fn playouts(
             })
         };
         let workers: Vec<_> = (0..threads).map(start).collect();
-        workers.into_iter().filter_map(|w| w.join().ok()).collect()
+        let join =
+            |worker: ScopedJoinHandle<'_, PlayoutTotals>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        workers.into_iter().map(join).collect()
     });
     parts.iter().for_each(|part| totals.add(part));
     totals
@@ -199,8 +201,7 @@ impl<'a> Job<'a> {
         let unit = (total / 16).clamp(1, 16_384).next_multiple_of(256);
         let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
         let ended = if from_initial { Ended::ToInitial } else { Ended::ToRoot };
-        let (mode, kind) = choose_mode(game, options, ended);
-        let finish = (mode != Mode::Fused).then(|| (game.code(Segment::Points), game.code(Segment::Restart)));
+        let code = PlayoutCode::new(game, options, ended, &StopFlag::default()).expect("nobody else has the flag");
         let mut goals = Vec::new();
         for role in 0..game.roles().len() {
             let start = game.layout().goals[role] as usize;
@@ -222,9 +223,9 @@ impl<'a> Job<'a> {
             next_unit: AtomicU64::new(0),
             seed,
             stop,
-            mode,
-            step: game.code(Segment::Step(kind)),
-            finish,
+            mode: code.mode,
+            step: code.step,
+            finish: code.finish,
             goals,
             n_random: game.plan().random_bits().into_iter().sum(),
         }
@@ -249,7 +250,7 @@ impl<'a> Job<'a> {
                 return;
             }
             let mut unit = Unit::new(self, &mut frame, number, totals);
-            cpu::wide(
+            jit::wide(
                 #[inline(always)]
                 || unit.run(),
             );
@@ -271,34 +272,65 @@ impl<'a> Job<'a> {
     }
 }
 
-fn choose_mode(game: &Compiled, options: &PlayoutOptions, ended: Ended) -> (Mode, StepKind) {
-    let fused = StepKind {
-        ended,
-        points: true,
-        percepts: options.percepts,
-    };
-    let frozen = StepKind {
-        ended: Ended::Frozen,
-        points: false,
-        percepts: options.percepts,
-    };
-    let deferred = || Mode::Deferred {
-        step_ops: game.code(Segment::Step(frozen)).ops as u64,
-        goal_ops: (game.code(Segment::Points).ops + game.code(Segment::Restart).ops) as u64,
-    };
-    match options.goals {
-        GoalTiming::EveryStep => (Mode::Fused, fused),
-        GoalTiming::WhenWorthIt => (deferred(), frozen),
-        GoalTiming::Auto => {
-            // Freezing costs two operations per state bit and a share of idle lanes.
-            let rest = game.code(Segment::Step(StepKind { points: false, ..fused })).ops;
-            if game.stats().goal_ops > rest / 3 + 2 * game.n_fluents() {
-                (deferred(), frozen)
-            } else {
-                (Mode::Fused, fused)
+/// The code of playouts, and when goals are computed.
+struct PlayoutCode {
+    mode: Mode,
+    step: Arc<Runnable>,
+    /// Goals that count, and the return of finished lanes to their roots, if goals are not part of every step.
+    finish: Option<(Arc<Runnable>, Arc<Runnable>)>,
+}
+
+impl PlayoutCode {
+    fn new(
+        game: &Compiled,
+        options: &PlayoutOptions,
+        ended: Ended,
+        stop: &StopFlag,
+    ) -> Result<PlayoutCode, CompileError> {
+        let kind = StepKind {
+            ended,
+            points: true,
+            percepts: options.percepts,
+        };
+        let fused = match options.goals {
+            GoalTiming::EveryStep => true,
+            GoalTiming::WhenWorthIt => false,
+            GoalTiming::Auto => {
+                // Freezing costs two operations per state bit and a share of idle lanes.
+                let rest = StepKind { points: false, ..kind };
+                let rest = game.code_until(Segment::Step(rest), stop)?.ops;
+                game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents()
             }
+        };
+        if fused {
+            return Ok(PlayoutCode {
+                mode: Mode::Fused,
+                step: game.code_until(Segment::Step(kind), stop)?,
+                finish: None,
+            });
         }
+        let frozen = StepKind {
+            ended: Ended::Frozen,
+            points: false,
+            ..kind
+        };
+        let step = game.code_until(Segment::Step(frozen), stop)?;
+        let points = game.code_until(Segment::Points, stop)?;
+        let restart = game.code_until(Segment::Restart, stop)?;
+        Ok(PlayoutCode {
+            mode: Mode::Deferred {
+                step_ops: step.ops as u64,
+                goal_ops: (points.ops + restart.ops) as u64,
+            },
+            step,
+            finish: Some((points, restart)),
+        })
     }
+}
+
+/// Makes the code of playouts from the initial state, unless the flag is raised.
+pub(crate) fn prepare_playouts(game: &Compiled, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
+    PlayoutCode::new(game, options, Ended::ToInitial, stop).map(drop)
 }
 
 /// A unit at work on a frame.
@@ -400,10 +432,12 @@ impl<'a, 'j> Unit<'a, 'j> {
         let random = layout.random as usize;
         let (ended_cell, stuck_cell) = (layout.ended as usize, layout.stuck as usize);
         let mut missed = 0;
+        // Steps since a game ended.
         let mut fruitless = 0;
         while self.n_active > 0 {
             fruitless += 1;
-            if fruitless > MAX_ROUNDS {
+            // Nothing in a game's rules makes it end.
+            if fruitless > PLAYOUT_ROUNDS {
                 self.give_up();
                 return;
             }
@@ -573,6 +607,19 @@ mod tests {
         stop.raise();
         unit.run();
         totals
+    }
+
+    /// A worker that panics must not leave totals that are short.
+    #[test]
+    #[should_panic(expected = "the clock is broken")]
+    fn the_panic_of_a_worker_is_passed_on() {
+        let game = compile(&walk(Output::Atom(AtomId(0))), &Default::default());
+        let stop = StopFlag::by(|| panic!("the clock is broken"));
+        let options = PlayoutOptions {
+            threads: 2,
+            ..PlayoutOptions::default()
+        };
+        playouts(&game, &[game.initial_state()], 10_000, Seed(1), &options, &stop);
     }
 
     #[test]

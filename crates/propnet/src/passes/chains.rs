@@ -4,15 +4,19 @@
 
 use super::{apply, needed, readers};
 use crate::network::{Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 
 /// The same network with every singly-read AND merged into the AND that reads it.
-pub fn merge_chains(net: &Network) -> Network {
+pub(crate) fn merge_chains(net: &Network, bounds: &Bounds) -> Option<Network> {
     let readers = readers(net);
     let needed = needed(net, &net.roots());
     let mut new = net.same_leaves();
     new.keep_shape();
     let mut image = vec![Signal::FALSE; net.len()];
     for at in 1..net.len() {
+        if bounds.is_stopped_at(at) {
+            return None;
+        }
         let id = NodeId(at as u32);
         if net.node(id) != Node::And {
             image[at] = Signal::new(new.leaf_like(net, id), false);
@@ -34,5 +38,5 @@ pub fn merge_chains(net: &Network) -> Network {
     for (at, cycle) in net.cycles().iter().enumerate() {
         new.define_cycle(at, apply(&image, cycle.definition));
     }
-    new
+    Some(new)
 }

@@ -6,6 +6,7 @@
 
 use super::rebuild;
 use crate::network::{Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
 /// What the state is known to be in every reachable state.
@@ -18,18 +19,18 @@ pub struct Known {
 }
 
 /// The same network with constant and repeated fluents replaced where they are read.
-pub fn fold_constants(net: &Network, initial: &[bool]) -> (Network, Known) {
-    let constant = constant_fluents(net, initial);
+pub(crate) fn fold_constants(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<(Network, Known)> {
+    let constant = constant_fluents(net, initial, bounds)?;
     let same_as = equal_fluents(net, initial, &constant);
-    let new = rebuild(net, net.same_leaves(), |new, id| match net.node(id) {
+    let new = rebuild(net, net.same_leaves(), bounds, |new, id| match net.node(id) {
         Node::Fluent(f) => match constant[f as usize] {
             Some(true) => Some(Signal::TRUE),
             Some(false) => Some(Signal::FALSE),
             None => Some(new.fluent(same_as[f as usize] as usize)),
         },
         _ => None,
-    });
-    (new, Known { constant, same_as })
+    })?;
+    Some((new, Known { constant, same_as }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,9 +54,10 @@ impl Ternary {
     }
 }
 
-fn constant_fluents(net: &Network, initial: &[bool]) -> Vec<Option<bool>> {
+fn constant_fluents(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<Vec<Option<bool>>> {
     let mut state: Vec<Ternary> = initial.iter().map(|&b| Ternary::of(b)).collect();
     loop {
+        bounds.go_on()?;
         let value = simulate(net, &state);
         let mut grew = false;
         for (f, next) in net.outputs.next.iter().enumerate() {
@@ -70,7 +72,7 @@ fn constant_fluents(net: &Network, initial: &[bool]) -> Vec<Option<bool>> {
                 Ternary::Unknown => None,
                 t => Some(*t == Ternary::True),
             };
-            return state.iter().map(known).collect();
+            return Some(state.iter().map(known).collect());
         }
     }
 }

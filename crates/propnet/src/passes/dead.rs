@@ -2,8 +2,9 @@
 
 use super::rebuild;
 use crate::network::Network;
+use crate::tuning::Bounds;
 
 /// The same network without the gates that nothing needs.
-pub fn remove_dead(net: &Network) -> Network {
-    rebuild(net, net.same_leaves(), |_, _| None)
+pub(crate) fn remove_dead(net: &Network, bounds: &Bounds) -> Option<Network> {
+    rebuild(net, net.same_leaves(), bounds, |_, _| None)
 }

@@ -9,18 +9,23 @@ pub mod pairs;
 mod prove;
 
 use crate::network::{Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 
 /// Builds the network anew, gate by gate from the leaves up, keeping only what the roots need. `leaf` may replace a
-/// leaf by another signal of the new network.
+/// leaf by another signal of the new network. `None` if the work was stopped.
 pub(crate) fn rebuild(
     net: &Network,
     fresh: Network,
+    bounds: &Bounds,
     mut leaf: impl FnMut(&Network, NodeId) -> Option<Signal>,
-) -> Network {
+) -> Option<Network> {
     let mut new = fresh;
     let needed = needed(net, &net.roots());
     let mut image: Vec<Signal> = vec![Signal::FALSE; net.len()];
     for at in 1..net.len() {
+        if bounds.is_stopped_at(at) {
+            return None;
+        }
         let id = NodeId(at as u32);
         image[at] = match net.node(id) {
             Node::And if needed[at] => {
@@ -35,7 +40,7 @@ pub(crate) fn rebuild(
     for (at, cycle) in net.cycles().iter().enumerate() {
         new.define_cycle(at, apply(&image, cycle.definition));
     }
-    new
+    Some(new)
 }
 
 /// The image of a signal under a map of nodes.

@@ -10,23 +10,27 @@ use crate::guard::reads_by_legal;
 use crate::lanes::cell::LANES;
 use crate::lanes::plan::moves_in_turn;
 use crate::network::{Choice, Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
-
-/// Nodes looked at before the search for families ends.
-const EFFORT: u64 = 15_000_000;
 
 /// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states: per state, which
 /// fluents hold.
-pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+pub(crate) fn exclusive_families(
+    net: &Network,
+    names: &[String],
+    initial: &[bool],
+    sampled: &Samples,
+    bounds: &Bounds,
+) -> Vec<Vec<u32>> {
     let mut candidates = candidates(names);
     candidates
         .retain(|family| family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family));
     // Every fluent takes part in one family only; the largest family comes first.
     candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
     let mut taken = vec![false; names.len()];
-    let phases: Vec<Vec<u32>> = phases(net, initial, sampled)
+    let phases: Vec<Vec<u32>> = phases(net, initial, sampled, bounds)
         .into_iter()
-        .find_map(|family| prove(net, vec![family]).pop())
+        .find_map(|family| prove(net, vec![family], bounds).pop())
         .into_iter()
         .collect();
     phases.iter().flatten().for_each(|&f| taken[f as usize] = true);
@@ -39,14 +43,14 @@ pub fn exclusive_families(net: &Network, names: &[String], initial: &[bool], sam
         }
     }
     families.sort_by_key(|family| (family.len(), family[0]));
-    let mut proven = prove_beside(net, families, &phases);
+    let mut proven = prove_beside(net, families, &phases, bounds);
     proven.splice(0..0, phases);
     proven
 }
 
 /// Families that say whose turn it is and what for: fluents that legal moves read most and that exclude each other.
 /// They may go across names, so that they are looked for from several starting points; the most telling come first.
-fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
+fn phases(net: &Network, initial: &[bool], sampled: &Samples, bounds: &Bounds) -> Vec<Vec<u32>> {
     const MOST_READ: usize = 64;
     const STARTS: usize = 16;
     let reads = reads_by_legal(net);
@@ -59,11 +63,11 @@ fn phases(net: &Network, initial: &[bool], sampled: &Samples) -> Vec<Vec<u32>> {
     fluents.sort_by_key(|f| (std::cmp::Reverse(count(f)), *f));
     fluents.truncate(MOST_READ);
     let mut families: Vec<(usize, Vec<u32>)> = Vec::new();
-    for &start in fluents.iter().take(STARTS) {
+    for &start in fluents.iter().take(STARTS).take_while(|_| !bounds.is_stopped()) {
         let family = grow(start, &fluents, initial, sampled);
         if family.len() > 1 && families.iter().all(|(_, known)| *known != family) {
             let choice = as_choices(net, std::slice::from_ref(&family)).remove(0);
-            families.push((moves_in_turn(net, &choice), family));
+            families.push((moves_in_turn(net, &choice, bounds), family));
         }
     }
     families.retain(|(moves, _)| *moves > 0);
@@ -124,11 +128,12 @@ impl Samples {
     }
 
     /// The move that each role most often has as its only one, if it ever has only one.
-    pub fn passes(&self, net: &Network) -> Vec<Option<u32>> {
+    pub(crate) fn noop_moves(&self, net: &Network, bounds: &Bounds) -> Option<Vec<Option<u32>>> {
         let n = self.words.first().map_or(0, Vec::len);
         let rows = &net.outputs.legal;
         let mut only = rows.iter().map(|row| vec![0_u32; row.len()]).collect::<Vec<_>>();
         for at in 0..n {
+            bounds.go_on()?;
             let values = self.values(net, at);
             for (row, only) in rows.iter().zip(&mut only) {
                 let legal: Vec<u64> = row.iter().map(|&s| read(&values, s)).collect();
@@ -143,9 +148,10 @@ impl Samples {
             }
         }
         let best = |row: &Vec<u32>| (0..row.len()).max_by_key(|&m| (row[m], std::cmp::Reverse(m)));
-        only.iter()
-            .map(|row| best(row).filter(|&m| row[m] > 0).map(|m| m as u32))
-            .collect()
+        let moves = only
+            .iter()
+            .map(|row| best(row).filter(|&m| row[m] > 0).map(|m| m as u32));
+        Some(moves.collect())
     }
 
     /// The values of all nodes that legal moves need, in one word of samples.
@@ -220,18 +226,18 @@ fn arguments(name: &str) -> Vec<&str> {
     parts
 }
 
-fn prove(net: &Network, families: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    prove_beside(net, families, &[])
+fn prove(net: &Network, families: Vec<Vec<u32>>, bounds: &Bounds) -> Vec<Vec<u32>> {
+    prove_beside(net, families, &[], bounds)
 }
 
 /// The families that are preserved, given some that are proven already.
-fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> Vec<Vec<u32>> {
+fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>], bounds: &Bounds) -> Vec<Vec<u32>> {
     let nodes: Vec<Vec<NodeId>> = families
         .iter()
         .chain(known)
         .map(|family| family.iter().map(|&f| net.fluent(f as usize).node()).collect())
         .collect();
-    let mut prover = Prover::new(net, nodes);
+    let mut prover = Prover::new(net, nodes, *bounds);
     (families.len()..families.len() + known.len()).for_each(|at| prover.assume_family(at, true));
     let mut proven = vec![false; families.len()];
     // First one by one, on top of what is proven; families that need each other remain.
@@ -267,7 +273,7 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>]) -> V
 /// Whether no two of a family can follow together.
 fn preserved(prover: &mut Prover, net: &Network, family: &[u32]) -> bool {
     let next: Vec<Signal> = family.iter().map(|&f| net.outputs.next[f as usize]).collect();
-    (0..next.len()).all(|a| (0..a).all(|b| prover.total_effort < EFFORT && prover.exclude(&[next[a], next[b]])))
+    (0..next.len()).all(|a| (0..a).all(|b| prover.may_go_on() && prover.exclude(&[next[a], next[b]])))
 }
 
 /// Whether literals are shown to exclude each other in every reachable, unfinished state, given proven families.
@@ -277,11 +283,11 @@ pub(crate) struct Facts<'n> {
 
 impl<'n> Facts<'n> {
     /// With the families that the network knows as choices.
-    pub fn new(net: &'n Network) -> Facts<'n> {
+    pub fn new(net: &'n Network, bounds: Bounds<'n>) -> Facts<'n> {
         let roles = net.n_moves().len();
         let families: Vec<Vec<NodeId>> = net.choices()[roles..].iter().map(|c| c.values.clone()).collect();
         let n = families.len();
-        let mut prover = Prover::new(net, families);
+        let mut prover = Prover::new(net, families, bounds);
         (0..n).for_each(|at| prover.assume_family(at, true));
         Facts { prover }
     }
@@ -320,6 +326,7 @@ mod tests {
     fn a_turn_that_passes_is_exclusive() {
         let mut net = Network::new(3, &[2]);
         net.outputs.legal = vec![vec![Signal::TRUE; 2]];
+        let initial = [true, false, false];
         // a' = b, b' = a; the third follows from a whenever move 0 is made.
         let third = [net.fluent(0), net.does(0, 0)];
         net.outputs.next = vec![net.fluent(1), net.fluent(0), net.and(third)];
@@ -327,11 +334,11 @@ mod tests {
         let sampled = Samples {
             words: vec![vec![1], vec![2], vec![0]],
         };
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        let found = Bounds::shipped(|bounds| exclusive_families(&net, &names, &initial, &sampled, bounds));
         // b and the third follow together, so the family of three fails as a whole.
         assert!(found.is_empty());
         net.outputs.next[2] = Signal::FALSE;
-        let found = exclusive_families(&net, &names, &[true, false, false], &sampled);
+        let found = Bounds::shipped(|bounds| exclusive_families(&net, &names, &initial, &sampled, bounds));
         assert_eq!(found, [vec![0, 1, 2]]);
     }
 }

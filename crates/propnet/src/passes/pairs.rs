@@ -6,6 +6,7 @@
 
 use super::needed;
 use crate::network::{Network, Node, NodeId, Signal};
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,11 +30,14 @@ impl Default for PairBudget {
 }
 
 /// The same network with shared parts of wide gates computed once.
-pub fn extract_common(net: &Network, budget: PairBudget) -> Network {
+pub(crate) fn extract_common(net: &Network, budget: PairBudget, bounds: &Bounds) -> Option<Network> {
     let mut work = Work::new(net);
     work.extract_blocks();
-    work.extract_pairs(budget);
-    work.finish(net)
+    work.extract_pairs(budget, bounds);
+    if bounds.is_stopped() {
+        return None;
+    }
+    Some(work.finish(net))
 }
 
 /// Gates as plain lists; indices past the network's are gates made here.
@@ -92,11 +96,14 @@ impl Work {
         }
     }
 
-    fn extract_pairs(&mut self, budget: PairBudget) {
+    fn extract_pairs(&mut self, budget: PairBudget, bounds: &Bounds) {
         let widest = self.widest_within(budget.pairs);
+        if bounds.is_stopped() {
+            return;
+        }
         let mut pairs = Pairs::count(&self.lists, widest);
         let mut visits = 0;
-        while visits < budget.visits {
+        while visits < budget.visits && !bounds.is_stopped() {
             let Some((a, b)) = pairs.best() else { break };
             visits += self.take_out(&mut pairs, a, b, widest);
         }

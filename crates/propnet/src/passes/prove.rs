@@ -5,15 +5,12 @@
 //! false gate with fewest open operands is split into cases. Sound, not complete: "not proven" means nothing.
 
 use crate::network::{Network, Node, NodeId, Signal};
-
-/// Nodes looked at before a proof is given up.
-const EFFORT: u64 = 60_000;
-/// Case distinctions within each other.
-const DEPTH: u32 = 5;
+use crate::tuning::Bounds;
 
 /// Assumptions and what follows from them.
 pub(crate) struct Prover<'n> {
     net: &'n Network,
+    bounds: Bounds<'n>,
     readers: Vec<Vec<u32>>,
     /// Families of fluents (as nodes) of which at most one holds, and which of them are assumed.
     families: Vec<Vec<NodeId>>,
@@ -23,13 +20,13 @@ pub(crate) struct Prover<'n> {
     trail: Vec<NodeId>,
     head: usize,
     effort: u64,
-    /// Nodes looked at in all proofs so far.
-    pub total_effort: u64,
+    /// Nodes visited in all proofs so far.
+    total_effort: u64,
 }
 
 impl<'n> Prover<'n> {
     /// A prover that assumes none of the families yet.
-    pub fn new(net: &'n Network, families: Vec<Vec<NodeId>>) -> Prover<'n> {
+    pub fn new(net: &'n Network, families: Vec<Vec<NodeId>>, bounds: Bounds<'n>) -> Prover<'n> {
         let mut readers = vec![Vec::new(); net.len()];
         for at in 0..net.len() {
             for s in net.operands(NodeId(at as u32)) {
@@ -44,6 +41,7 @@ impl<'n> Prover<'n> {
         }
         Prover {
             net,
+            bounds,
             readers,
             assumed: vec![false; families.len()],
             families,
@@ -61,25 +59,30 @@ impl<'n> Prover<'n> {
         self.assumed[family] = assumed;
     }
 
+    /// Whether there is effort left for another proof.
+    pub fn may_go_on(&self) -> bool {
+        self.total_effort < self.bounds.tuning.families_effort && !self.bounds.is_stopped()
+    }
+
     /// Whether these signals are shown not to hold together.
     pub fn exclude(&mut self, together: &[Signal]) -> bool {
         self.effort = 0;
         let mut given = together.to_vec();
         given.push(!self.net.outputs.terminal);
-        let refuted = self.refute(&given, DEPTH);
+        let refuted = self.refute(&given, self.bounds.tuning.proof_depth);
         self.total_effort += self.effort;
         refuted
     }
 
     fn refute(&mut self, given: &[Signal], depth: u32) -> bool {
         let mark = self.trail.len();
-        let refuted = !self.assign_all(given) || (depth > 0 && self.split(mark, depth));
+        let refuted = !self.assign_all(given) || (depth > 0 && self.split(depth));
         self.undo(mark);
         refuted
     }
 
     /// Splits a false gate into cases: which operand is the first false one?
-    fn split(&mut self, mark: usize, depth: u32) -> bool {
+    fn split(&mut self, depth: u32) -> bool {
         let Some(gate) = self.open_gate() else { return false };
         let open: Vec<Signal> = self
             .net
@@ -88,9 +91,8 @@ impl<'n> Prover<'n> {
             .copied()
             .filter(|&s| self.read(s).is_none())
             .collect();
-        let _ = mark;
         for operand in open {
-            if self.effort > EFFORT {
+            if self.effort > self.bounds.tuning.proof_effort {
                 return false;
             }
             if self.read(operand).is_some() {
@@ -161,7 +163,7 @@ impl<'n> Prover<'n> {
 
     fn propagate(&mut self) -> bool {
         while self.head < self.trail.len() {
-            if self.effort > EFFORT {
+            if self.effort > self.bounds.tuning.proof_effort {
                 // Nothing more follows as far as we care to look.
                 self.head = self.trail.len();
                 return true;

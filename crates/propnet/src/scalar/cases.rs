@@ -2,14 +2,8 @@
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
-
-/// Gates looked at to find the best family, at most.
-const MOST_LOOKS: usize = 3_000_000;
-
-/// Smaller and larger families are not looked at.
-const SMALLEST: usize = 4;
-const LARGEST: usize = 1_024;
 
 /// Some outputs of a network, when it is known which fluent of a family holds.
 pub(super) struct Cases<'n> {
@@ -92,15 +86,16 @@ impl<'n> Cases<'n> {
     }
 
     /// The family that leaves least to compute in its worst case, and which part of the whole that is.
-    pub fn best<'f>(&mut self, families: &'f [Vec<u32>]) -> Option<(&'f [u32], f32)> {
+    pub fn best<'f>(&mut self, families: &'f [Vec<u32>], bounds: &Bounds) -> Option<(&'f [u32], f32)> {
+        let tuning = bounds.tuning;
         self.look(&[], None);
         let whole = self.open_operands().max(1);
         let mut least = whole;
         let mut best: Option<&[u32]> = None;
-        let mut left = MOST_LOOKS / self.gates.len().max(1);
+        let mut left = tuning.case_visits / self.gates.len().max(1);
         let mut large: Vec<&Vec<u32>> = families
             .iter()
-            .filter(|family| (SMALLEST..=LARGEST).contains(&family.len()))
+            .filter(|family| (tuning.smallest_family..=tuning.largest_family).contains(&family.len()))
             .collect();
         large.sort_by_key(|family| std::cmp::Reverse(family.len()));
         for family in large {
@@ -109,7 +104,7 @@ impl<'n> Cases<'n> {
                 self.look(family, Some(member));
                 most = most.max(self.open_operands());
                 left = left.saturating_sub(1);
-                if most >= least || left == 0 {
+                if most >= least || left == 0 || bounds.is_stopped() {
                     break;
                 }
             }

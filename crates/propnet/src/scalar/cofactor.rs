@@ -5,13 +5,12 @@
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
-
-/// Gates looked at for all joint moves together, beyond which a game is left to other engines.
-const MOST_LOOKS: usize = 30_000_000;
+use crate::tuning::Bounds;
 
 /// A network under one joint move after the other.
 pub(super) struct Cofactor<'n> {
     net: &'n Network,
+    bounds: Bounds<'n>,
     /// Output bits and their signals.
     outputs: Vec<(usize, Signal)>,
     /// The bit of the first fluent's next value; those of the others follow.
@@ -30,7 +29,7 @@ pub(super) type Split = (Vec<(usize, bool)>, Vec<(usize, Signal)>);
 
 impl<'n> Cofactor<'n> {
     /// Outputs are given as bits and signals; the bits of the next state begin with `next`.
-    pub fn new(net: &'n Network, outputs: &[(usize, Signal)], next: usize) -> Cofactor<'n> {
+    pub fn new(net: &'n Network, outputs: &[(usize, Signal)], next: usize, bounds: Bounds<'n>) -> Cofactor<'n> {
         let roots: Vec<Signal> = outputs.iter().map(|&(_, s)| s).collect();
         let cone = needed(net, &roots);
         let mut moved = vec![false; net.len()];
@@ -48,6 +47,7 @@ impl<'n> Cofactor<'n> {
         }
         Cofactor {
             net,
+            bounds,
             outputs: outputs.to_vec(),
             next,
             image: (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect(),
@@ -75,7 +75,7 @@ impl<'n> Cofactor<'n> {
         }
         self.joint = Some(joint.to_vec());
         self.looks += gates.len() + self.outputs.len();
-        if self.looks > MOST_LOOKS {
+        if self.looks > self.bounds.tuning.cofactor_visits {
             return None;
         }
         for at in gates {

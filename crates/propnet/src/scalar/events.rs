@@ -13,14 +13,16 @@
 //! Which gate is next is hard to foresee for the machine, and large networks do not fit its nearest caches: what will be read soon is
 //! fetched ahead.
 
-use super::fetch::fetch;
+use super::evaluator::{Stage, Values};
 use super::guards::Guards;
 use super::prefixes::share_prefixes;
 use super::split::split_gates;
 use super::trial::Trial;
 use super::words::Words;
+use crate::jit::fetch;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+use crate::tuning::{Bounds, Tuning};
 
 /// An acyclic network in flat arrays, prepared once per game. Nodes are gates, then fluents, then moves.
 #[derive(Debug)]
@@ -67,9 +69,6 @@ struct Fan {
     outputs: u16,
 }
 
-/// A node that more gates read is told one by one, and they count.
-const MOST_PAIRED: usize = 20_000;
-
 /// Nodes that share a word of `known`: which, and which of them are read as complements. Gates follow, in the same order.
 #[derive(Clone, Debug)]
 struct Group {
@@ -80,12 +79,6 @@ struct Group {
 
 /// What a group takes in `links`, without gates.
 const GROUP: usize = 5;
-
-/// Fewer others are asked one by one.
-const FEWEST_GROUPED: usize = 3;
-
-/// How much more often a node must change than another that keeps a copy for it.
-const COPY_WORTH: u32 = 2;
 
 impl Group {
     fn pack(&self) -> [u32; GROUP] {
@@ -105,28 +98,17 @@ impl Group {
     }
 }
 
-/// How far values are brought up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Legal moves and terminal: a question about the state.
-    Legal,
-    /// The next state as well.
-    Next,
-    /// Percepts as well.
-    Sees,
-}
-
 /// The values that belong to one state and joint move.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     /// The state these values belong to.
-    pub state: Vec<u64>,
+    state: Vec<u64>,
     /// Each role's move.
     joint: Vec<Option<u32>>,
     /// Room for the next state.
     next: Vec<u64>,
     /// Output bits.
-    pub outputs: Vec<u64>,
+    outputs: Vec<u64>,
     /// Per gate of other than two operands: those that are false.
     counts: Vec<u16>,
     /// Per node: the value that its readers know. Copies follow.
@@ -143,29 +125,37 @@ const COMPARED: usize = 8;
 impl EventNet {
     /// Prepares a network; `None` if it has cycles, or gates or fans too wide to count. `likely` says how often each fluent holds,
     /// `initial` is the state that games begin with.
-    pub fn new(net: &Network, likely: &[f32], initial: &[u64]) -> Option<EventNet> {
+    pub fn new(net: &Network, likely: &[f32], initial: &[u64], bounds: &Bounds) -> Option<EventNet> {
         if !net.cycles().is_empty() {
             return None;
         }
         let mut net = net.clone();
         net.keep_shape();
-        let guards = Guards::split(&mut net);
-        let net = share_prefixes(&net, likely);
+        let guards = Guards::split(&mut net, bounds);
+        let net = share_prefixes(&net, likely, bounds)?;
         let too_wide = |at: usize| net.operands(NodeId(at as u32)).len() > usize::from(u16::MAX);
         if (0..net.len()).any(too_wide) {
             return None;
         }
-        let whole = EventNet::of(&net, guards, None)?;
-        let net = split_gates(&net, &Numbers::new(&net), &Trial::run(&whole, initial));
-        let split = EventNet::of(&net, whole.guards, None)?;
-        let trial = Trial::run(&split, initial);
-        EventNet::of(&net, split.guards, Some(&trial))
+        bounds.go_on()?;
+        let whole = EventNet::of(&net, guards, None, bounds)?;
+        let net = split_gates(
+            &net,
+            &Numbers::new(&net),
+            &Trial::run(&whole, initial, bounds),
+            bounds.tuning,
+        );
+        bounds.go_on()?;
+        let split = EventNet::of(&net, whole.guards, None, bounds)?;
+        let trial = Trial::run(&split, initial, bounds);
+        bounds.go_on()?;
+        EventNet::of(&net, split.guards, Some(&trial), bounds)
     }
 
     /// Without a trial, nothing is kept together that is apart.
-    fn of(net: &Network, guards: Guards, trial: Option<&Trial>) -> Option<EventNet> {
+    fn of(net: &Network, guards: Guards, trial: Option<&Trial>, bounds: &Bounds) -> Option<EventNet> {
         let (words, numbers) = (Words::new(net), Numbers::new(net));
-        let fans = Fans::new(net, &words, &numbers, trial)?;
+        let fans = Fans::new(net, &words, &numbers, trial, bounds.tuning)?;
         let start = Events::all_false(net, &words, &numbers, fans.n_known);
         let mut events = EventNet {
             words,
@@ -178,11 +168,6 @@ impl EventNet {
         };
         events.start = start.settled(&events);
         Some(events)
-    }
-
-    /// The values of the empty state.
-    pub fn start(&self) -> Events {
-        self.start.clone()
     }
 }
 
@@ -279,7 +264,7 @@ fn literal(number: usize, is_complement: bool) -> u32 {
 }
 
 impl Fans {
-    fn new(net: &Network, words: &Words, numbers: &Numbers, trial: Option<&Trial>) -> Option<Fans> {
+    fn new(net: &Network, words: &Words, numbers: &Numbers, trial: Option<&Trial>, tuning: &Tuning) -> Option<Fans> {
         let mut rows: Vec<Readers> = vec![Readers::default(); numbers.n_nodes];
         let mut n_readers = vec![0; numbers.n_nodes];
         for (id, _) in numbers.gates() {
@@ -291,7 +276,7 @@ impl Fans {
             let operands: Vec<Option<u32>> = net.operands(id).iter().take(3).map(|&s| number(s)).collect();
             if let [Some(a), Some(b)] = operands[..]
                 && a >> 1 != b >> 1
-                && [a, b].iter().all(|&s| n_readers[s as usize >> 1] <= MOST_PAIRED)
+                && [a, b].iter().all(|&s| n_readers[s as usize >> 1] <= tuning.most_paired)
             {
                 rows[a as usize >> 1].pairs.push((b, gate));
                 rows[b as usize >> 1].pairs.push((a, gate));
@@ -308,12 +293,12 @@ impl Fans {
         });
         let mut n_known = numbers.n_nodes.div_ceil(64);
         for row in &mut rows {
-            let groups = take_groups(&mut row.pairs);
+            let groups = take_groups(&mut row.pairs, tuning.fewest_grouped);
             row.groups = groups;
         }
         if let Some(trial) = trial {
             for node in 0..rows.len() {
-                n_known += copy_others(&mut rows, node, trial, n_known);
+                n_known += copy_others(&mut rows, node, trial, n_known, tuning);
             }
         }
         Fans::pack(rows, n_known)
@@ -355,7 +340,7 @@ impl Fans {
 }
 
 /// Takes pairs whose other operands share a word together, where that are enough.
-fn take_groups(pairs: &mut Vec<(u32, u32)>) -> Vec<(Group, Vec<u32>)> {
+fn take_groups(pairs: &mut Vec<(u32, u32)>, fewest: usize) -> Vec<(Group, Vec<u32>)> {
     let (mut alone, mut groups) = (Vec::new(), Vec::new());
     pairs.sort_unstable();
     while !pairs.is_empty() {
@@ -369,7 +354,7 @@ fn take_groups(pairs: &mut Vec<(u32, u32)>) -> Vec<(Group, Vec<u32>)> {
             is_first
         });
         for row in pairs.chunk_by(|a, b| a.0 >> 7 == b.0 >> 7) {
-            if row.len() < FEWEST_GROUPED {
+            if row.len() < fewest {
                 alone.extend(row);
             } else {
                 let places = row.iter().map(|&(other, _)| other >> 1 & 63);
@@ -398,13 +383,13 @@ fn make_group(word: u32, pairs: &[(u32, u32)], places: impl Iterator<Item = u32>
 
 /// Makes groups of a node's pairs by copies of the other operands, if these change less often than the node. Copies are in
 /// words from `first` on; gives the number of words.
-fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize) -> usize {
+fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize, tuning: &Tuning) -> usize {
     let is_quiet = |&(other, _): &(u32, u32)| {
         let changes = trial.changes[other as usize >> 1];
-        COPY_WORTH * changes < trial.changes[node]
+        tuning.copy_worth * changes < trial.changes[node]
     };
     let (quiet, rest): (Vec<_>, Vec<_>) = rows[node].pairs.iter().copied().partition(is_quiet);
-    if quiet.len() < FEWEST_GROUPED {
+    if quiet.len() < tuning.fewest_grouped {
         return 0;
     }
     rows[node].pairs = rest;
@@ -416,6 +401,90 @@ fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize) -
         }
     }
     quiet.len().div_ceil(64)
+}
+
+impl Values for Events {
+    type Net = EventNet;
+
+    fn start(net: &EventNet) -> Events {
+        net.start.clone()
+    }
+
+    #[inline(always)]
+    fn words(net: &EventNet) -> &Words {
+        &net.words
+    }
+
+    #[inline(always)]
+    fn guards(net: &EventNet) -> Option<&Guards> {
+        Some(&net.guards)
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[u64] {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn outputs(&self) -> &[u64] {
+        &self.outputs
+    }
+
+    fn fluent_bytes(&self, _: &EventNet) -> Option<&[u8]> {
+        None
+    }
+
+    /// What depends on the moves stays behind.
+    #[inline(always)]
+    fn move_to(&mut self, net: &EventNet, state: &[u64]) {
+        // Most words of a large state stay as they are: many are compared at a time.
+        for (at, chunk) in state.chunks(COMPARED).enumerate() {
+            let first = at * COMPARED;
+            let here = &self.state[first..first + chunk.len()];
+            let difference = here.iter().zip(chunk).fold(0, |all, (a, b)| all | (a ^ b));
+            if difference != 0 {
+                for (word, &new) in chunk.iter().enumerate() {
+                    self.change_word(net, first + word, new);
+                }
+            }
+        }
+        self.settle(net, Stage::Legal);
+    }
+
+    #[inline(always)]
+    fn make(&mut self, net: &EventNet, joint: &[u32], stage: Stage) {
+        for (role, &mv) in joint.iter().enumerate() {
+            let before = self.joint[role].replace(mv);
+            if before == Some(mv) {
+                continue;
+            }
+            if let Some(before) = before {
+                self.toggle(net, net.does[role] + before as usize);
+            }
+            self.toggle(net, net.does[role] + mv as usize);
+        }
+        self.settle(net, stage);
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, net: &EventNet) {
+        // Copied first: what is read below changes with the state.
+        let mut next = std::mem::take(&mut self.next);
+        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
+        self.move_to(net, &next);
+        self.next = next;
+    }
+
+    #[inline(always)]
+    fn copy_from(&mut self, other: &Events) {
+        self.state.copy_from_slice(&other.state);
+        self.joint.copy_from_slice(&other.joint);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.counts.copy_from_slice(&other.counts);
+        self.known.copy_from_slice(&other.known);
+        self.pending.copy_from_slice(&other.pending);
+        self.summary.copy_from_slice(&other.summary);
+    }
 }
 
 impl Events {
@@ -444,48 +513,9 @@ impl Events {
         events
     }
 
-    /// Takes over the values of another, of the same game.
-    #[inline(always)]
-    pub fn copy_from(&mut self, other: &Events) {
-        self.state.copy_from_slice(&other.state);
-        self.joint.copy_from_slice(&other.joint);
-        self.outputs.copy_from_slice(&other.outputs);
-        self.counts.copy_from_slice(&other.counts);
-        self.known.copy_from_slice(&other.known);
-        self.pending.copy_from_slice(&other.pending);
-        self.summary.copy_from_slice(&other.summary);
-    }
-
     fn settled(mut self, net: &EventNet) -> Events {
         self.settle(net, Stage::Sees);
         self
-    }
-
-    /// Changes the state; what depends on the moves stays behind.
-    #[inline(always)]
-    pub fn move_to(&mut self, net: &EventNet, state: &[u64]) {
-        // Most words of a large state stay as they are: many are compared at a time.
-        for (at, chunk) in state.chunks(COMPARED).enumerate() {
-            let first = at * COMPARED;
-            let here = &self.state[first..first + chunk.len()];
-            let difference = here.iter().zip(chunk).fold(0, |all, (a, b)| all | (a ^ b));
-            if difference != 0 {
-                for (word, &new) in chunk.iter().enumerate() {
-                    self.change_word(net, first + word, new);
-                }
-            }
-        }
-        self.settle(net, Stage::Legal);
-    }
-
-    /// Moves on to the state that the joint move leads to; the stage of `next` must have been reached.
-    #[inline(always)]
-    pub fn advance(&mut self, net: &EventNet) {
-        // Copied first: what is read below changes with the state.
-        let mut next = std::mem::take(&mut self.next);
-        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
-        self.move_to(net, &next);
-        self.next = next;
     }
 
     #[inline(always)]
@@ -497,22 +527,6 @@ impl Events {
             difference &= difference - 1;
             self.toggle(net, net.fluents + word * 64 + at);
         }
-    }
-
-    /// Makes a joint move in the present state, and brings what depends on it up to date.
-    #[inline(always)]
-    pub fn make(&mut self, net: &EventNet, joint: &[u32], stage: Stage) {
-        for (role, &mv) in joint.iter().enumerate() {
-            let before = self.joint[role].replace(mv);
-            if before == Some(mv) {
-                continue;
-            }
-            if let Some(before) = before {
-                self.toggle(net, net.does[role] + before as usize);
-            }
-            self.toggle(net, net.does[role] + mv as usize);
-        }
-        self.settle(net, stage);
     }
 
     /// Changes a node, and tells everybody who reads it.

@@ -3,53 +3,97 @@
 //! Where the goals are much work, and it is much less once it is known which fluent of some family holds, each of these cases
 //! has code of its own. That no two of a family hold is looked at every time, so that it need not be proven.
 
-#[cfg(target_arch = "x86_64")]
 use super::cases::Cases;
+use super::plain::{Plain, read, set_leaves, word_bit};
 use super::step::FIRST_FLUENT;
-#[cfg(target_arch = "x86_64")]
 use super::step::pack;
-#[cfg(target_arch = "x86_64")]
 use crate::circuit::Circuit;
-#[cfg(target_arch = "x86_64")]
 use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
-#[cfg(target_arch = "x86_64")]
 use crate::lower::{Lowering, Polar};
-use crate::network::Network;
-#[cfg(target_arch = "x86_64")]
-use crate::network::{Node, NodeId, Signal};
+use crate::network::{Network, Signal};
+use crate::network::{Node, NodeId};
+use crate::tuning::Bounds;
+use game::Goal;
+use std::sync::Arc;
+
+/// The goals of a game and their values in one state.
+#[derive(Clone, Debug)]
+pub(super) enum GoalEvaluator {
+    /// Machine code and its frame.
+    Code(Arc<ByteGoals>, Vec<u8>),
+    /// The gates that goals need, and values of nodes.
+    Plain(Arc<Plain>, Vec<u8>),
+}
+
+/// The fluents of a state, as they happen to be kept.
+pub(super) enum Fluents<'s> {
+    /// A bit each.
+    Packed(&'s [u64]),
+    /// A byte each, of which the lowest bit counts.
+    Bytes(&'s [u8]),
+}
+
+impl GoalEvaluator {
+    /// Prepares the goals of a network. Of each family, more than one fluent hardly ever holds.
+    pub fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> GoalEvaluator {
+        if let Some(code) = ByteGoals::new(net, families, bounds) {
+            return GoalEvaluator::Code(Arc::new(code), Vec::new());
+        }
+        let goals: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
+        GoalEvaluator::Plain(Arc::new(Plain::new(net, &goals)), Vec::new())
+    }
+
+    /// Evaluates the goals of a state.
+    pub fn run(&mut self, net: &Network, fluents: Fluents) {
+        match (self, fluents) {
+            (GoalEvaluator::Code(code, frame), Fluents::Bytes(bytes)) => code.run_bytes(frame, bytes),
+            (GoalEvaluator::Code(code, frame), Fluents::Packed(state)) => code.run(frame, state, net.n_fluents()),
+            (GoalEvaluator::Plain(goals, values), fluents) => {
+                values.resize(net.len(), 0);
+                match fluents {
+                    Fluents::Packed(state) => set_leaves(net, values, |f| word_bit(state, f), None),
+                    Fluents::Bytes(bytes) => set_leaves(net, values, |f| bytes[f as usize] & 1, None),
+                }
+                goals.run(net, values);
+            }
+        }
+    }
+
+    /// The payoff of a role in the state that was evaluated last.
+    pub fn goal(&self, net: &Network, role: usize) -> Goal {
+        let mut goal = Goal::None;
+        for (at, &(value, signal)) in net.outputs.goals[role].iter().enumerate() {
+            let holds = match self {
+                GoalEvaluator::Code(code, frame) => frame[code.cells[role][at]] & 1 == 1,
+                GoalEvaluator::Plain(_, values) => read(values, signal),
+            };
+            if holds {
+                goal = match goal {
+                    Goal::None => Goal::Value(value),
+                    _ => Goal::Many(value),
+                };
+            }
+        }
+        goal
+    }
+}
 
 /// Goals as machine code over a frame of their own.
 #[derive(Debug)]
 pub(super) struct ByteGoals {
-    #[cfg(target_arch = "x86_64")]
     code: NativeBlocks,
     /// Code for each case and for any.
-    #[cfg(target_arch = "x86_64")]
     blocks: Vec<BlockId>,
     /// Words of the state with the fluents by which cases are told apart, in ascending order: which are, and the number
     /// of the first. The last case but one is that none of them holds.
-    #[cfg(target_arch = "x86_64")]
     family: Vec<(usize, u64, usize)>,
     /// The byte of each goal, per role.
-    pub cells: Vec<Vec<usize>>,
+    cells: Vec<Vec<usize>>,
 }
 
-/// Goals of fewer operations are not told apart.
-#[cfg(target_arch = "x86_64")]
-const FEWEST_OPS: usize = if cfg!(test) { 4 } else { 300 };
-
-/// What cases may leave of the operations, on average.
-#[cfg(target_arch = "x86_64")]
-const WORTH_CASES: f32 = if cfg!(test) { 1.0 } else { 0.4 };
-
-/// Operations of all cases together, at most: more would not stay in the cache.
-#[cfg(target_arch = "x86_64")]
-const MOST_CASE_OPS: usize = 160_000;
-
-#[cfg(target_arch = "x86_64")]
 impl ByteGoals {
     /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
-    pub fn new(net: &Network, families: &[Vec<u32>]) -> Option<ByteGoals> {
+    fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> Option<ByteGoals> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -66,14 +110,17 @@ impl ByteGoals {
             .collect();
         let whole = circuit(net, &cells, &|_| None);
         let (mut circuits, mut family) = (Vec::new(), Vec::new());
-        if whole.cost() >= FEWEST_OPS
-            && let Some(cases) = case_circuits(net, &cells, families)
+        if whole.cost() >= bounds.tuning.fewest_goal_ops
+            && let Some(cases) = case_circuits(net, &cells, families, bounds)
         {
             (family, circuits) = cases;
         }
         circuits.push(whole);
         let mut blocks = BlocksBuilder::new(at as u32)?;
-        let ids: Option<Vec<BlockId>> = circuits.iter().map(|circuit| blocks.add(circuit)).collect();
+        let ids: Option<Vec<BlockId>> = circuits
+            .iter()
+            .map(|circuit| blocks.add(circuit, bounds.stop))
+            .collect();
         Some(ByteGoals {
             blocks: ids?,
             code: blocks.finish()?,
@@ -84,7 +131,7 @@ impl ByteGoals {
 
     /// Evaluates a state that is spread out in bytes.
     #[inline(always)]
-    pub fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
+    fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
         self.prepare(frame);
         frame[FIRST_FLUENT..FIRST_FLUENT + fluents.len()].copy_from_slice(fluents);
         let case = self.case(|word| {
@@ -107,7 +154,7 @@ impl ByteGoals {
 
     /// Evaluates a state.
     #[inline(always)]
-    pub fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
+    fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
         self.prepare(frame);
         for (f, byte) in frame[FIRST_FLUENT..FIRST_FLUENT + n_fluents].iter_mut().enumerate() {
             *byte = (state[f / 64] >> (f % 64)) as u8 & 1;
@@ -134,7 +181,6 @@ impl ByteGoals {
 }
 
 /// Code for all goals, given what is known.
-#[cfg(target_arch = "x86_64")]
 fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option<bool>) -> Circuit {
     let mut circuit = Circuit::new();
     let given = |circuit: &mut Circuit, node: NodeId| -> Option<Polar> {
@@ -157,11 +203,17 @@ fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option
 }
 
 /// The best family and code for its cases, if that is worth it.
-#[cfg(target_arch = "x86_64")]
-fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> Option<(Vec<u32>, Vec<Circuit>)> {
+fn case_circuits(
+    net: &Network,
+    cells: &[Vec<usize>],
+    families: &[Vec<u32>],
+    bounds: &Bounds,
+) -> Option<(Vec<u32>, Vec<Circuit>)> {
     let roots: Vec<Signal> = net.outputs.goals.iter().flatten().map(|&(_, s)| s).collect();
     let mut cases = Cases::new(net, roots);
-    let (family, _) = cases.best(families).filter(|&(_, part)| part <= WORTH_CASES)?;
+    let (family, _) = cases
+        .best(families, bounds)
+        .filter(|&(_, part)| part <= bounds.tuning.worth_cases)?;
     let mut family = family.to_vec();
     family.sort_unstable();
     let (mut circuits, mut ops) = (Vec::new(), 0);
@@ -169,7 +221,7 @@ fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> 
         cases.look(&family, member);
         let circuit = circuit(net, cells, &|node| cases.constant(node));
         ops += circuit.cost();
-        if ops > MOST_CASE_OPS {
+        if ops > bounds.tuning.most_case_ops || bounds.is_stopped() {
             return None;
         }
         circuits.push(circuit);
@@ -178,7 +230,6 @@ fn case_circuits(net: &Network, cells: &[Vec<usize>], families: &[Vec<u32>]) -> 
 }
 
 /// Words of the state in which fluents are, given in ascending order.
-#[cfg(target_arch = "x86_64")]
 fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
     let mut words = Vec::new();
     let mut first = 0;
@@ -188,15 +239,4 @@ fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
         first += row.len();
     }
     words
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl ByteGoals {
-    pub fn new(_: &Network, _: &[Vec<u32>]) -> Option<ByteGoals> {
-        None
-    }
-
-    pub fn run(&self, _: &mut Vec<u8>, _: &[u64], _: usize) {}
-
-    pub fn run_bytes(&self, _: &mut Vec<u8>, _: &[u8]) {}
 }

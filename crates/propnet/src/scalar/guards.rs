@@ -3,6 +3,7 @@
 use crate::guard::best_guard;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
+use crate::tuning::Bounds;
 
 /// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
 /// change with every turn, and looked at when legal moves are read.
@@ -65,11 +66,12 @@ pub(super) struct Guards {
 impl Guards {
     /// Takes guards out of a network. Whether a state is terminal is then told by one more row of legal moves, one for each
     /// combination of the guards' values.
-    pub fn split(net: &mut Network) -> Guards {
+    pub fn split(net: &mut Network, bounds: &Bounds) -> Guards {
         let roles: Vec<RoleGuards> = (0..net.outputs.legal.len())
-            .map(|role| RoleGuards::new(split_legal(net, role), net.outputs.legal[role].len()))
+            .take_while(|_| !bounds.is_stopped())
+            .map(|role| RoleGuards::new(split_legal(net, role, bounds), net.outputs.legal[role].len()))
             .collect();
-        let ends = split_terminal(net, &roles);
+        let ends = split_terminal(net, &roles, bounds);
         Guards { roles, ends }
     }
 
@@ -101,25 +103,21 @@ impl Guards {
     }
 }
 
-/// A guard of fewer moves is not worth the trouble, except in tests, whose games are small.
-const FEWEST_GUARDED: usize = if cfg!(test) { 2 } else { 12 };
-
-/// Guards of one role, at most: its moves may belong to phases of its turn.
-const MOST_GUARDS: usize = 3;
-
 /// Finds a role's guards, and takes them out of the legal moves that need them.
-fn split_legal(net: &mut Network, role: usize) -> Vec<Guard> {
+fn split_legal(net: &mut Network, role: usize, bounds: &Bounds) -> Vec<Guard> {
+    let tuning = bounds.tuning;
     let mut guards = Vec::new();
     let mut left: Vec<usize> = (0..net.outputs.legal[role].len()).collect();
-    while guards.len() < MOST_GUARDS && left.len() >= FEWEST_GUARDED {
+    while guards.len() < tuning.most_guards && left.len() >= tuning.fewest_guarded {
         let row: Vec<Signal> = left.iter().map(|&m| net.outputs.legal[role][m]).collect();
-        let Some((literal, members)) = best_guard(net, &row).filter(|(_, m)| m.len() >= FEWEST_GUARDED) else {
+        let Some((literal, members)) = best_guard(net, &row, bounds).filter(|(_, m)| m.len() >= tuning.fewest_guarded)
+        else {
             break;
         };
         let Node::Fluent(fluent) = net.node(literal.node()) else {
             break;
         };
-        let image = assume(net, &row, &[literal]);
+        let image = assume(net, &row, &[literal], bounds);
         let moves: Vec<usize> = members.iter().map(|&at| left[at]).collect();
         for (&m, &at) in moves.iter().zip(&members) {
             net.outputs.legal[role][m] = apply(&image, row[at]);
@@ -134,12 +132,9 @@ fn split_legal(net: &mut Network, role: usize) -> Vec<Guard> {
     guards
 }
 
-/// Guards whose values the end of the game is told apart by, at most.
-const MOST_ENDS: usize = 4;
-
 /// A game often ends when whose turn it is has no move: then the end depends on every move of every role, and every turn
 /// would change all of them. The fluents by which it is told apart; the last row of legal moves has the cases.
-fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
+fn split_terminal(net: &mut Network, roles: &[RoleGuards], bounds: &Bounds) -> Vec<u32> {
     let terminal = net.outputs.terminal;
     let cone = needed(net, &[terminal]);
     let guards = roles.iter().flat_map(|role| &role.guards);
@@ -147,12 +142,13 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
     ends.sort_unstable();
     ends.dedup();
     ends.retain(|&f| cone[net.fluent(f as usize).node().0 as usize]);
-    ends.truncate(MOST_ENDS);
+    // One word has a bit for each case.
+    ends.truncate(bounds.tuning.most_ends.min(6));
     let cases: Vec<Signal> = (0..1 << ends.len())
         .map(|case: usize| {
             let literal = |(at, &f): (usize, &u32)| Signal::new(net.fluent(f as usize).node(), case >> at & 1 == 0);
             let literals: Vec<Signal> = ends.iter().enumerate().map(literal).collect();
-            let image = assume(net, &[terminal], &literals);
+            let image = assume(net, &[terminal], &literals, bounds);
             apply(&image, terminal)
         })
         .collect();
@@ -162,7 +158,7 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards]) -> Vec<u32> {
 }
 
 /// The nodes of a cone, rebuilt as if the literals were true, and whatever excludes one of them false.
-fn assume(net: &mut Network, row: &[Signal], literals: &[Signal]) -> Vec<Signal> {
+fn assume(net: &mut Network, row: &[Signal], literals: &[Signal], bounds: &Bounds) -> Vec<Signal> {
     let cone = needed(net, row);
     let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();
     for literal in literals.iter().filter(|s| !s.is_complement()) {
@@ -179,6 +175,9 @@ fn assume(net: &mut Network, row: &[Signal], literals: &[Signal]) -> Vec<Signal>
         };
     }
     for at in (0..image.len()).filter(|&at| cone[at]) {
+        if bounds.is_stopped_at(at) {
+            break;
+        }
         let id = NodeId(at as u32);
         if net.node(id) == Node::And {
             let operands: Vec<Signal> = net.operands(id).iter().map(|&s| apply(&image, s)).collect();

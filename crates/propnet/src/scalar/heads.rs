@@ -7,14 +7,9 @@
 use super::guards::{Guard, Guards};
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
+use crate::tuning::Bounds;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-
-/// Heads of one signal, at most.
-const MOST_HEADS: usize = 64;
-
-/// Fewer moves with heads are not worth the trouble, except in tests, whose games are small.
-const FEWEST_HEADED: usize = if cfg!(test) { 1 } else { 12 };
 
 /// Moves with heads, behind one guard of a role or behind none.
 #[derive(Debug)]
@@ -42,22 +37,23 @@ pub(super) struct HeadPlan {
 
 /// Takes legal moves with heads out of a network whose guards have been split off; they are false in what is left. `likely` says
 /// how often each fluent holds. `None` if there are none.
-pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32]) -> Option<HeadPlan> {
+pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32], bounds: &Bounds) -> Option<HeadPlan> {
     let mut groups: Vec<HeadGroup> = Vec::new();
     let mut headed: FxHashMap<Signal, Vec<(usize, usize)>> = FxHashMap::default();
     for (role, guard, moves) in guards.moves(&net.outputs.legal) {
+        bounds.go_on()?;
         let moves: Vec<(usize, Signal)> = moves.into_iter().map(|m| (m, net.outputs.legal[role][m])).collect();
         let roots: Vec<Signal> = moves.iter().map(|&(_, s)| s).collect();
-        let table = Table::new(net, &roots, likely);
-        let is_headed = |s: Signal| table.heads(s).is_some_and(|heads| !heads.is_empty());
+        let finder = HeadFinder::new(net, &roots, likely, bounds.tuning.most_heads);
+        let is_headed = |s: Signal| finder.heads(s).is_some_and(|heads| !heads.is_empty());
         let moves: Vec<(usize, Signal)> = moves.into_iter().filter(|&(_, s)| is_headed(s)).collect();
-        if moves.len() < FEWEST_HEADED {
+        if moves.len() < bounds.tuning.fewest_headed {
             continue;
         }
         for &(m, s) in &moves {
             headed.entry(s).or_default().push((groups.len(), m));
         }
-        let heads = table.split(net, &moves);
+        let heads = finder.split(net, &moves, bounds);
         groups.push(HeadGroup { role, guard, heads });
     }
     if headed.is_empty() {
@@ -128,32 +124,34 @@ fn take_none_of(
 }
 
 /// The heads of the signals in a cone.
-struct Table {
+struct HeadFinder {
+    most_heads: usize,
     /// Per node: heads of it and of its complement.
     heads: FxHashMap<Signal, Rc<[u32]>>,
     /// The operand by whose heads a gate is told apart.
     chosen: FxHashMap<NodeId, Signal>,
 }
 
-impl Table {
-    fn new(net: &Network, roots: &[Signal], likely: &[f32]) -> Table {
+impl HeadFinder {
+    fn new(net: &Network, roots: &[Signal], likely: &[f32], most_heads: usize) -> HeadFinder {
         let cone = needed(net, roots);
-        let mut table = Table {
+        let mut finder = HeadFinder {
+            most_heads,
             heads: FxHashMap::default(),
             chosen: FxHashMap::default(),
         };
-        table.heads.insert(Signal::FALSE, Rc::from([]));
+        finder.heads.insert(Signal::FALSE, Rc::from([]));
         for at in (0..net.len()).filter(|&at| cone[at]) {
             let id = NodeId(at as u32);
             match net.node(id) {
                 Node::Fluent(f) => {
-                    table.heads.insert(Signal::new(id, false), Rc::from([f]));
+                    finder.heads.insert(Signal::new(id, false), Rc::from([f]));
                 }
-                Node::And => table.add_gate(net, id, likely),
+                Node::And => finder.add_gate(net, id, likely),
                 _ => {}
             }
         }
-        table
+        finder
     }
 
     fn heads(&self, signal: Signal) -> Option<&Rc<[u32]>> {
@@ -172,19 +170,19 @@ impl Table {
         let mut all: Vec<u32> = Vec::new();
         for &s in net.operands(gate) {
             match self.heads(!s) {
-                Some(heads) if all.len() + heads.len() <= 4 * MOST_HEADS => all.extend(&heads[..]),
+                Some(heads) if all.len() + heads.len() <= 4 * self.most_heads => all.extend(&heads[..]),
                 _ => return,
             }
         }
         all.sort_unstable();
         all.dedup();
-        if all.len() <= MOST_HEADS {
+        if all.len() <= self.most_heads {
             self.heads.insert(Signal::new(gate, true), Rc::from(all));
         }
     }
 
     /// What each head contributes to these moves.
-    fn split(&self, net: &mut Network, moves: &[(usize, Signal)]) -> Vec<Head> {
+    fn split(&self, net: &mut Network, moves: &[(usize, Signal)], bounds: &Bounds) -> Vec<Head> {
         let mut of_head: FxHashMap<u32, Vec<(usize, Signal)>> = FxHashMap::default();
         for &(m, s) in moves {
             for &f in self.heads(s).into_iter().flat_map(|heads| heads.iter()) {
@@ -193,7 +191,8 @@ impl Table {
         }
         let mut heads: Vec<(u32, Vec<(usize, Signal)>)> = of_head.into_iter().collect();
         heads.sort_unstable_by_key(|&(f, _)| f);
-        let split = heads.into_iter().map(|(fluent, moves)| {
+        let heads = heads.into_iter().take_while(|_| !bounds.is_stopped());
+        let split = heads.map(|(fluent, moves)| {
             let parts = self.parts(net, fluent, &moves);
             let moves = moves.into_iter().map(|(m, s)| (m, parts[&s])).collect();
             Head { fluent, moves }

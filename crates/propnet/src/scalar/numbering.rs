@@ -5,25 +5,25 @@
 pub(super) enum Numbering {
     /// All of them: the number is the sum of each role's move times its stride.
     All(Vec<usize>),
-    /// Those in which all roles but one pass. The number of each role's first move, and its pass.
+    /// Those in which all roles but one make their noop move. The number of each role's first move, and its noop move.
     Turns(Vec<(usize, u32)>),
     /// None.
     None,
 }
 
 impl Numbering {
-    /// How joint moves are numbered if there are at most `most`, or some roles pass.
-    pub fn new(n_moves: &[usize], passes: &[Option<u32>], most: usize) -> Numbering {
+    /// How joint moves are numbered if there are at most `most`, or all roles have a noop move.
+    pub fn new(n_moves: &[usize], noop_moves: &[Option<u32>], most: usize) -> Numbering {
         let n_joint = n_moves.iter().try_fold(1_usize, |all, &n| all.checked_mul(n));
         if n_joint.is_some_and(|n| n <= most) {
             let stride = |role: usize| n_moves[..role].iter().product();
             return Numbering::All((0..n_moves.len()).map(stride).collect());
         }
         let first = |role: usize| n_moves[..role].iter().sum();
-        let turns = passes
+        let turns = noop_moves
             .iter()
             .enumerate()
-            .map(|(role, &pass)| Some((first(role), pass?)));
+            .map(|(role, &noop)| Some((first(role), noop?)));
         turns.collect::<Option<_>>().map_or(Numbering::None, Numbering::Turns)
     }
 
@@ -38,11 +38,11 @@ impl Numbering {
                 (0..n_moves.iter().product()).map(joint).collect()
             }
             Numbering::Turns(turns) => {
-                let passes: Vec<u32> = turns.iter().map(|&(_, pass)| pass).collect();
+                let noops: Vec<u32> = turns.iter().map(|&(_, noop)| noop).collect();
                 let mut joint_moves = Vec::new();
                 for (role, &n) in n_moves.iter().enumerate() {
                     for mv in 0..n as u32 {
-                        let mut joint = passes.clone();
+                        let mut joint = noops.clone();
                         joint[role] = mv;
                         joint_moves.push(joint);
                     }
@@ -67,8 +67,8 @@ impl Numbering {
             Numbering::Turns(turns) => {
                 let mut found = turns[0].0 + turns[0].1 as usize;
                 let mut n_active = 0;
-                for (&mv, &(first, pass)) in joint.iter().zip(turns) {
-                    if mv != pass {
+                for (&mv, &(first, noop)) in joint.iter().zip(turns) {
+                    if mv != noop {
                         found = first + mv as usize;
                         n_active += 1;
                     }

@@ -1,25 +1,28 @@
 //! Evaluating gates in order, each once: for goals, and for games with positive cycles.
 
+use super::evaluator::{Stage, Values};
+use super::guards::Guards;
 use super::words::Words;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 
 /// The values of a network with cycles, all computed whenever they are asked for.
 #[derive(Clone, Debug)]
-pub(super) struct PlainEngine {
-    /// The state these values belong to.
-    pub state: Vec<u64>,
-    /// Output bits.
-    pub outputs: Vec<u64>,
+pub(super) struct PlainValues {
+    state: Vec<u64>,
+    outputs: Vec<u64>,
+    /// Per node.
     values: Vec<u8>,
 }
 
-/// What plain engines of one game share.
+/// A network of any shape, prepared once per game.
 #[derive(Debug)]
 pub(super) struct PlainNet {
-    /// Where outputs are.
-    pub words: Words,
+    net: Network,
+    words: Words,
+    /// Legal moves and terminal.
     state: Plain,
+    /// The next state and percepts.
     moves: Plain,
 }
 
@@ -35,40 +38,73 @@ impl PlainNet {
             words: Words::new(net),
             state: Plain::new(net, &state),
             moves: Plain::new(net, &moves),
+            net: net.clone(),
         }
     }
 }
 
-impl PlainEngine {
-    /// Nothing is evaluated yet.
-    pub fn new(net: &Network, plain: &PlainNet) -> PlainEngine {
-        PlainEngine {
-            state: vec![0; net.n_fluents().div_ceil(64)],
+impl Values for PlainValues {
+    type Net = PlainNet;
+
+    fn start(plain: &PlainNet) -> PlainValues {
+        PlainValues {
+            state: vec![0; plain.net.n_fluents().div_ceil(64)],
             outputs: vec![0; plain.words.len],
-            values: vec![0; net.len()],
+            values: vec![0; plain.net.len()],
         }
     }
 
-    /// Evaluates legal moves and terminal of a state.
-    pub fn move_to(&mut self, net: &Network, plain: &PlainNet, state: &[u64]) {
+    fn words(plain: &PlainNet) -> &Words {
+        &plain.words
+    }
+
+    fn guards(_: &PlainNet) -> Option<&Guards> {
+        None
+    }
+
+    fn state(&self) -> &[u64] {
+        &self.state
+    }
+
+    fn outputs(&self) -> &[u64] {
+        &self.outputs
+    }
+
+    fn fluent_bytes(&self, _: &PlainNet) -> Option<&[u8]> {
+        None
+    }
+
+    fn move_to(&mut self, plain: &PlainNet, state: &[u64]) {
         self.state.copy_from_slice(state);
-        set_leaves(net, &mut self.values, &self.state, None);
-        plain.state.run(net, &mut self.values);
+        set_leaves(&plain.net, &mut self.values, |f| word_bit(state, f), None);
+        plain.state.run(&plain.net, &mut self.values);
         let end = (plain.words.terminal + 1) * 64;
-        self.collect(net, plain, 0..end);
+        self.collect(plain, 0..end);
     }
 
-    /// Evaluates what a joint move leads to in the present state.
-    pub fn make(&mut self, net: &Network, plain: &PlainNet, joint: &[u32]) {
-        set_leaves(net, &mut self.values, &self.state, Some(joint));
-        plain.moves.run(net, &mut self.values);
-        self.collect(net, plain, plain.words.next * 64..plain.words.len * 64);
+    fn make(&mut self, plain: &PlainNet, joint: &[u32], _: Stage) {
+        let state = &self.state;
+        set_leaves(&plain.net, &mut self.values, |f| word_bit(state, f), Some(joint));
+        plain.moves.run(&plain.net, &mut self.values);
+        self.collect(plain, plain.words.next * 64..plain.words.len * 64);
     }
 
+    fn advance(&mut self, plain: &PlainNet) {
+        let first = plain.words.next;
+        let next = self.outputs[first..first + self.state.len()].to_vec();
+        self.move_to(plain, &next);
+    }
+
+    fn copy_from(&mut self, other: &PlainValues) {
+        self.clone_from(other);
+    }
+}
+
+impl PlainValues {
     /// Packs the output bits in a range.
-    fn collect(&mut self, net: &Network, plain: &PlainNet, bits: std::ops::Range<usize>) {
+    fn collect(&mut self, plain: &PlainNet, bits: std::ops::Range<usize>) {
         self.outputs[bits.start / 64..bits.end / 64].fill(0);
-        plain.words.each_output(net, |bit, s| {
+        plain.words.each_output(&plain.net, |bit, s| {
             if bits.contains(&bit) {
                 self.outputs[bit / 64] |= u64::from(read(&self.values, s)) << (bit % 64);
             }
@@ -76,11 +112,16 @@ impl PlainEngine {
     }
 }
 
-/// Gives the leaves of a network their values: a state, and perhaps a joint move.
-pub(super) fn set_leaves(net: &Network, values: &mut [u8], state: &[u64], joint: Option<&[u32]>) {
+/// The value of a fluent in a packed state.
+pub(super) fn word_bit(state: &[u64], f: u32) -> u8 {
+    (state[f as usize / 64] >> (f % 64) & 1) as u8
+}
+
+/// Gives the leaves of a network their values: fluents, and perhaps a joint move.
+pub(super) fn set_leaves(net: &Network, values: &mut [u8], fluent: impl Fn(u32) -> u8, joint: Option<&[u32]>) {
     for (at, value) in values.iter_mut().enumerate() {
         match net.node(NodeId(at as u32)) {
-            Node::Fluent(f) => *value = (state[f as usize / 64] >> (f % 64) & 1) as u8,
+            Node::Fluent(f) => *value = fluent(f),
             Node::Does { role, mv } => *value = u8::from(joint.is_some_and(|j| j[role as usize] == mv)),
             // Leaves come first.
             Node::And => break,

@@ -7,21 +7,17 @@
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
+use crate::tuning::{Bounds, Tuning};
 use rustc_hash::FxHashMap;
 
-/// Gates with more operands are left as they are.
-const WIDEST: usize = 24;
-
-/// A beginning that is true more often is not worth a gate: it would change too often.
-const MOST_LIKELY: f32 = 0.4;
-
 /// The same functions with shared beginnings; `likely` says how often each fluent holds.
-pub(super) fn share_prefixes(net: &Network, likely: &[f32]) -> Network {
+pub(super) fn share_prefixes(net: &Network, likely: &[f32], bounds: &Bounds) -> Option<Network> {
     let cone = needed(net, &net.outputs.all());
     let gates: Vec<usize> = (0..net.len())
         .filter(|&at| cone[at] && net.node(NodeId(at as u32)) == Node::And)
         .collect();
-    let rows = ordered_operands(net, &gates, likely);
+    let rows = ordered_operands(net, &gates, likely, bounds.tuning);
+    bounds.go_on()?;
     let mut shared: FxHashMap<u64, u32> = FxHashMap::default();
     for row in rows.iter().flatten() {
         prefix_keys(row).for_each(|key| *shared.entry(key).or_default() += 1);
@@ -34,7 +30,10 @@ pub(super) fn share_prefixes(net: &Network, likely: &[f32]) -> Network {
             _ => Signal::new(new.leaf_like(net, NodeId(at as u32)), false),
         })
         .collect();
-    for (&at, row) in gates.iter().zip(&rows) {
+    for (number, (&at, row)) in gates.iter().zip(&rows).enumerate() {
+        if bounds.is_stopped_at(number) {
+            return None;
+        }
         image[at] = match row {
             Some(row) => build(&mut new, &image, row, &shared),
             None => {
@@ -44,11 +43,11 @@ pub(super) fn share_prefixes(net: &Network, likely: &[f32]) -> Network {
         };
     }
     new.outputs = net.outputs.map(|s| apply(&image, s));
-    new
+    Some(new)
 }
 
 /// The operands of each gate that may share its beginning, in the order in which they are shared.
-fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32]) -> Vec<Option<Vec<Signal>>> {
+fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32], tuning: &Tuning) -> Vec<Option<Vec<Signal>>> {
     let likely = likelihoods(net, likely);
     let of = |s: Signal| {
         let p = likely[s.node().0 as usize];
@@ -57,12 +56,13 @@ fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32]) -> Vec<Optio
     let mut common: FxHashMap<(Signal, Signal), u32> = FxHashMap::default();
     let mut rows = Vec::with_capacity(gates.len());
     for &at in gates {
-        let operands = flatten(net, NodeId(at as u32));
+        let operands = flatten(net, NodeId(at as u32), tuning.widest_prefix);
         let rarest = operands
             .iter()
             .copied()
             .min_by(|&a, &b| of(a).total_cmp(&of(b)).then(a.cmp(&b)));
-        let head = rarest.filter(|&s| of(s) <= MOST_LIKELY && (3..=WIDEST).contains(&operands.len()));
+        let head = rarest
+            .filter(|&s| of(s) <= tuning.likeliest_prefix && (3..=tuning.widest_prefix).contains(&operands.len()));
         rows.push(head.map(|head| {
             operands
                 .iter()
@@ -82,7 +82,7 @@ fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32]) -> Vec<Optio
 
 /// The operands of a gate, those of conjunctions among them in their place: sharing by beginnings takes the place of sharing
 /// by parts. Conjunctions of leaves stay as they are.
-fn flatten(net: &Network, gate: NodeId) -> Vec<Signal> {
+fn flatten(net: &Network, gate: NodeId, widest: usize) -> Vec<Signal> {
     let is_chain = |s: &Signal| {
         let operands = net.operands(s.node());
         !s.is_complement() && operands.iter().any(|s| net.node(s.node()) == Node::And)
@@ -91,7 +91,7 @@ fn flatten(net: &Network, gate: NodeId) -> Vec<Signal> {
     while let Some(at) = flat.iter().position(is_chain) {
         let chain = flat.swap_remove(at);
         flat.extend(net.operands(chain.node()));
-        if flat.len() > 2 * WIDEST {
+        if flat.len() > 2 * widest {
             return net.operands(gate).to_vec();
         }
     }

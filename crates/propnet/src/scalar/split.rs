@@ -7,17 +7,7 @@ use super::events::Numbers;
 use super::trial::Trial;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
-
-/// Gates with more operands are left as they are.
-const WIDEST: usize = 8;
-
-/// What it takes to tell one of two operands, and to change a gate, where telling a wider gate takes one. From counted
-/// instructions.
-const PAIR: f32 = 0.5;
-const CHANGE: f32 = 3.0;
-
-/// A chain must be this much less work.
-const WORTH_IT: f32 = 0.7;
+use crate::tuning::Tuning;
 
 /// A signal, how often it changed in the trial, and for which part of it it held.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +18,7 @@ struct Habit {
 }
 
 /// The same functions with some gates as chains.
-pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial) -> Network {
+pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial, tuning: &Tuning) -> Network {
     let cone = needed(net, &net.outputs.all());
     let mut new = net.same_leaves();
     new.keep_shape();
@@ -37,7 +27,7 @@ pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial) -> Ne
         let id = NodeId(at as u32);
         image[at] = match net.node(id) {
             Node::And if !cone[at] => continue,
-            Node::And => match chain(net, numbers, trial, id) {
+            Node::And => match chain(net, numbers, trial, id, tuning) {
                 Some(order) => {
                     let operands = order.into_iter().map(|s| apply(&image, s));
                     operands.reduce(|made, s| new.and([made, s])).unwrap_or(Signal::TRUE)
@@ -52,9 +42,9 @@ pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial) -> Ne
 }
 
 /// The operands of a gate in the order of its chain, if it is worth making one.
-fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId) -> Option<Vec<Signal>> {
+fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId, tuning: &Tuning) -> Option<Vec<Signal>> {
     let operands = net.operands(gate);
-    if !(3..=WIDEST).contains(&operands.len()) {
+    if !(3..=tuning.widest_chain).contains(&operands.len()) {
         return None;
     }
     let habits: Option<Vec<Habit>> = operands.iter().map(|&s| habit(net, numbers, trial, s)).collect();
@@ -63,7 +53,7 @@ fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId) -> Optio
     let first = (0..left.len()).min_by(|&a, &b| left[a].changes.total_cmp(&left[b].changes))?;
     let mut made = left.swap_remove(first);
     let mut order = vec![made.signal];
-    let mut work = PAIR * told;
+    let mut work = tuning.pair_cost * told;
     while !left.is_empty() {
         let changes = |habit: &Habit| made.changes * habit.held + habit.changes * made.held;
         let next = (0..left.len()).min_by(|&a, &b| changes(&left[a]).total_cmp(&changes(&left[b])))?;
@@ -72,10 +62,10 @@ fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId) -> Optio
         made.held *= habit.held;
         order.push(habit.signal);
         if !left.is_empty() {
-            work += (PAIR + CHANGE) * made.changes;
+            work += (tuning.pair_cost + tuning.change_cost) * made.changes;
         }
     }
-    (work < WORTH_IT * told).then_some(order)
+    (work < tuning.worth_chain * told).then_some(order)
 }
 
 fn habit(net: &Network, numbers: &Numbers, trial: &Trial, signal: Signal) -> Option<Habit> {

@@ -3,38 +3,26 @@
 //! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes. Where joint
 //! moves are few, each has code of its own, in which the moves are constants.
 
+use super::evaluator::ScalarPlayout;
 use super::numbering::Numbering;
-#[cfg(target_arch = "x86_64")]
 use crate::circuit::{Circuit, Op};
-use crate::cpu::low_bits;
-#[cfg(target_arch = "x86_64")]
-use crate::jit::{BlockId, BlocksBuilder, NativeBlocks};
-#[cfg(target_arch = "x86_64")]
+
+use crate::jit::{BlockId, BlocksBuilder, NativeBlocks, low_bits};
 use crate::lanes::layout::ONE;
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::playouts::MAX_ROUNDS;
-#[cfg(target_arch = "x86_64")]
 use crate::lower::Lowering;
 use crate::network::Network;
+use crate::tuning::Bounds;
 use game::Rng;
-
-/// Operations of the code for all joint moves together, beyond which there is none but the code for any: it would not stay in
-/// the cache.
-const MOST_SPECIAL_OPS: usize = 30_000;
-
-/// Joint moves, beyond which only those have code of their own in which all roles but one pass.
-const MOST_JOINT_MOVES: usize = 64;
+use game::limits::PLAYOUT_ROUNDS;
+use std::sync::Arc;
 
 /// Code for a step, and where it reads and writes.
 #[derive(Debug)]
 pub(super) struct ByteStep {
-    #[cfg(target_arch = "x86_64")]
     code: NativeBlocks,
     /// Code for any joint move.
-    #[cfg(target_arch = "x86_64")]
     any: BlockId,
     /// Code for the joint moves that are numbered.
-    #[cfg(target_arch = "x86_64")]
     special: Vec<BlockId>,
     numbering: Numbering,
     /// The first byte of each role's moves.
@@ -46,23 +34,75 @@ pub(super) struct ByteStep {
     inputs: usize,
 }
 
-/// Where steps are made, and the state that games begin with.
-#[derive(Debug, Default)]
-pub(super) struct StepFrame {
+/// Random games by whole steps: the code, and the values of the state at hand.
+#[derive(Debug)]
+pub(super) struct StepRun {
+    step: Arc<ByteStep>,
     bytes: Vec<u8>,
-    /// The state in `root`.
+    /// The state that games begin with.
     root_state: Vec<u64>,
     /// The first bytes of the frame when a game begins.
     root: Vec<u8>,
     joint: Vec<u32>,
 }
 
-impl StepFrame {
+impl StepRun {
+    /// Games that begin with this state, whose legal moves are given as packed words per role.
+    pub fn new(step: Arc<ByteStep>, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) -> StepRun {
+        let mut run = StepRun {
+            bytes: step.frame(),
+            step,
+            root_state: Vec::new(),
+            root: Vec::new(),
+            joint: Vec::new(),
+        };
+        run.set_root(state, n_fluents, legal);
+        run
+    }
+
     /// Whether games begin with this state.
     #[inline(always)]
     pub fn is_root(&self, state: &[u64]) -> bool {
         // Word by word: states are short, and comparing them is part of every playout.
-        !self.root.is_empty() && self.root_state.iter().zip(state).all(|(a, b)| a == b)
+        self.root_state.iter().zip(state).all(|(a, b)| a == b)
+    }
+
+    /// Has games begin with another state.
+    pub fn set_root(&mut self, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
+        self.step.spread(&mut self.bytes, state, n_fluents, legal);
+        self.root_state = state.to_vec();
+        self.root = self.bytes[..self.step.inputs].to_vec();
+    }
+
+    /// Plays random moves from the root until the game is over; the last state is left in the frame.
+    #[inline(always)]
+    pub fn play(&mut self, rng: &mut Rng) -> ScalarPlayout {
+        let StepRun {
+            step,
+            bytes,
+            root,
+            joint,
+            ..
+        } = self;
+        bytes[..root.len()].copy_from_slice(root);
+        let mut moves = 0;
+        loop {
+            joint.clear();
+            for &(first, n) in &step.legal {
+                match pick(&bytes[first..first + n], rng) {
+                    Some(mv) => joint.push(mv as u32),
+                    None => return ScalarPlayout { moves, stuck: true },
+                }
+            }
+            step.make(bytes, joint);
+            moves += 1;
+            if bytes[step.terminal] & 1 == 1 {
+                return ScalarPlayout { moves, stuck: false };
+            }
+            if moves >= PLAYOUT_ROUNDS as u32 {
+                return ScalarPlayout { moves, stuck: true };
+            }
+        }
     }
 
     /// The fluents of the state in the frame.
@@ -78,23 +118,25 @@ const LOW: u64 = 0x0101_0101_0101_0101;
 /// The byte of the first fluent.
 pub(super) const FIRST_FLUENT: usize = 8;
 
-#[cfg(target_arch = "x86_64")]
 impl ByteStep {
     /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
     /// move in turn when it is not their turn.
-    pub fn new(net: &Network, percepts: bool, passes: &[Option<u32>]) -> Option<ByteStep> {
+    pub fn new(net: &Network, percepts: bool, noop_moves: &[Option<u32>], bounds: &Bounds) -> Option<ByteStep> {
         if !net.cycles().is_empty() {
             return None;
         }
         let places = Places::new(net);
         let mut blocks = BlocksBuilder::new(places.end as u32)?;
         let any = places.circuit(net, percepts, None);
-        let any = blocks.add(&any)?;
-        let (mut numbering, mut special) = (Numbering::new(&places.n_moves, passes, MOST_JOINT_MOVES), Vec::new());
-        match special_circuits(net, &places, percepts, &numbering) {
+        let any = blocks.add(&any, bounds.stop)?;
+        let (mut numbering, mut special) = (
+            Numbering::new(&places.n_moves, noop_moves, bounds.tuning.step_joint_moves),
+            Vec::new(),
+        );
+        match special_circuits(net, &places, percepts, &numbering, bounds) {
             Some(circuits) => {
                 for circuit in circuits {
-                    special.push(blocks.add(&circuit)?);
+                    special.push(blocks.add(&circuit, bounds.stop)?);
                 }
             }
             None => numbering = Numbering::None,
@@ -111,48 +153,25 @@ impl ByteStep {
         })
     }
 
-    /// Spreads a state out in bytes, with its legal moves, which are given as packed words per role.
-    pub fn set_root(&self, frame: &mut StepFrame, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
-        frame.bytes.resize(self.code.frame_len, 0);
-        frame.bytes[ONE as usize] = 0xff;
+    /// A frame with its constants.
+    fn frame(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.code.frame_len];
+        bytes[ONE as usize] = 0xff;
+        bytes
+    }
+
+    /// Writes a state that is not terminal to a frame, with its legal moves, which are given as packed words per role.
+    fn spread(&self, bytes: &mut [u8], state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
         let spread = |to: &mut [u8], words: &[u64]| {
             to.iter_mut()
                 .enumerate()
                 .for_each(|(at, byte)| *byte = (words[at / 64] >> (at % 64)) as u8 & 1);
         };
-        spread(&mut frame.bytes[FIRST_FLUENT..FIRST_FLUENT + n_fluents], state);
+        spread(&mut bytes[FIRST_FLUENT..FIRST_FLUENT + n_fluents], state);
         for (row, &(first, n)) in legal.iter().zip(&self.legal) {
-            spread(&mut frame.bytes[first..first + n], row);
+            spread(&mut bytes[first..first + n], row);
         }
-        frame.bytes[self.terminal] = 0;
-        frame.root_state = state.to_vec();
-        frame.root = frame.bytes[..self.inputs].to_vec();
-    }
-
-    /// Plays random moves from the root until the game is over. Gives the number of moves and whether a role had none;
-    /// the last state is in the frame.
-    #[inline(always)]
-    pub fn play(&self, frame: &mut StepFrame, rng: &mut Rng) -> (u32, bool) {
-        let StepFrame { bytes, root, joint, .. } = frame;
-        bytes[..root.len()].copy_from_slice(root);
-        let mut moves = 0;
-        loop {
-            joint.clear();
-            for &(first, n) in &self.legal {
-                match pick(&bytes[first..first + n], rng) {
-                    Some(mv) => joint.push(mv as u32),
-                    None => return (moves, true),
-                }
-            }
-            self.make(bytes, joint);
-            moves += 1;
-            if bytes[self.terminal] & 1 == 1 {
-                return (moves, false);
-            }
-            if moves >= MAX_ROUNDS {
-                return (moves, true);
-            }
-        }
+        bytes[self.terminal] = 0;
     }
 
     /// Makes a joint move in the state that is in a frame.
@@ -171,13 +190,18 @@ impl ByteStep {
 }
 
 /// Circuits for the joint moves that are numbered, if they are not too large.
-#[cfg(target_arch = "x86_64")]
-fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &Numbering) -> Option<Vec<Circuit>> {
+fn special_circuits(
+    net: &Network,
+    places: &Places,
+    percepts: bool,
+    numbering: &Numbering,
+    bounds: &Bounds,
+) -> Option<Vec<Circuit>> {
     let mut ops = 0;
     let circuit = |joint: Vec<u32>| {
         let circuit = places.circuit(net, percepts, Some(&joint));
         ops += circuit.cost();
-        (ops <= MOST_SPECIAL_OPS).then_some(circuit)
+        (ops <= bounds.tuning.step_special_ops && !bounds.is_stopped()).then_some(circuit)
     };
     numbering
         .joint_moves(&places.n_moves)
@@ -187,7 +211,6 @@ fn special_circuits(net: &Network, places: &Places, percepts: bool, numbering: &
 }
 
 /// Where a step reads and writes.
-#[cfg(target_arch = "x86_64")]
 struct Places {
     n_moves: Vec<usize>,
     does: Vec<usize>,
@@ -197,7 +220,6 @@ struct Places {
     end: usize,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl Places {
     fn new(net: &Network) -> Places {
         let mut at = FIRST_FLUENT + net.n_fluents();
@@ -261,19 +283,6 @@ impl Places {
             }
         }
         circuit
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl ByteStep {
-    pub fn new(_: &Network, _: bool, _: &[Option<u32>]) -> Option<ByteStep> {
-        None
-    }
-
-    pub fn set_root(&self, _: &mut StepFrame, _: &[u64], _: usize, _: &[Vec<u64>]) {}
-
-    pub fn play(&self, _: &mut StepFrame, _: &mut Rng) -> (u32, bool) {
-        (0, false)
     }
 }
 
@@ -356,11 +365,9 @@ pub(super) fn nth_set(word: u64, mut rank: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(target_arch = "x86_64")]
-    use crate::{CompileOptions, Scalar, compile, lanes::bit, twin::Twin};
+    use crate::{CompileOptions, Scalar, compile, lanes::bit, random_program::random_program};
     use game::Seed;
-    #[cfg(target_arch = "x86_64")]
-    use game::{MoveId, PerceptId, RoleId, Simulator};
+    use game::{MoveId, PerceptId, RoleId, Simulator, StopFlag};
 
     #[test]
     fn packing_takes_the_lowest_bits_in_order() {
@@ -391,49 +398,55 @@ mod tests {
         }
     }
 
+    fn no_legal_moves(places: &Places) -> Vec<Vec<u64>> {
+        places.n_moves.iter().map(|n| vec![0; n.div_ceil(64)]).collect()
+    }
+
     /// The percepts that a step leaves in the frame are those that the simulator answers with, with code for this joint
     /// move and with code for any.
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn steps_leave_the_percepts_of_every_role() {
         let mut rng = Seed(41).rng();
         let (mut n_special, mut n_any, mut n_seen) = (0, 0, 0);
         for case in 0..600 {
-            let twin = Twin::random(&mut rng);
-            let game = compile(&twin.program, &CompileOptions::default());
+            let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
-            let Some(mut step) = ByteStep::new(net, true, game.passes()) else {
+            let Some(mut step) = ByteStep::new(net, true, game.noop_moves(), &game.bounds(&StopFlag::default())) else {
                 continue;
             };
             if case % 2 == 0 {
                 step.numbering = Numbering::None;
             }
-            let (places, mut sim, mut frame) = (Places::new(net), Scalar::new(&game), StepFrame::default());
+            let (places, mut sim) = (Places::new(net), Scalar::new(&game));
+            let (step, legal) = (Arc::new(step), no_legal_moves(&places));
+            let mut run = StepRun::new(step, &game.initial_state().0, net.n_fluents(), &legal);
             let mut state = game.initial_state();
             for _ in 0..8 {
-                let legal: Vec<Vec<u64>> = places.n_moves.iter().map(|n| vec![0; n.div_ceil(64)]).collect();
-                step.set_root(&mut frame, &state.0, net.n_fluents(), &legal);
+                run.set_root(&state.0, net.n_fluents(), &legal);
                 let joint: Vec<u32> = places.n_moves.iter().map(|&n| rng.below(n) as u32).collect();
-                let is_special = step.numbering.number(&joint).is_some();
+                let is_special = run.step.numbering.number(&joint).is_some();
                 n_special += usize::from(is_special);
                 n_any += usize::from(!is_special);
-                step.make(&mut frame.bytes, &joint);
+                run.step.make(&mut run.bytes, &joint);
                 let moves: Vec<MoveId> = joint.iter().map(|&mv| MoveId(mv)).collect();
                 for (role, &first) in places.sees.iter().enumerate() {
                     let mut expected = Vec::new();
                     sim.percepts(&state, &moves, RoleId(role as u16), &mut expected)
                         .expect("percepts");
                     let n = net.outputs.sees[role].len() as u32;
-                    let is_seen = |p: &PerceptId| frame.bytes[first + p.0 as usize] & 1 == 1;
+                    let is_seen = |p: &PerceptId| run.bytes[first + p.0 as usize] & 1 == 1;
                     let seen: Vec<PerceptId> = (0..n).map(PerceptId).filter(is_seen).collect();
                     assert_eq!(seen, expected, "case {case} {joint:?}");
                     n_seen += seen.len();
                 }
                 state = sim.next(&state, &moves).expect("a state");
-                assert!((0..net.n_fluents()).all(|f| (frame.fluents(f + 1)[f] & 1 == 1) == bit(&state, f)));
+                assert!((0..net.n_fluents()).all(|f| (run.fluents(f + 1)[f] & 1 == 1) == bit(&state, f)));
             }
         }
         let counts = [n_special, n_any, n_seen];
-        assert!(!crate::cpu::is_wide() || counts.iter().all(|&n| n >= 50), "{counts:?}");
+        assert!(
+            !crate::jit::makes_machine_code() || counts.iter().all(|&n| n >= 50),
+            "{counts:?}"
+        );
     }
 }

@@ -1,12 +1,10 @@
 //! A few random games, to see which nodes of an [`EventNet`] change and which hold.
 
-use super::events::{EventNet, Events, Stage};
+use super::evaluator::{Stage, Values};
+use super::events::{EventNet, Events};
 use super::step::{nth_set, random_rank};
+use crate::tuning::Bounds;
 use game::{Rng, Seed};
-
-/// Steps of the trial, and joint moves of one game in it, at most.
-const STEPS: usize = 400;
-const LONGEST: usize = 200;
 
 /// What nodes did in the trial.
 #[derive(Debug)]
@@ -22,8 +20,8 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Plays random games from a state.
-    pub fn run(net: &EventNet, initial: &[u64]) -> Trial {
-        let mut events = net.start();
+    pub fn run(net: &EventNet, initial: &[u64], bounds: &Bounds) -> Trial {
+        let mut events = Events::start(net);
         let mut trial = Trial {
             changes: vec![0; events.known.len() * 64],
             held: vec![0; events.known.len() * 64],
@@ -31,19 +29,28 @@ impl Trial {
             last: events.known.clone(),
         };
         let mut rng = Seed(0).child("trial").rng();
-        let mut left = STEPS;
-        while left > 0 {
+        let mut left = bounds.tuning.trial_steps;
+        while left > 0 && !bounds.is_stopped() {
             events.move_to(net, initial);
             trial.last.copy_from_slice(&events.known);
-            let played = trial.play(net, &mut events, left.min(LONGEST), &mut rng);
+            let played = trial.play(
+                net,
+                &mut events,
+                left.min(bounds.tuning.longest_trial),
+                &mut rng,
+                bounds,
+            );
             left = left.saturating_sub(played.max(1));
         }
         trial
     }
 
     /// Plays one game; gives the number of joint moves made.
-    fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng) -> usize {
+    fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng, bounds: &Bounds) -> usize {
         for made in 0..most {
+            if bounds.is_stopped() {
+                return made;
+            }
             let joint: Option<Vec<u32>> = (0..net.guards.roles.len())
                 .map(|role| pick(net, events, role, rng))
                 .collect();
@@ -69,15 +76,14 @@ impl Trial {
 }
 
 fn is_over(net: &EventNet, events: &Events) -> bool {
-    let (row, _) = net.words.legal[net.guards.roles.len()];
-    events.outputs[row] >> net.guards.case(&events.state) & 1 == 1
+    events.outputs()[net.words.ends()] >> net.guards.case(events.state()) & 1 == 1
 }
 
 /// A random legal move.
 fn pick(net: &EventNet, events: &Events, role: usize, rng: &mut Rng) -> Option<u32> {
     let (first, n) = net.words.legal[role];
-    let visible = net.guards.roles[role].visible(&events.state);
-    let words = || (0..n).map(|at| events.outputs[first + at] & visible[at]);
+    let visible = net.guards.roles[role].visible(events.state());
+    let words = || (0..n).map(|at| events.outputs()[first + at] & visible[at]);
     let mut rank = random_rank(words().map(u64::count_ones).sum(), rng)?;
     for (at, word) in words().enumerate() {
         if rank < word.count_ones() {

@@ -36,6 +36,13 @@ impl Words {
         }
     }
 
+    /// The word that says, per case of the guards, whether the state is terminal: a last row of legal moves, which
+    /// [`Guards::split`](super::guards::Guards::split) adds.
+    #[inline(always)]
+    pub fn ends(&self) -> usize {
+        self.legal[self.legal.len() - 1].0
+    }
+
     /// Every output bit and its signal.
     pub fn each_output(&self, net: &Network, mut f: impl FnMut(usize, Signal)) {
         let outputs = self.each_state(net).into_iter().chain(self.each_made(net));

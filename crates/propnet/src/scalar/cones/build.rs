@@ -13,15 +13,14 @@ use crate::jit::{BlockId, BlocksBuilder};
 use crate::lower::{Lowering, Polar};
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::schedule::operands;
+use crate::tuning::Bounds;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-
-/// Operations in all cones and joint moves together, beyond which a game is left to other engines.
-const MOST_OPS: usize = 2_500_000;
 
 /// A [`ConeNet`] in the making.
 pub(super) struct Builder<'n> {
     net: &'n Network,
+    bounds: Bounds<'n>,
     words: Words,
     plan: Option<HeadPlan>,
     /// The first byte of the moves that heads make legal.
@@ -48,7 +47,7 @@ pub(super) struct Builder<'n> {
 
 impl<'n> Builder<'n> {
     /// Lays out the frame and lowers what depends on the state.
-    pub fn new(net: &'n Network, plan: Option<HeadPlan>) -> Option<Builder<'n>> {
+    pub fn new(net: &'n Network, plan: Option<HeadPlan>, bounds: Bounds<'n>) -> Option<Builder<'n>> {
         let words = Words::new(net);
         let mut at = FIRST_FLUENT + net.n_fluents();
         let mut room = |n: usize| {
@@ -71,6 +70,7 @@ impl<'n> Builder<'n> {
         let (home, copies, end) = homes(&circuit, at as u32);
         Some(Builder {
             net,
+            bounds,
             words,
             plan,
             headed,
@@ -104,9 +104,10 @@ impl<'n> Builder<'n> {
             Some(plan) => Some(self.heads(plan)?),
             None => None,
         };
-        let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64);
+        let mut cofactor = Cofactor::new(self.net, &self.made, self.words.next * 64, self.bounds);
         let (mut effects, mut masks, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for joint in numbering.joint_moves(&self.net.n_moves()) {
+            self.bounds.go_on()?;
             let (known, open) = cofactor.split(&joint)?;
             let first = masks.len() as u32;
             masks.extend(as_masks(&known));
@@ -139,6 +140,7 @@ impl<'n> Builder<'n> {
     pub fn state_cost(&self, habits: Habits) -> f32 {
         let changing = habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0);
         changing
+            .take_while(|_| !self.bounds.is_stopped())
             .map(|(f, p)| match self.leaf(f) {
                 Some(leaf) => p * self.fan_out(leaf).len() as f32,
                 None => 0.0,
@@ -152,11 +154,11 @@ impl<'n> Builder<'n> {
         groups
             .map(|group| {
                 let mut ops = vec![None; self.net.n_fluents()];
-                for head in &group.heads {
+                for head in group.heads.iter().take_while(|_| !self.bounds.is_stopped()) {
                     let block = self.head_circuit(group, &head.moves, &FxHashSet::default());
                     ops[head.fluent as usize] = Some(block.cost() as u32);
                 }
-                heads_cost(group.guard.as_ref(), ops.into_iter(), habits)
+                heads_cost(group.guard.as_ref(), ops.into_iter(), habits, self.bounds.tuning)
             })
             .sum()
     }
@@ -205,7 +207,7 @@ impl<'n> Builder<'n> {
             fluents[head.fluent as usize / 64] |= 1 << (head.fluent % 64);
             blocks[head.fluent as usize] = Some(HeadBlock {
                 ops: self.count(block.cost() + block.stores.len())?,
-                code: self.blocks.add(&block)?,
+                code: self.blocks.add(&block, self.bounds.stop)?,
                 words,
             });
         }
@@ -243,8 +245,9 @@ impl<'n> Builder<'n> {
     }
 
     fn count(&mut self, ops: usize) -> Option<u32> {
+        self.bounds.go_on()?;
         self.ops += ops;
-        (self.ops <= MOST_OPS).then_some(ops as u32)
+        (self.ops <= self.bounds.tuning.cone_total_ops).then_some(ops as u32)
     }
 
     /// Code that recomputes these wires, in ascending order, and how many operations it takes.
@@ -273,7 +276,7 @@ impl<'n> Builder<'n> {
             }
         }
         let ops = self.count(block.cost() + block.stores.len())?;
-        Some((self.blocks.add(&block)?, ops))
+        Some((self.blocks.add(&block, self.bounds.stop)?, ops))
     }
 
     fn cone(&mut self, f: usize, touched: &mut Vec<u64>) -> Option<Cone> {
@@ -355,7 +358,7 @@ impl<'n> Builder<'n> {
         let ops = self.count(block.cost() + 3 * block.stores.len() + 3 * masks.len())?;
         let code = match open.is_empty() {
             true => None,
-            false => Some(self.blocks.add(&block)?),
+            false => Some(self.blocks.add(&block, self.bounds.stop)?),
         };
         Some(Effect {
             masks,

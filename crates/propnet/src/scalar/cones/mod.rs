@@ -10,6 +10,7 @@
 
 mod build;
 
+use super::evaluator::{Stage, Values};
 use super::guards::{Guard, Guards};
 use super::heads::take_heads;
 use super::numbering::Numbering;
@@ -20,11 +21,9 @@ use crate::compiled::Habits;
 use crate::jit::{BlockId, NativeBlocks};
 use crate::lanes::layout::ONE;
 use crate::network::Network;
+use crate::tuning::{Bounds, Tuning};
 use build::Builder;
 use std::ops::Range;
-
-/// Joint moves, beyond which only those are prepared in which all roles but one pass.
-const MOST_JOINT_MOVES: usize = 1_500;
 
 /// A network as pieces of machine code, prepared once per game.
 #[derive(Debug)]
@@ -93,12 +92,6 @@ struct HeadBlock {
     words: Vec<u32>,
 }
 
-/// What calling a head's code and packing what it leaves costs, in operations.
-const HEAD_CALL: f32 = 40.0;
-
-/// Heads must be this much less work.
-const WORTH_HEADS: f32 = 0.7;
-
 /// What a joint move leads to. Fluents that are not mentioned stay, percepts that are not mentioned are not seen.
 #[derive(Clone, Debug)]
 struct Effect {
@@ -127,9 +120,9 @@ struct Computed {
 #[derive(Clone, Debug)]
 pub(super) struct Cones {
     /// The state these values belong to.
-    pub state: Vec<u64>,
+    state: Vec<u64>,
     /// Output bits.
-    pub outputs: Vec<u64>,
+    outputs: Vec<u64>,
     /// What happens by itself: from the first word of next on.
     by_itself: Vec<u64>,
     next: Vec<u64>,
@@ -146,58 +139,50 @@ pub(super) struct Cones {
 impl ConeNet {
     /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
     /// moves of roles that move in turn when it is not their turn.
-    pub fn new(net: &Network, passes: &[Option<u32>], habits: Habits) -> Option<ConeNet> {
-        ConeNet::with(net, passes, habits, MOST_JOINT_MOVES, WORTH_HEADS)
-    }
-
-    fn with(
-        net: &Network,
-        passes: &[Option<u32>],
-        habits: Habits,
-        most_joint_moves: usize,
-        worth_heads: f32,
-    ) -> Option<ConeNet> {
+    pub fn new(net: &Network, noop_moves: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
         }
         let mut net = net.clone();
         net.keep_shape();
-        let guards = Guards::split(&mut net);
-        let numbering = Numbering::new(&net.n_moves(), passes, most_joint_moves);
+        let guards = Guards::split(&mut net, bounds);
+        let numbering = Numbering::new(&net.n_moves(), noop_moves, bounds.tuning.cone_joint_moves);
+        bounds.go_on()?;
         let mut rest = net.clone();
-        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely) {
-            let kept = Builder::new(&net, None)?.state_cost(habits);
-            let builder = Builder::new(&rest, Some(plan))?;
-            if builder.state_cost(habits) + builder.head_cost(habits) < worth_heads * kept {
+        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely, bounds) {
+            let kept = Builder::new(&net, None, *bounds)?.state_cost(habits);
+            bounds.go_on()?;
+            let builder = Builder::new(&rest, Some(plan), *bounds)?;
+            if builder.state_cost(habits) + builder.head_cost(habits) < bounds.tuning.worth_heads * kept {
                 return builder.build(guards, numbering);
             }
         }
-        Builder::new(&net, None)?.build(guards, numbering)
+        Builder::new(&net, None, *bounds)?.build(guards, numbering)
     }
 
     /// Operations of an average step.
-    pub fn cost(&self, habits: Habits) -> f32 {
+    pub fn cost(&self, habits: Habits, tuning: &Tuning) -> f32 {
         let cones = self.fluents.iter().zip(habits.changes);
         let state: f32 = cones.map(|(cone, p)| cone.ops as f32 * p).sum();
         let made: usize = self.effects.iter().map(|effect| effect.ops as usize).sum();
         let groups = self.heads.iter().flat_map(|heads| &heads.groups);
         let heads = groups.map(|group| {
             let ops = group.blocks.iter().map(|block| block.as_ref().map(|block| block.ops));
-            heads_cost(group.guard.as_ref(), ops, habits)
+            heads_cost(group.guard.as_ref(), ops, habits, tuning)
         });
         state + heads.sum::<f32>() + made as f32 / self.effects.len() as f32
     }
 }
 
 /// Operations that heads behind a guard take in an average step, given what each fluent's code takes.
-fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits) -> f32 {
+fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits, tuning: &Tuning) -> f32 {
     let open = guard.map_or(1.0, |guard| {
         let likely = habits.likely[guard.fluent as usize];
         if guard.value { likely } else { 1.0 - likely }
     });
     let heads = ops.zip(habits.likely);
     open * heads
-        .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + HEAD_CALL)))
+        .map(|(ops, p)| ops.map_or(0.0, |ops| p * (ops as f32 + tuning.head_call)))
         .sum::<f32>()
 }
 
@@ -206,9 +191,10 @@ fn stale_words(words: &Words) -> usize {
     words.len.div_ceil(64)
 }
 
-impl Cones {
-    /// Values of no state yet.
-    pub fn new(net: &ConeNet) -> Cones {
+impl Values for Cones {
+    type Net = ConeNet;
+
+    fn start(net: &ConeNet) -> Cones {
         let n_words = net.n_fluents.div_ceil(64);
         let mut frame = vec![0; net.code.frame_len];
         frame[ONE as usize] = 0xff;
@@ -225,17 +211,35 @@ impl Cones {
         }
     }
 
-    /// The fluents, one byte each.
     #[inline(always)]
-    pub fn fluents(&self, n: usize) -> &[u8] {
-        &self.frame[FIRST_FLUENT..FIRST_FLUENT + n]
+    fn words(net: &ConeNet) -> &Words {
+        &net.words
     }
 
-    /// Changes the state.
     #[inline(always)]
-    pub fn move_to(&mut self, net: &ConeNet, state: &[u64]) {
+    fn guards(net: &ConeNet) -> Option<&Guards> {
+        Some(&net.guards)
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[u64] {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn outputs(&self) -> &[u64] {
+        &self.outputs
+    }
+
+    #[inline(always)]
+    fn fluent_bytes(&self, net: &ConeNet) -> Option<&[u8]> {
+        Some(&self.frame[FIRST_FLUENT..FIRST_FLUENT + net.n_fluents])
+    }
+
+    #[inline(always)]
+    fn move_to(&mut self, net: &ConeNet, state: &[u64]) {
         if std::mem::take(&mut self.is_new) {
-            return self.start(net, state);
+            return self.fill(net, state);
         }
         let mut is_other = false;
         for (word, &new) in state.iter().enumerate() {
@@ -265,7 +269,61 @@ impl Cones {
         }
     }
 
-    fn start(&mut self, net: &ConeNet, state: &[u64]) {
+    #[inline(always)]
+    fn make(&mut self, net: &ConeNet, joint: &[u32], _: Stage) {
+        let number = net.numbering.number(joint);
+        let effect = match number {
+            Some(number) => &net.effects[number],
+            None => {
+                self.say(net, joint, 1);
+                &net.effects[net.effects.len() - 1]
+            }
+        };
+        let (next, sees) = self.outputs[net.words.next..].split_at_mut(self.state.len());
+        let (next_by_itself, sees_by_itself) = self.by_itself.split_at(self.state.len());
+        for (at, word) in next.iter_mut().enumerate() {
+            *word = self.state[at] & !net.by_itself[at] | next_by_itself[at];
+        }
+        sees.copy_from_slice(sees_by_itself);
+        for masks in &net.masks[effect.masks.start as usize..effect.masks.end as usize] {
+            let word = &mut self.outputs[masks.word as usize];
+            *word = *word & masks.keep | masks.set;
+        }
+        if let Some(code) = effect.code {
+            net.code.run(code, &mut self.frame);
+            for computed in &net.computed[effect.computed.start as usize..effect.computed.end as usize] {
+                let value = u64::from(self.frame[computed.cell as usize] & 1);
+                let (word, at) = (computed.bit as usize / 64, computed.bit % 64);
+                self.outputs[word] = self.outputs[word] & !(1 << at) | value << at;
+            }
+        }
+        if number.is_none() {
+            self.say(net, joint, 0);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, net: &ConeNet) {
+        let mut next = std::mem::take(&mut self.next);
+        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
+        self.move_to(net, &next);
+        self.next = next;
+    }
+
+    #[inline(always)]
+    fn copy_from(&mut self, other: &Cones) {
+        self.state.copy_from_slice(&other.state);
+        self.outputs.copy_from_slice(&other.outputs);
+        self.by_itself.copy_from_slice(&other.by_itself);
+        self.kept.copy_from_slice(&other.kept);
+        self.headed.copy_from_slice(&other.headed);
+        self.frame.copy_from_slice(&other.frame);
+    }
+}
+
+impl Cones {
+    /// Computes everything for a state.
+    fn fill(&mut self, net: &ConeNet, state: &[u64]) {
         self.state.copy_from_slice(state);
         for f in 0..net.n_fluents {
             self.frame[FIRST_FLUENT + f] = (state[f / 64] >> (f % 64) & 1) as u8;
@@ -309,7 +367,7 @@ impl Cones {
             }
         }
         let case = net.guards.case(&self.state);
-        let (row, _) = net.words.legal[net.guards.roles.len()];
+        let row = net.words.ends();
         let outputs = &self.outputs;
         let is_any = heads.none_of[case]
             .iter()
@@ -337,40 +395,6 @@ impl Cones {
         }
     }
 
-    /// Makes a joint move in the present state.
-    #[inline(always)]
-    pub fn make(&mut self, net: &ConeNet, joint: &[u32]) {
-        let number = net.numbering.number(joint);
-        let effect = match number {
-            Some(number) => &net.effects[number],
-            None => {
-                self.say(net, joint, 1);
-                &net.effects[net.effects.len() - 1]
-            }
-        };
-        let (next, sees) = self.outputs[net.words.next..].split_at_mut(self.state.len());
-        let (next_by_itself, sees_by_itself) = self.by_itself.split_at(self.state.len());
-        for (at, word) in next.iter_mut().enumerate() {
-            *word = self.state[at] & !net.by_itself[at] | next_by_itself[at];
-        }
-        sees.copy_from_slice(sees_by_itself);
-        for masks in &net.masks[effect.masks.start as usize..effect.masks.end as usize] {
-            let word = &mut self.outputs[masks.word as usize];
-            *word = *word & masks.keep | masks.set;
-        }
-        if let Some(code) = effect.code {
-            net.code.run(code, &mut self.frame);
-            for computed in &net.computed[effect.computed.start as usize..effect.computed.end as usize] {
-                let value = u64::from(self.frame[computed.cell as usize] & 1);
-                let (word, at) = (computed.bit as usize / 64, computed.bit % 64);
-                self.outputs[word] = self.outputs[word] & !(1 << at) | value << at;
-            }
-        }
-        if number.is_none() {
-            self.say(net, joint, 0);
-        }
-    }
-
     /// Writes the moves of an unprepared joint move where its code reads them.
     #[cold]
     fn say(&mut self, net: &ConeNet, joint: &[u32], value: u8) {
@@ -378,35 +402,15 @@ impl Cones {
             self.frame[first + mv as usize] = value;
         }
     }
-
-    /// Moves on to the state that the joint move leads to.
-    #[inline(always)]
-    pub fn advance(&mut self, net: &ConeNet) {
-        let mut next = std::mem::take(&mut self.next);
-        next.copy_from_slice(&self.outputs[net.words.next..net.words.next + self.state.len()]);
-        self.move_to(net, &next);
-        self.next = next;
-    }
-
-    /// Takes over the values of another, of the same game.
-    #[inline(always)]
-    pub fn copy_from(&mut self, other: &Cones) {
-        self.state.copy_from_slice(&other.state);
-        self.outputs.copy_from_slice(&other.outputs);
-        self.by_itself.copy_from_slice(&other.by_itself);
-        self.kept.copy_from_slice(&other.kept);
-        self.headed.copy_from_slice(&other.headed);
-        self.frame.copy_from_slice(&other.frame);
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::events::{EventNet, Stage};
+    use super::super::events::{EventNet, Events};
     use super::*;
-    use crate::twin::Twin;
+    use crate::random_program::random_program;
     use crate::{CompileOptions, compile};
-    use game::{Rng, Seed};
+    use game::{Rng, Seed, StopFlag};
 
     fn random_moves(net: &Network, rng: &mut Rng) -> Vec<u32> {
         net.n_moves().iter().map(|&n| rng.below(n) as u32).collect()
@@ -421,8 +425,7 @@ mod tests {
                 .zip(role.visible(state))
                 .map(|(word, visible)| word & visible)
         });
-        let (row, _) = words.legal[guards.roles.len()];
-        (legal.collect(), outputs[row] >> guards.case(state) & 1 == 1)
+        (legal.collect(), outputs[words.ends()] >> guards.case(state) & 1 == 1)
     }
 
     /// Whatever is prepared, the outputs are those of the incremental engine.
@@ -431,46 +434,58 @@ mod tests {
         let mut rng = Seed(31).rng();
         let (mut checked, mut with_heads) = ([0; 3], 0);
         for case in 0..900 {
-            let twin = Twin::random(&mut rng);
-            let game = compile(&twin.program, &CompileOptions::default());
+            let game = compile(&random_program(&mut rng), &CompileOptions::default());
             let net = game.network();
-            let passes: Vec<Option<u32>> = random_moves(net, &mut rng)
+            let noop_moves: Vec<Option<u32>> = random_moves(net, &mut rng)
                 .into_iter()
                 .map(|mv| (case % 3 != 2).then_some(mv))
                 .collect();
-            let most = if case % 3 == 0 { MOST_JOINT_MOVES } else { 0 };
-            let worth_heads = if case % 4 == 0 { 0.0 } else { f32::INFINITY };
-            let Some(cones) = ConeNet::with(net, &passes, game.habits(), most, worth_heads) else {
+            let small = Tuning::small();
+            let tuning = Tuning {
+                cone_joint_moves: if case % 3 == 0 { small.cone_joint_moves } else { 0 },
+                worth_heads: if case % 4 == 0 { 0.0 } else { f32::INFINITY },
+                ..if case % 5 == 4 { Tuning::default() } else { small }
+            };
+            let stop = StopFlag::default();
+            let bounds = Bounds {
+                tuning: &tuning,
+                stop: &stop,
+            };
+            let Some(cones) = ConeNet::new(net, &noop_moves, game.habits(), &bounds) else {
                 continue;
             };
             with_heads += usize::from(cones.heads.is_some());
-            let Some(events) = EventNet::new(net, &vec![0.5; net.n_fluents()], &game.initial_state().0) else {
+            let likely = vec![0.5; net.n_fluents()];
+            let Some(events) = EventNet::new(net, &likely, &game.initial_state().0, &bounds) else {
                 continue;
             };
             checked[case % 3] += 1;
-            let (mut fast, mut slow) = (Cones::new(&cones), events.start());
+            let (mut fast, mut slow) = (Cones::start(&cones), Events::start(&events));
             let mut state = game.initial_state().0.to_vec();
             for step in 0..30 {
                 fast.move_to(&cones, &state);
                 slow.move_to(&events, &state);
                 assert_eq!(
                     visible(&cones.words, &cones.guards, &fast.outputs, &state),
-                    visible(&events.words, &events.guards, &slow.outputs, &state),
+                    visible(&events.words, &events.guards, slow.outputs(), &state),
                     "case {case} step {step}"
                 );
                 let joint = random_moves(net, &mut rng);
-                fast.make(&cones, &joint);
+                fast.make(&cones, &joint, Stage::Sees);
                 slow.make(&events, &joint, Stage::Sees);
                 let next = cones.words.next;
                 assert_eq!(
                     fast.outputs[next..],
-                    slow.outputs[next..],
+                    slow.outputs()[next..],
                     "case {case} step {step} {joint:?}"
                 );
                 state = fast.outputs[next..next + state.len()].to_vec();
             }
         }
-        assert!(!crate::cpu::is_wide() || checked.iter().all(|&n| n >= 8), "{checked:?}");
-        assert!(!crate::cpu::is_wide() || with_heads >= 8, "{with_heads}");
+        assert!(
+            !crate::jit::makes_machine_code() || checked.iter().all(|&n| n >= 8),
+            "{checked:?}"
+        );
+        assert!(!crate::jit::makes_machine_code() || with_heads >= 8, "{with_heads}");
     }
 }

@@ -1,95 +1,34 @@
-//! For tests: random ground programs, and a naive evaluator that is plainly right.
+//! Random ground programs, for tests.
+//!
+//! [`ground::Direct`] is the naive evaluator that simulators of these programs are compared with.
 
 use game::Rng;
 use ground::{AtomId, GroundRule, Lit, Output, Program};
+use std::sync::Arc;
 
-/// A program whose atoms are numbered by stratum, and its naive evaluator.
-pub struct Twin {
-    pub program: Program,
-    stratum: Vec<usize>,
-    n_strata: usize,
-}
-
-/// What the rules say about a state, or a state and a joint move.
-pub struct Model(Vec<bool>);
-
-impl Model {
-    pub fn holds(&self, output: Output) -> bool {
-        match output {
-            Output::Never => false,
-            Output::Always => true,
-            Output::Atom(a) => self.0[a.0 as usize],
-        }
+/// A random game: negation, positive cycles, several roles, outputs that are inputs, percepts, several goals.
+pub fn random_program(rng: &mut Rng) -> Arc<Program> {
+    let mut make = Maker::new(rng);
+    make.inputs(rng);
+    let state_inputs = make.program.true_atoms.clone();
+    let mut readable = state_inputs.clone();
+    for _ in 0..1 + rng.below(3) {
+        let new = make.layer(rng, &readable);
+        readable.extend(new);
     }
-}
-
-impl Twin {
-    /// A random game: negation, positive cycles, several roles, outputs that are inputs, sees, several goals.
-    pub fn random(rng: &mut Rng) -> Twin {
-        let mut make = Maker::new(rng);
-        make.inputs(rng);
-        let state_inputs = make.program.true_atoms.clone();
-        let mut readable = state_inputs.clone();
-        for _ in 0..1 + rng.below(3) {
-            let new = make.layer(rng, &readable);
-            readable.extend(new);
-        }
-        make.state_outputs(rng, &readable);
-        readable.extend(make.program.does_atoms.iter().flatten());
-        for _ in 0..1 + rng.below(2) {
-            let new = make.layer(rng, &readable);
-            readable.extend(new);
-        }
-        make.move_outputs(rng, &readable);
-        make.clock(rng);
-        make.finish()
+    make.state_outputs(rng, &readable);
+    readable.extend(make.program.does_atoms.iter().flatten());
+    for _ in 0..1 + rng.below(2) {
+        let new = make.layer(rng, &readable);
+        readable.extend(new);
     }
-
-    /// The least model over a state and perhaps a joint move.
-    pub fn model(&self, state: &[bool], joint: &[usize]) -> Model {
-        let p = &self.program;
-        let mut value = vec![false; p.n_atoms as usize];
-        for (f, atom) in p.true_atoms.iter().enumerate() {
-            value[atom.0 as usize] = state[f];
-        }
-        for (role, &mv) in joint.iter().enumerate() {
-            value[p.does_atoms[role][mv].0 as usize] = true;
-        }
-        for stratum in 0..self.n_strata {
-            loop {
-                let mut changed = false;
-                for rule in p.rules.iter().filter(|r| self.stratum[r.head.0 as usize] == stratum) {
-                    let holds = rule.body.iter().all(|l| value[l.atom().0 as usize] != l.is_neg());
-                    changed |= holds && !std::mem::replace(&mut value[rule.head.0 as usize], true);
-                }
-                if !changed {
-                    break;
-                }
-            }
-        }
-        Model(value)
-    }
-
-    pub fn initial(&self) -> Vec<bool> {
-        (0..self.program.fluents.len())
-            .map(|f| self.program.initial.contains(&(f as u32)))
-            .collect()
-    }
-
-    pub fn legal(&self, model: &Model, role: usize) -> Vec<usize> {
-        let row = &self.program.legal[role];
-        (0..row.len()).filter(|&m| model.holds(row[m])).collect()
-    }
-
-    pub fn next(&self, model: &Model) -> Vec<bool> {
-        self.program.next.iter().map(|&o| model.holds(o)).collect()
-    }
+    make.move_outputs(rng, &readable);
+    make.clock(rng);
+    Arc::new(make.program)
 }
 
 struct Maker {
     program: Program,
-    stratum: Vec<usize>,
-    n_strata: usize,
 }
 
 impl Maker {
@@ -106,27 +45,22 @@ impl Maker {
             percepts: (0..n_roles).map(|_| percepts(rng)).collect(),
             ..Program::default()
         };
-        Maker {
-            program,
-            stratum: Vec::new(),
-            n_strata: 1,
-        }
+        Maker { program }
     }
 
-    fn atom(&mut self, stratum: usize) -> AtomId {
-        self.stratum.push(stratum);
+    fn atom(&mut self) -> AtomId {
         self.program.n_atoms += 1;
         AtomId(self.program.n_atoms - 1)
     }
 
     fn inputs(&mut self, rng: &mut Rng) {
-        self.program.true_atoms = (0..self.program.fluents.len()).map(|_| self.atom(0)).collect();
+        self.program.true_atoms = (0..self.program.fluents.len()).map(|_| self.atom()).collect();
         self.program.does_atoms = self
             .program
             .moves
             .clone()
             .iter()
-            .map(|row| row.iter().map(|_| self.atom(0)).collect())
+            .map(|row| row.iter().map(|_| self.atom()).collect())
             .collect();
         self.program.initial = (0..self.program.fluents.len() as u32)
             .filter(|_| rng.below(2) == 0)
@@ -134,9 +68,7 @@ impl Maker {
     }
 
     fn layer(&mut self, rng: &mut Rng, readable: &[AtomId]) -> Vec<AtomId> {
-        let stratum = self.n_strata;
-        self.n_strata += 1;
-        let heads: Vec<AtomId> = (0..2 + rng.below(6)).map(|_| self.atom(stratum)).collect();
+        let heads: Vec<AtomId> = (0..2 + rng.below(6)).map(|_| self.atom()).collect();
         for &head in &heads {
             for _ in 0..1 + rng.below(4) {
                 let mut body: Vec<Lit> = (0..1 + rng.below(3))
@@ -191,9 +123,7 @@ impl Maker {
             0 => Output::Atom(*rng.pick(readable)),
             _ => {
                 // Something rare, so that games last.
-                let stratum = self.n_strata;
-                self.n_strata += 1;
-                let atom = self.atom(stratum);
+                let atom = self.atom();
                 let mut body: Vec<Lit> = (0..3).map(|_| Lit::pos(*rng.pick(readable))).collect();
                 body.sort_unstable();
                 body.dedup();
@@ -220,7 +150,7 @@ impl Maker {
     /// A chain of fluents, each true one step after the one before; the last ends the game.
     fn clock(&mut self, rng: &mut Rng) {
         let length = 3 + rng.below(12);
-        let atoms: Vec<AtomId> = (0..length).map(|_| self.atom(0)).collect();
+        let atoms: Vec<AtomId> = (0..length).map(|_| self.atom()).collect();
         for (at, &atom) in atoms.iter().enumerate() {
             let p = &mut self.program;
             if at == 0 {
@@ -234,9 +164,7 @@ impl Maker {
                 Output::Atom(atoms[at - 1])
             });
         }
-        let stratum = self.n_strata;
-        self.n_strata += 1;
-        let head = self.atom(stratum);
+        let head = self.atom();
         let mut ends = vec![atoms[length - 1]];
         if let Output::Atom(other) = self.program.terminal {
             ends.push(other);
@@ -248,13 +176,5 @@ impl Maker {
             });
         }
         self.program.terminal = Output::Atom(head);
-    }
-
-    fn finish(self) -> Twin {
-        Twin {
-            program: self.program,
-            stratum: self.stratum,
-            n_strata: self.n_strata,
-        }
     }
 }
