@@ -12,6 +12,7 @@ use crate::selfplay::Findings;
 use crate::settings::LearnError;
 use crate::table::Table;
 use belief::{Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
 use search::{Cfr, CfrOptions, Outlook, Roots, StateSearch, Tools};
 use std::ops::Range;
@@ -19,8 +20,6 @@ use std::sync::Arc;
 
 /// States sampled for a move.
 const SAMPLES: usize = 16;
-/// Rounds after which a game is given up.
-const MAX_ROUNDS: usize = 1_000;
 
 /// How far searches look in training.
 fn options(roots: Roots) -> CfrOptions {
@@ -83,7 +82,7 @@ fn play_one(
     }
     let mut rng = seed.child("nature").rng();
     let mut state = table.sim.initial()?;
-    for round in 0..MAX_ROUNDS as u64 {
+    for round in 0..THINKING_ROUNDS as u64 {
         let outlook = teacher.look(&mut table, &mut horizon, &state, seed.child("teacher").nth(round))?;
         let Some(outlook) = outlook else { break };
         found.targets.push(target(codec, &state, &outlook));

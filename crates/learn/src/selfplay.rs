@@ -16,6 +16,7 @@
 use crate::network::Target;
 use crate::table::{Table, ViewKey};
 use crate::worker::{Spot, Worker};
+use game::limits::THINKING_ROUNDS;
 use game::{Fault, MoveId, Rng, Seed, StopFlag};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -45,8 +46,6 @@ pub(crate) struct Findings {
     pub states: u64,
 }
 
-/// Rounds after which a game is given up.
-const MAX_ROUNDS: usize = 1_000;
 /// The share of the learner's moves that is drawn evenly.
 const EXPLORE: f32 = 0.5;
 /// Updates of a view before its average policy is something to learn from.
@@ -128,7 +127,7 @@ impl<'a> SelfPlay<'a> {
         let mut before: SmallVec<[Option<ViewKey>; 4]> = SmallVec::from_elem(None, n_roles);
         let mut kept: Option<Target> = None;
         let mut choices = 0;
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.worker.is_over(&at.spot) {
                 break;
             }
@@ -232,7 +231,7 @@ impl<'a> SelfPlay<'a> {
         let mut room = room.unwrap_or_else(|| Box::new((Position::new(n_roles), Position::new(n_roles))));
         let (mut at, mut next) = (&mut room.0, &mut room.1);
         self.step(from, choice, at)?;
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.worker.is_over(&at.spot) {
                 break;
             }

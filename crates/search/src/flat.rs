@@ -4,8 +4,9 @@
 //! (Schofield, Cerexhe and Thielscher 2012): expectation over models, a move that is illegal in a model counts zero there.
 
 use crate::Tools;
-use crate::perfect::{Insight, Worth, decision, widest};
-use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
+use crate::perfect::{Insight, Worth, decision, no_move};
+use crate::value_table::ValueTable;
+use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, Seed, State};
 use std::collections::BTreeMap;
 
 /// A state that may be the true one, and how likely that is; weights need not sum to one.
@@ -70,72 +71,51 @@ pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) 
 
 /// The same, with moves as numbers.
 pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
-    let mut table = Table::new(tools, guesses, budget)?;
-    if table.moves.is_empty() {
-        return Err(crate::perfect::no_move(tools));
+    let mut playing = Playing {
+        table: table(tools, guesses, budget)?,
+        guesses,
+        budget,
+    };
+    if playing.table.n_moves() > 1 {
+        playing.play(tools, plan)?;
     }
-    if table.moves.len() > 1 {
-        table.play(tools, guesses, plan, budget)?;
-    }
-    Ok(table.worths(plan.seed))
+    Ok(playing.table.worths_by_mean(plan.seed))
 }
 
-/// Every move that is legal in some guess, with what its playouts came to in each.
-struct Table {
-    moves: Vec<(MoveId, Vec<Cell>)>,
-    weights: Vec<f64>,
+/// Random games for every cell of a table of values.
+struct Playing<'a> {
+    table: ValueTable,
+    guesses: &'a [Guess],
+    budget: &'a Budget,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Cell {
-    legal: bool,
-    playouts: u64,
-    points: u64,
-}
-
-impl Table {
-    /// Guesses that there is no time to look at are left out.
-    fn new(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<Table, Fault> {
-        let mut moves: BTreeMap<MoveId, Vec<Cell>> = BTreeMap::new();
-        let mut weights = Vec::with_capacity(guesses.len());
-        for (number, guess) in guesses.iter().enumerate() {
-            if number > 0 && budget.stop.is_raised() {
-                break;
-            }
-            weights.push(guess.weight);
-            for mv in tools.legal(&guess.state, tools.role)? {
-                let row = moves.entry(mv).or_insert_with(|| vec![Cell::default(); guesses.len()]);
-                row[number].legal = true;
-            }
+/// A table for the guesses. Guesses that there is no time to look at are left out.
+fn table(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<ValueTable, Fault> {
+    let mut legal = Vec::with_capacity(guesses.len());
+    for (number, guess) in guesses.iter().enumerate() {
+        if number > 0 && budget.stop.is_raised() {
+            break;
         }
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
-        Ok(Table {
-            moves: moves.into_iter().collect(),
-            weights,
-        })
+        legal.push(tools.legal(&guess.state, tools.role)?);
     }
+    let weights = guesses[..legal.len()].iter().map(|guess| guess.weight).collect();
+    ValueTable::new(weights, &legal).ok_or_else(|| no_move(tools))
+}
 
+impl Playing<'_> {
     /// Plays in chunks, a few games of every cell at a time, so that an early end leaves all moves equally well known.
-    fn play(&mut self, tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<(), Fault> {
-        let cells: usize = self
-            .moves
-            .iter()
-            .map(|(_, row)| row.iter().filter(|c| c.legal).count())
-            .sum();
-        let share = (CHUNK / cells.max(1)).clamp(1, 64) as u64;
+    fn play(&mut self, tools: &mut Tools, plan: Plan) -> Result<(), Fault> {
+        let share = (CHUNK / self.table.n_legal().max(1)).clamp(1, 64) as u64;
         let mut done = 0;
         let mut pass = 0;
-        while done < plan.playouts && (pass == 0 || !budget.stop.is_raised()) {
-            // Where there is little time, every cell should have something before any has much.
-            let share = if budget.timed {
-                share.min(1 << pass.min(6))
-            } else {
-                share
+        while done < plan.playouts && (pass == 0 || !self.budget.stop.is_raised()) {
+            // Under a clock the first passes are short, so that every cell has some games before any cell has many.
+            let share = match self.budget.timed {
+                true => share.min(1 << pass.min(6)),
+                false => share,
             };
             let now = share.min(plan.playouts - done);
-            let seed = plan.seed.child("playouts").nth(pass);
-            self.pass(tools, guesses, now, seed, budget)?;
+            self.pass(tools, now, plan.seed.child("playouts").nth(pass))?;
             done += now;
             pass += 1;
         }
@@ -143,16 +123,17 @@ impl Table {
     }
 
     /// `n` games for every cell.
-    fn pass(&mut self, tools: &mut Tools, guesses: &[Guess], n: u64, seed: Seed, budget: &Budget) -> Result<(), Fault> {
+    fn pass(&mut self, tools: &mut Tools, n: u64, seed: Seed) -> Result<(), Fault> {
+        let stop = &self.budget.stop;
         let mut roots: Vec<State> = Vec::new();
         let mut owners: Vec<(usize, usize, u64)> = Vec::new();
         let mut rng = seed.child("others").rng();
-        for (row, (mv, cells)) in self.moves.iter().enumerate() {
-            for (column, _) in cells.iter().enumerate().filter(|(_, c)| c.legal) {
-                if budget.stop.is_raised() {
+        for (row, &mv) in self.table.moves().iter().enumerate() {
+            for column in (0..self.table.n_models()).filter(|&column| self.table.is_legal(row, column)) {
+                if stop.is_raised() {
                     break;
                 }
-                let states = successors(tools, &guesses[column].state, *mv, n, &mut rng)?;
+                let states = successors(tools, &self.guesses[column].state, mv, n, &mut rng)?;
                 let games = n / states.len() as u64;
                 owners.extend(states.iter().map(|_| (row, column, games)));
                 roots.extend(states);
@@ -163,51 +144,14 @@ impl Table {
         for &games in sizes {
             let chosen: Vec<usize> = (0..roots.len()).filter(|&i| owners[i].2 == games).collect();
             let states: Vec<State> = chosen.iter().map(|&i| roots[i].clone()).collect();
-            let totals = tools.play_out(&states, games, seed.nth(games), &budget.stop)?;
+            let totals = tools.play_out(&states, games, seed.nth(games), stop)?;
             for (&i, total) in chosen.iter().zip(&totals) {
                 let (row, column, _) = owners[i];
-                self.moves[row].1[column].add(total, tools.role);
+                let points = total.points[tools.role.0 as usize];
+                self.table.add_playouts(row, column, total.playouts, points);
             }
         }
         Ok(())
-    }
-
-    fn worths(&self, seed: Seed) -> Vec<Worth> {
-        let mut rng = seed.child("ties").rng();
-        let mut drawn: Vec<(Worth, u64)> = self
-            .moves
-            .iter()
-            .map(|(mv, row)| (self.worth(*mv, row), rng.bits()))
-            .collect();
-        drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-        drawn.into_iter().map(|(worth, _)| worth).collect()
-    }
-
-    fn worth(&self, mv: MoveId, row: &[Cell]) -> Worth {
-        let (mut mean, mut variance, mut visits) = (0.0, 0.0, 0);
-        for (cell, weight) in row.iter().zip(&self.weights) {
-            if cell.playouts == 0 {
-                continue;
-            }
-            let n = cell.playouts as f64;
-            let m = cell.points as f64 / n;
-            mean += weight * m;
-            variance += (weight * widest(m, n)).powi(2);
-            visits += cell.playouts;
-        }
-        Worth {
-            mv,
-            mean,
-            stderr: variance.sqrt(),
-            visits,
-        }
-    }
-}
-
-impl Cell {
-    fn add(&mut self, total: &RootTotals, role: RoleId) {
-        self.playouts += total.playouts;
-        self.points += total.points[role.0 as usize];
     }
 }
 

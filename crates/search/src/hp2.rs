@@ -18,12 +18,13 @@ use crate::Tools;
 use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::flat::{Guess, repeats};
-use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
+use crate::minds::{InnerOptions, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
-use crate::tally::{Sample, Tallies, to_a_millionth};
+use crate::value_table::{Sample, ValueTable, to_a_millionth};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, by_word};
 use rustc_hash::FxHashMap;
 use std::str::FromStr;
@@ -160,33 +161,34 @@ impl HyperPlayII {
             .iter()
             .map(|r| self.atlas.node(r.node).legal.get(me).map_or(&[][..], |l| l))
             .collect();
-        let mut tallies = Tallies::new(roots.iter().map(|r| r.weight).collect(), &legal)?;
+        let mut table =
+            ValueTable::new(roots.iter().map(|r| r.weight).collect(), &legal).ok_or_else(|| Fault::no_move(None))?;
         let mut rng = seed.child("simulations").rng();
         self.minds.stop = budget.stop.clone();
-        if tallies.n_moves() > 1 {
-            self.sample(&mut tallies, roots, &mut rng, seed, budget)?;
+        if table.n_moves() > 1 {
+            self.sample(&mut table, roots, &mut rng, seed, budget)?;
         }
-        let mut ranking = tallies.ranking(seed);
+        let mut ranking = table.ranking(seed);
         if !budget.stop.is_raised() {
-            self.order_by_knowledge(&tallies, roots, &mut ranking)?;
+            self.order_by_knowledge(&table, roots, &mut ranking)?;
         }
-        Ok(decision(&self.believer.tools, tallies.worths(&ranking)))
+        Ok(decision(&self.believer.tools, table.worths(&ranking)))
     }
 
     fn sample(
         &mut self,
-        tallies: &mut Tallies,
+        table: &mut ValueTable,
         roots: &[Root],
         rng: &mut Rng,
         seed: game::Seed,
         budget: &Budget,
     ) -> Result<(), Fault> {
-        let moves = tallies.moves().to_vec();
+        let moves = table.moves().to_vec();
         let playouts = self.options.playouts.saturating_mul(repeats(self.models, roots.len()));
         let pruning = self.options.inner.pruning;
         if pruning.cut_on_win || pruning.on_depth {
             let mut order = seed.child("order").rng();
-            return sample_with_pruning(tallies, playouts, pruning, &mut order, |mv, model, left| {
+            return sample_with_pruning(table, playouts, pruning, &mut order, |mv, model, left| {
                 self.simulate(&roots[model], moves[mv], left, rng)
             });
         }
@@ -202,19 +204,19 @@ impl HyperPlayII {
                 for (model, root) in roots.iter().enumerate() {
                     for &mv in &left {
                         if budget.stop.is_raised() {
-                            tallies.keep_complete();
+                            table.keep_complete();
                             return Ok(());
                         }
-                        if tallies.is_legal(mv, model) {
+                        if table.is_legal(mv, model) {
                             let sample = self.simulate(root, moves[mv], u64::MAX, rng)?;
                             if !budget.stop.is_raised() {
-                                tallies.add(mv, model, sample, pruning.discount);
+                                table.add(mv, model, sample, pruning.discount);
                             }
                         }
                     }
                 }
             }
-            let ranking = tallies.ranking(seed);
+            let ranking = table.ranking(seed);
             left = ranking.into_iter().filter(|mv| left.contains(mv)).collect();
             left.truncate(left.len().div_ceil(2));
         }
@@ -235,7 +237,7 @@ impl HyperPlayII {
         let mut at = root.node;
         let mut rounds = 0;
         while !self.atlas.node(at).over {
-            if rounds >= most.min(MAX_ROUNDS) {
+            if rounds >= most.min(THINKING_ROUNDS as u64) {
                 return Ok(Sample { points: 0, rounds });
             }
             let forced = (rounds == 0).then_some(first);
@@ -250,17 +252,17 @@ impl HyperPlayII {
     }
 
     /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
-    fn order_by_knowledge(&mut self, tallies: &Tallies, roots: &[Root], ranking: &mut [usize]) -> Result<(), Fault> {
-        let best = tallies.value(ranking[0]);
-        let error = tallies.stderr(ranking[0]);
-        let is_tied = |mv: usize| best - tallies.value(mv) <= 1e-6 + error.max(tallies.stderr(mv));
+    fn order_by_knowledge(&mut self, table: &ValueTable, roots: &[Root], ranking: &mut [usize]) -> Result<(), Fault> {
+        let best = table.value(ranking[0]);
+        let error = table.stderr(ranking[0]);
+        let is_tied = |mv: usize| best - table.value(mv) <= 1e-6 + error.max(table.stderr(mv));
         let tied = ranking.iter().take_while(|&&mv| is_tied(mv)).count();
         if tied < 2 || self.options.inner.pruning.cut_on_win || !self.options.cache {
             return Ok(());
         }
         let mut doubts: Vec<(f64, usize)> = Vec::with_capacity(tied);
         for &mv in &ranking[..tied] {
-            doubts.push((self.doubt_after(tallies.moves()[mv], roots)?, mv));
+            doubts.push((self.doubt_after(table.moves()[mv], roots)?, mv));
             if self.minds.stop.is_raised() {
                 return Ok(());
             }

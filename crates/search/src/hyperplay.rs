@@ -16,6 +16,7 @@ use crate::Tools;
 use crate::believer::Believer;
 use crate::flat::{Guess, Plan, repeats, weigh};
 use crate::perfect::{Insight, Worth, decision};
+use crate::value_table::{best_first, by_mean};
 use belief::{BeliefError, OpponentModel, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 use rustc_hash::FxHashMap;
@@ -162,13 +163,10 @@ fn average(
 }
 
 fn ranked(sums: BTreeMap<MoveId, Worth>, total: f64, seed: Seed) -> Vec<Worth> {
-    let mut rng = seed.child("ties").rng();
     let finish = |sum: Worth| Worth {
         mean: sum.mean / total,
         stderr: sum.stderr.sqrt() / total,
         ..sum
     };
-    let mut drawn: Vec<(Worth, u64)> = sums.into_values().map(|sum| (finish(sum), rng.bits())).collect();
-    drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-    drawn.into_iter().map(|(worth, _)| worth).collect()
+    best_first(sums.into_values().map(finish), &mut seed.child("ties").rng(), by_mean)
 }

@@ -22,6 +22,7 @@ use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told, by_word};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -249,8 +250,6 @@ pub struct IsMcts {
 
 /// Simulations for a move where neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 10_000;
-/// Rounds after which a rollout is given up; a random one then finishes it.
-const MAX_ROUNDS: usize = 1_000;
 /// Roots drawn at a time.
 const DECK: usize = 64;
 /// Share of uniform exploration where choices are mixed.
@@ -416,7 +415,7 @@ impl IsMcts {
     fn play_on(&mut self, leaf: NodeId, mut minds: Everyone, rng: &mut Rng) -> Result<NodeId, Fault> {
         let mut at = leaf;
         let Some(inner) = &mut self.minds else { return Ok(at) };
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.atlas.node(at).over {
                 break;
             }

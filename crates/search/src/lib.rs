@@ -34,10 +34,10 @@ mod plain;
 mod policy;
 mod pruning;
 mod tabular;
-mod tally;
 mod tools;
 mod tree;
 mod uct;
+mod value_table;
 mod views;
 
 pub use auto::Auto;

@@ -12,8 +12,9 @@ use crate::atlas::{Atlas, Edge, NodeId, Places};
 use crate::flat::{Guess, Plan, repeats, worths};
 use crate::perfect::Worth;
 use crate::pruning::{Pruning, prune_and_weigh};
-use crate::tally::{Sample, Tallies};
+use crate::value_table::{Sample, ValueTable};
 use crate::views::{Everyone, Last, ViewId, Views};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, Simulator, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -56,8 +57,6 @@ pub(crate) struct Minds {
     pub stop: StopFlag,
 }
 
-/// Rounds after which a simulation is given up.
-pub(crate) const MAX_ROUNDS: u64 = 1_000;
 /// States a bag may hold, unless more models are asked for.
 const BAG: usize = 256;
 /// Joint moves tried for one round of one bag; where there are more, so many are drawn.
@@ -194,21 +193,22 @@ impl Minds {
         if bag.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tallies = Tallies::new(bag.iter().map(|(_, w)| *w).collect(), &legal)?;
-        let moves = tallies.moves().to_vec();
+        let mut table =
+            ValueTable::new(bag.iter().map(|(_, w)| *w).collect(), &legal).ok_or_else(|| Fault::no_move(None))?;
+        let moves = table.moves().to_vec();
         let was = std::mem::replace(&mut self.options.levels, level - 1);
         for _ in 0..self.options.playouts * repeats(self.options.models, bag.len()) {
             for (model, &(node, _)) in bag.iter().enumerate() {
                 for (mv, &first) in moves.iter().enumerate().filter(|_| moves.len() > 1) {
-                    if tallies.is_legal(mv, model) {
+                    if table.is_legal(mv, model) {
                         let sample = self.simulate(tools, atlas, role, view, node, first, &mut rng)?;
-                        tallies.add(mv, model, sample, 1.0);
+                        table.add(mv, model, sample, 1.0);
                     }
                 }
             }
         }
         self.options.levels = was;
-        Ok(tallies.worths(&tallies.ranking(seed)))
+        Ok(table.worths(&table.ranking(seed)))
     }
 
     /// A game from a state on, begun with a move, in which the only role besides nature goes on at the present level.
@@ -226,7 +226,7 @@ impl Minds {
         let mut everyone = self.views.start();
         everyone[role] = view;
         let (mut at, mut rounds) = (from, 0);
-        while !atlas.node(at).over && rounds < MAX_ROUNDS {
+        while !atlas.node(at).over && rounds < THINKING_ROUNDS as u64 {
             let forced = (rounds == 0).then_some(first);
             at = self.play_round(tools, atlas, at, &mut everyone, forced, rng)?;
             rounds += 1;

@@ -18,8 +18,10 @@ use crate::Tools;
 use crate::matrix;
 use crate::perfect::{Insight, Worth, unknown};
 use crate::tree::{NodeId, Open, Picks, Stage, Tree};
+use crate::value_table::best_first;
 use game::{Budget, Fault, Seed, State};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// How minimax searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,9 +175,7 @@ impl Minimax {
         let role = dive.tools.role.0 as usize;
         let choices = self.graph.open(root).map(|open| open.moves(role)).unwrap_or_default();
         let mut rng = dive.seed.child("ties").rng();
-        let mut drawn: Vec<(u64, Worth)> = choices.iter().map(|c| (rng.bits(), unknown(c.mv))).collect();
-        drawn.sort_by_key(|(lot, _)| *lot);
-        drawn.into_iter().map(|(_, worth)| worth).collect()
+        best_first(choices.iter().map(|c| unknown(c.mv)), &mut rng, |_, _| Ordering::Equal)
     }
 
     /// Finds out whether two players share a constant sum, as far as random games tell.
@@ -288,14 +288,11 @@ impl Minimax {
             });
             found.unwrap_or(0)
         });
-        let mut order: Vec<(usize, u64)> = (0..values.len()).map(|at| (at, rng.bits())).collect();
-        order.sort_by(|&(a, lot_a), &(b, lot_b)| {
-            let first = |at: usize| Some(at) == drawn;
-            (first(b).cmp(&first(a)))
-                .then(values[b].total_cmp(&values[a]))
-                .then(lot_a.cmp(&lot_b))
+        let is_drawn = |at: &usize| Some(*at) == drawn;
+        let order = best_first(0..values.len(), &mut rng, |a, b| {
+            (is_drawn(b).cmp(&is_drawn(a))).then(values[*b].total_cmp(&values[*a]))
         });
-        let worth = |(at, _): (usize, u64)| Worth {
+        let worth = |at: usize| Worth {
             mv: open.moves(role)[at].mv,
             mean: values[at].clamp(0.0, 100.0),
             stderr: 0.0,

@@ -13,6 +13,8 @@
 
 use crate::Tools;
 use crate::perfect::{Insight, Worth, widest};
+use crate::value_table::{best_first, by_mean};
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, State};
 use rustc_hash::FxHashMap;
 
@@ -36,8 +38,6 @@ impl Default for NestedOptions {
 
 /// Playouts for each move, where neither a number nor a time is given.
 const USUAL_PLAYOUTS: u64 = 4;
-/// Rounds after which a playout of a game that does not end is given up.
-const MAX_ROUNDS: usize = 20_000;
 /// Moves of a line that is remembered, at most.
 const MAX_LINE: usize = 10_000;
 
@@ -111,7 +111,7 @@ impl Insight for Nested {
                 sum.add_known(points);
             }
         }
-        Ok(ranked(&sums, alone, &mut rng))
+        Ok(best_first(sums.iter().map(|sum| sum.worth(alone)), &mut rng, by_mean))
     }
 
     fn name(&self) -> &'static str {
@@ -157,12 +157,6 @@ impl Sum {
             visits: self.n,
         }
     }
-}
-
-fn ranked(sums: &[Sum], alone: bool, rng: &mut Rng) -> Vec<Worth> {
-    let mut drawn: Vec<(Worth, u64)> = sums.iter().map(|sum| (sum.worth(alone), rng.bits())).collect();
-    drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-    drawn.into_iter().map(|(worth, _)| worth).collect()
 }
 
 /// A playout at work.
@@ -236,7 +230,7 @@ impl Dive<'_> {
         let role = self.tools.role;
         let mut made: Vec<(State, MoveId)> = Vec::new();
         let mut best: Option<Played> = None;
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..PLAYOUT_ROUNDS {
             if self.tools.sim.terminal(&state)? {
                 let points = f64::from(self.tools.sim.goal(&state, role)?.points());
                 return Ok(Some(Played { points, line: made }));

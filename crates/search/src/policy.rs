@@ -6,6 +6,7 @@
 use crate::Tools;
 use crate::flat::{Guess, Plan, worths};
 use belief::OpponentModel;
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Budget, Fault, MoveId, RoleId, RootTotals, Seed, Simulator, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -92,9 +93,6 @@ impl OpponentModel for McOpponents {
     }
 }
 
-/// Rounds after which a playout is given up.
-const MAX_ROUNDS: usize = 20_000;
-
 /// Playouts in which we and nature move at random and the others by a model.
 pub(crate) fn play_by_policy(
     sim: &mut dyn Simulator,
@@ -137,7 +135,7 @@ fn play(
     let mut state = root.clone();
     let (mut legal, mut chances) = (Vec::new(), Vec::new());
     totals.playouts += 1;
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..PLAYOUT_ROUNDS {
         if sim.terminal(&state)? {
             for (role, points) in totals.points.iter_mut().enumerate() {
                 *points += u64::from(sim.goal(&state, RoleId(role as u16))?.points());

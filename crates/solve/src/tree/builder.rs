@@ -5,8 +5,8 @@ use game::{MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Rounds after which a game is taken not to end. Walks over the tree are as deep as it is.
-const MAX_ROUNDS: u32 = 2_000;
+/// Rounds after which a game is taken not to end. Walks over the tree recurse this deep.
+const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
 
 /// Where a history ends. Moves of nature that lead to the same state and the same views are one: nothing that comes after
 /// depends on which of them it was.
