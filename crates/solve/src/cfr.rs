@@ -3,6 +3,7 @@
 //! Unlike in the paper, the players take turns within an iteration, as has become usual and as OpenSpiel does.
 
 use crate::sweep::Rule;
+use game::regret::RegretRule;
 
 /// The plain rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,10 +11,12 @@ pub struct Cfr;
 
 impl Rule for Cfr {
     fn begin(&mut self, _iteration: u64) {}
+}
 
+impl RegretRule for Cfr {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        before + now
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        before + (gain - value)
     }
 
     fn weight(&self) -> f64 {

@@ -2,6 +2,7 @@
 //! an action that turns out well is taken up at once; the average strategy weighs iteration t by t.
 
 use crate::sweep::Rule;
+use game::regret::RegretRule;
 
 /// The rule of CFR+.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,10 +14,12 @@ impl Rule for CfrPlus {
     fn begin(&mut self, iteration: u64) {
         self.weight = iteration as f64;
     }
+}
 
+impl RegretRule for CfrPlus {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        (before + now).max(0.0)
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        (before + (gain - value)).max(0.0)
     }
 
     fn weight(&self) -> f64 {

@@ -4,6 +4,7 @@
 //! of strategies by (t / (t + 1))^γ, which is the same as weighing iteration t by t^γ.
 
 use crate::sweep::Rule;
+use game::regret::RegretRule;
 
 /// The rule of discounted CFR with its three exponents.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +53,12 @@ impl Rule for Discounted {
         (self.positive, self.negative) = (factor(self.alpha), factor(self.beta));
         self.weight = (iteration as f64).powf(self.gamma);
     }
+}
 
+impl RegretRule for Discounted {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        before * if before > 0.0 { self.positive } else { self.negative } + now
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        before * if before > 0.0 { self.positive } else { self.negative } + (gain - value)
     }
 
     fn weight(&self) -> f64 {

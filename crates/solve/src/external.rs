@@ -5,11 +5,12 @@
 //! The others' strategies are averaged where they are met, which is with their own reach, as it should be. With more than two
 //! players each would be met several times in an iteration; only those who sit after the player count then, as in OpenSpiel.
 
-use crate::form::{Policy, normalise};
+use crate::form::Policy;
 use crate::sampling::Sums;
 use crate::solver::Solver;
 use crate::tree::{Infoset, Node, Tree};
 use game::Seed;
+use game::regret::normalise;
 
 /// External sampling.
 pub struct External<'a> {

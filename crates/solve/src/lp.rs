@@ -21,12 +21,13 @@
 //! simplex method of the crate `microlp` took 35 times as long on Leduc poker, was off by 5e-7 points there, and finds
 //! the plan of one role only; HiGHS needs a C++ compiler and CMake.
 
-use crate::form::{Form, Policy, normalise};
+use crate::form::{Form, Policy};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultInfo, DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
 };
 use game::StopFlag;
+use game::regret::normalise;
 use std::fmt;
 
 /// An equilibrium as far as floating point carries: [`Form::nash_conv`] tells how far that is.

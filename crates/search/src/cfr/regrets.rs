@@ -5,6 +5,7 @@
 
 use super::subgame::{Infoset, Rows, Subgame};
 use game::StopFlag;
+use game::regret::{RegretRule, update_infoset};
 
 /// What an equilibrium search found: policies by sequence.
 pub(crate) struct Solution {
@@ -26,6 +27,31 @@ pub(crate) struct Plan<'a> {
     /// What to begin with, by sequence; uniform if nothing is known.
     pub prior: Option<&'a [f64]>,
     pub stop: &'a StopFlag,
+}
+
+/// The rule of CFR+.
+///
+/// It is the solver's rule with operations in another order. The order decides the last bit of a policy, and so now and
+/// then which move a seed draws: records of matches depend on it.
+#[derive(Clone, Copy)]
+struct SubgamePlus {
+    weight: f64,
+}
+
+impl RegretRule for SubgamePlus {
+    #[inline]
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        (before + gain - value).max(0.0)
+    }
+
+    fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    #[inline]
+    fn normalise(policy: &mut [f64]) {
+        normalise(policy);
+    }
 }
 
 struct Regrets<'a> {
@@ -50,8 +76,9 @@ pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &Plan<'_>) -> Option<S
         if (rows.weight.len() > 2_000 || iteration % 16 == 0) && plan.stop.is_raised() {
             return None;
         }
+        let weight = iteration as f64;
         for player in 0..regrets.n_players {
-            regrets.update(player, iteration as f64);
+            regrets.update(player, SubgamePlus { weight });
         }
         if iteration == plan.keep {
             assumed.clone_from(&regrets.policy);
@@ -126,22 +153,19 @@ impl<'a> Regrets<'a> {
         }
     }
 
-    fn update(&mut self, player: usize, weight: f64) {
+    fn update(&mut self, player: usize, rule: SubgamePlus) {
         let (n, rows) = (self.n_players, self.rows);
         self.gains(player, |row| rows.worth[row * n + player]);
         for set in self.own[player].iter().rev() {
             let range = set.sequences();
-            let gain = &self.gain[range.clone()];
-            let policy = &mut self.policy[range.clone()];
-            let value: f64 = gain.iter().zip(&*policy).map(|(g, p)| g * p).sum();
-            let totals = self.total[range.clone()].iter_mut().zip(&self.reach[range.clone()]);
-            totals.for_each(|(total, reach)| *total += weight * reach);
-            let regrets = self.regret[range].iter_mut().zip(gain).zip(policy.iter_mut());
-            for ((regret, gain), policy) in regrets {
-                *regret = (*regret + gain - value).max(0.0);
-                *policy = *regret;
-            }
-            normalise(policy);
+            let value = update_infoset(
+                &rule,
+                &self.gain[range.clone()],
+                &self.reach[range.clone()],
+                &mut self.total[range.clone()],
+                &mut self.regret[range.clone()],
+                &mut self.policy[range],
+            );
             self.gain[set.parent as usize] += value;
         }
         self.spread(player);
@@ -185,7 +209,7 @@ impl<'a> Regrets<'a> {
     }
 }
 
-/// Makes numbers that are not negative sum to 1; equal, if all are 0.
+/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see [`SubgamePlus`].
 pub(crate) fn normalise(numbers: &mut [f64]) {
     let total: f64 = numbers.iter().sum();
     if total > 0.0 {
