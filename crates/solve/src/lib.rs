@@ -28,7 +28,6 @@ mod form;
 mod lp;
 mod outcome;
 mod sampling;
-mod shared_sweep;
 mod solver;
 mod sweep;
 mod threads;

@@ -6,8 +6,7 @@ use crate::discounted::Discounted;
 use crate::external::External;
 use crate::form::{Form, Policy};
 use crate::outcome::Outcome;
-use crate::shared_sweep::SharedSweep;
-use crate::sweep::{Rule, Sweep};
+use crate::sweep::Sweep;
 use game::Seed;
 use std::str::FromStr;
 
@@ -66,21 +65,13 @@ impl Algorithm {
     /// A solver that has not begun. Only those that sample use the seed.
     pub fn solver<'a>(self, form: &'a Form<'a>, seed: Seed) -> Box<dyn Solver + 'a> {
         match self {
-            Algorithm::Cfr => sweep(form, Cfr),
-            Algorithm::CfrPlus => sweep(form, CfrPlus::default()),
-            Algorithm::Linear => sweep(form, Discounted::linear()),
-            Algorithm::Discounted => sweep(form, Discounted::default()),
+            Algorithm::Cfr => Box::new(Sweep::new(form, Cfr)),
+            Algorithm::CfrPlus => Box::new(Sweep::new(form, CfrPlus::default())),
+            Algorithm::Linear => Box::new(Sweep::new(form, Discounted::linear())),
+            Algorithm::Discounted => Box::new(Sweep::new(form, Discounted::default())),
             Algorithm::External => Box::new(External::new(form.tree(), seed)),
             Algorithm::Outcome => Box::new(Outcome::new(form.tree(), seed)),
         }
-    }
-}
-
-/// On one thread or on several: the same to the bit.
-fn sweep<'a, R: Rule + 'a>(form: &'a Form<'a>, rule: R) -> Box<dyn Solver + 'a> {
-    match form.n_threads() {
-        1 => Box::new(Sweep::new(form, rule)),
-        threads => Box::new(SharedSweep::new(form, rule, threads)),
     }
 }
 
