@@ -119,6 +119,9 @@ impl Playing<'_> {
             done += now;
             pass += 1;
         }
+        if self.budget.stop.is_raised() {
+            self.table.keep_complete();
+        }
         Ok(())
     }
 
@@ -185,4 +188,92 @@ fn successors(tools: &mut Tools, state: &State, mv: MoveId, n: u64, rng: &mut Rn
         states.push(next);
     }
     Ok(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::{Meter, Playouts, RootTotals, StopFlag};
+
+    /// Playouts that are worth what a list says, root by root. The clock runs out where the list ends.
+    struct Scripted {
+        points: Vec<u64>,
+        stop: StopFlag,
+    }
+
+    impl Playouts for Scripted {
+        fn playouts(
+            &mut self,
+            roots: &[State],
+            per_root: u64,
+            _: Seed,
+            _: &StopFlag,
+        ) -> Result<Vec<RootTotals>, Fault> {
+            self.stop.raise();
+            let played = self.points.iter().map(|points| RootTotals {
+                playouts: per_root,
+                stuck: 0,
+                points: vec![points * per_root],
+            });
+            let unplayed = RootTotals {
+                points: vec![0],
+                ..RootTotals::default()
+            };
+            Ok(played.chain(std::iter::repeat(unplayed)).take(roots.len()).collect())
+        }
+
+        fn meter(&self) -> Meter {
+            Meter::default()
+        }
+    }
+
+    /// One role with two moves; any move ends the game.
+    const TWO_MOVES: &str = "
+        (role r) (legal r left) (legal r right) (init start)
+        (<= (next over) (does r ?m)) (<= terminal (true over)) (goal r 0)";
+
+    fn weigh_until_the_clock_runs_out(weights: &[f64], points: Vec<u64>) -> Vec<(String, f64, u64)> {
+        let rules = gdl::read(TWO_MOVES, &gdl::Options::default()).rules;
+        let stop = StopFlag::default();
+        let mut tools = Tools {
+            sim: Box::new(ground::Reference::new(&rules).unwrap()),
+            batch: None,
+            playouts: Some(Box::new(Scripted {
+                points,
+                stop: stop.clone(),
+            })),
+            others: None,
+            role: RoleId(0),
+            seed: Seed(1),
+        };
+        let state = tools.sim.initial().unwrap();
+        let guess = |&weight: &f64| Guess {
+            state: state.clone(),
+            weight,
+        };
+        let guesses: Vec<Guess> = weights.iter().map(guess).collect();
+        let plan = Plan {
+            playouts: 100,
+            seed: Seed(1),
+        };
+        let decision = weigh(&mut tools, &guesses, plan, &Budget::timed(stop)).unwrap();
+        let candidates = decision.candidates.into_iter();
+        candidates.map(|c| (c.mv, c.mean, c.visits)).collect()
+    }
+
+    /// Cells are played move by move, model by model.
+    #[test]
+    fn cells_that_were_not_reached_in_time_are_not_losses() {
+        let found = weigh_until_the_clock_runs_out(&[0.5, 0.5], vec![40, 40, 60]);
+        assert_eq!(found, [("right".to_owned(), 60.0, 1), ("left".to_owned(), 40.0, 2)]);
+        // All cells were played: nothing is left out.
+        let found = weigh_until_the_clock_runs_out(&[0.5, 0.5], vec![40, 40, 60, 0]);
+        assert_eq!(found, [("left".to_owned(), 40.0, 2), ("right".to_owned(), 30.0, 2)]);
+    }
+
+    #[test]
+    fn moves_that_were_not_reached_at_all_come_last() {
+        let found = weigh_until_the_clock_runs_out(&[0.25, 0.75], vec![40]);
+        assert_eq!(found, [("left".to_owned(), 40.0, 1), ("right".to_owned(), 0.0, 0)]);
+    }
 }

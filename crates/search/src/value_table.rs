@@ -118,7 +118,7 @@ impl ValueTable {
         let complete =
             |model: usize| (0..self.n_moves()).all(|mv| self.row(mv)[model].n > 0 || !self.is_legal(mv, model));
         let keep: Vec<bool> = (0..self.n_models()).map(complete).collect();
-        if keep.iter().any(|&k| k) {
+        if keep.contains(&true) && keep.contains(&false) {
             let kept = self.weights.iter().zip(&keep).map(|(w, &k)| if k { *w } else { 0.0 });
             let total: f64 = kept.clone().sum();
             self.weights = kept.map(|w| w / total).collect();
@@ -132,7 +132,19 @@ impl ValueTable {
 
     fn expect(&self, mv: usize, of: impl Fn(&Cell) -> f64) -> f64 {
         let cells = self.row(mv).iter().zip(&self.weights).filter(|(cell, _)| cell.n > 0);
-        cells.map(|(cell, weight)| weight * of(cell) / cell.n as f64).sum()
+        let sum: f64 = cells.map(|(cell, weight)| weight * of(cell) / cell.n as f64).sum();
+        sum / self.known_share(mv)
+    }
+
+    /// The weight of the models in which the value of a move is known: it was tried there, or it is illegal. Less than 1 only
+    /// if time ran out, or for moves that were not tried at all, whose share is taken as 1.
+    fn known_share(&self, mv: usize) -> f64 {
+        if self.visits(mv) == 0 {
+            return 1.0;
+        }
+        let unknown = self.row(mv).iter().zip(&self.weights);
+        let unknown = unknown.filter(|(cell, _)| cell.legal && cell.n == 0);
+        1.0 - unknown.map(|(_, weight)| weight).fold(0.0, |sum, weight| sum + weight)
     }
 
     fn visits(&self, mv: usize) -> u64 {
@@ -193,10 +205,11 @@ impl ValueTable {
             mean += weight * m;
             variance += (weight * widest(m, n)).powi(2);
         }
+        let share = self.known_share(mv);
         Worth {
             mv: self.moves[mv],
-            mean,
-            stderr: variance.sqrt(),
+            mean: mean / share,
+            stderr: variance.sqrt() / share,
             visits: self.visits(mv),
         }
     }
@@ -251,6 +264,17 @@ mod tests {
             firsts[order[0].0] += 1;
         }
         assert!(firsts[1] > 100 && firsts[2] > 100, "{firsts:?}");
+    }
+
+    #[test]
+    fn without_a_complete_model_moves_are_valued_where_they_were_tried() {
+        let legal = [[MoveId(0), MoveId(1)]; 2];
+        let mut table = ValueTable::new(vec![0.75, 0.25], &legal).unwrap();
+        table.add_playouts(0, 1, 2, 160);
+        table.add_playouts(1, 0, 2, 120);
+        table.keep_complete();
+        let means = table.worths_by_mean(Seed(0)).into_iter().map(|w| w.mean);
+        assert_eq!(means.collect::<Vec<_>>(), [80.0, 60.0]);
     }
 
     #[test]
