@@ -279,7 +279,12 @@ fn what_was_not_told_constrains_neither_the_truth_nor_the_samplers() {
         ..Options::default()
     };
     let mut tested = 0;
-    for spec in ["monty-hall", "kuhn-poker", "leduc-poker", "krieg-tictactoe:size=3,line=3"] {
+    for spec in [
+        "monty-hall",
+        "kuhn-poker",
+        "leduc-poker",
+        "krieg-tictactoe:size=3,line=3",
+    ] {
         let compiled = game(spec);
         let mut sim = Scalar::new(&compiled);
         let played = play(&mut sim, &mut Seed(5).child(spec).rng(), 3);
@@ -288,7 +293,10 @@ fn what_was_not_told_constrains_neither_the_truth_nor_the_samplers() {
         for view in views_with_gaps(&whole) {
             let set = enumerate(&mut sim, RoleId(0), &view, Now::Playing, None, &plenty()).unwrap();
             let places = set.places();
-            assert!(told.histories.iter().all(|h| places.contains_key(&h.joints[..])), "{spec}");
+            assert!(
+                told.histories.iter().all(|h| places.contains_key(&h.joints[..])),
+                "{spec}"
+            );
             let truth = set.states();
             for kind in SamplerKind::ALL {
                 let sampler = believe(&compiled, kind, &options, RoleId(0), Seed(3), &view);

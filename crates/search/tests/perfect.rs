@@ -89,11 +89,13 @@ fn tictactoe_is_a_draw_whatever_the_first_move() {
     for candidate in &decision.candidates {
         assert!((candidate.mean - 50.0).abs() < 1e-3, "{decision:?}");
     }
-    let proved = table.ask(0, 1, uct(100_000), &[]);
-    assert!(
-        proved.candidates.iter().all(|c| c.mean <= 50.0 || c.visits < 100_000),
-        "{proved:?}"
-    );
+    // Tree search approaches the value, for every move that it visits often.
+    let searched = table.ask(0, 1, uct(100_000), &[]);
+    assert_eq!(searched.candidates.len(), 9);
+    for candidate in &searched.candidates {
+        assert!(candidate.visits > 1_000, "{searched:?}");
+        assert!((candidate.mean - 50.0).abs() < 3.0, "{searched:?}");
+    }
 }
 
 /// Whoever is to move after these moves wins with exactly these, within so many rounds.
@@ -175,7 +177,9 @@ fn uct_survives_simultaneous_moves() {
         decision.candidates.iter().all(|c| (c.mean - 50.0).abs() < 5.0),
         "{decision:?}"
     );
-    Table::opened("goofspiel").ask(1, 1, uct(3_000), &[]);
+    // The same in a game of several rounds, whose value is 50 as well.
+    let decision = Table::opened("goofspiel").ask(1, 1, uct(3_000), &[]);
+    assert!((decision.candidates[0].mean - 50.0).abs() < 10.0, "{decision:?}");
 }
 
 /// Three players and chance: each in turn takes the coin or throws it; who throws heads has 60, the others 20.
