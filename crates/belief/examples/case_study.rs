@@ -164,7 +164,7 @@ fn run(compiled: &Compiled, games: &[View], kind: SamplerKind, options: &Options
 }
 
 impl Figures {
-    fn add(&mut self, round: usize, report: &surmise_belief::Report) {
+    fn add(&mut self, round: usize, report: &surmise_belief::BeliefReport) {
         if self.rounds.len() <= round {
             self.rounds.resize(round + 1, (0, 0, 0.0, 0));
         }

@@ -10,10 +10,10 @@
 //! visit tries all children against the percepts at once, which lanes do in one pass. A game that meets a dead end is begun
 //! again from the start, not continued one step back: only then is the weight right. Games are begun in waves.
 
-use crate::driver::Engine;
-use crate::graph::{Graph, NodeId};
+use crate::driver::SamplingMethod;
+use crate::graph::{TrialGraph, TrialNodeId};
 use crate::work::{Clue, Work};
-use crate::{FirstTries, Model, Options, Report, SamplerKind};
+use crate::{BeliefReport, FirstTries, Model, Options, SamplerKind};
 use game::{Fault, Rng, Seed, State};
 
 pub(crate) struct Cached {
@@ -21,8 +21,8 @@ pub(crate) struct Cached {
     attempts: u64,
     seed: Seed,
     again: u32,
-    graph: Graph,
-    root: NodeId,
+    graph: TrialGraph,
+    root: TrialNodeId,
     start: State,
     found: Vec<Draw>,
     first_tries: Vec<FirstTries>,
@@ -32,8 +32,8 @@ pub(crate) struct Cached {
 #[derive(Clone, Debug)]
 struct Draw {
     /// Nodes and candidates taken.
-    path: Vec<(NodeId, usize)>,
-    at: NodeId,
+    path: Vec<(TrialNodeId, usize)>,
+    at: TrialNodeId,
     log_weight: f64,
     rng: Rng,
 }
@@ -50,7 +50,7 @@ impl Cached {
             attempts: options.attempts,
             seed: seed.child("cached"),
             again: 0,
-            graph: Graph::default(),
+            graph: TrialGraph::default(),
             root: 0,
             start: State::default(),
             found: Vec::new(),
@@ -60,12 +60,12 @@ impl Cached {
 
     /// Moves draws on by a round; those at a dead end are gone, and the dead end is known.
     fn step(&mut self, work: &mut Work, clue: &Clue, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
-        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        let nodes: Vec<TrialNodeId> = draws.iter().map(|draw| draw.at).collect();
         self.graph.open(work, clue, &nodes)?;
         work.touches += self.graph.try_whole(work, clue, &nodes)? as u64;
         let mut left = Vec::with_capacity(draws.len());
         for mut draw in draws {
-            let live: Vec<(usize, NodeId)> = self.graph.live(draw.at).collect();
+            let live: Vec<(usize, TrialNodeId)> = self.graph.live(draw.at).collect();
             if live.is_empty() {
                 self.graph.bury(draw.at);
                 continue;
@@ -82,7 +82,7 @@ impl Cached {
 
     /// Keeps the draws that agree with what is known about now.
     fn at_the_end(&mut self, work: &mut Work, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
-        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        let nodes: Vec<TrialNodeId> = draws.iter().map(|draw| draw.at).collect();
         self.graph.check_now(work, &nodes)?;
         let mut left = Vec::with_capacity(draws.len());
         for draw in draws {
@@ -125,12 +125,12 @@ impl Cached {
 
     /// Begins with an empty cache; a history's nodes are found again by playing it.
     fn empty_cache(&mut self) {
-        (self.graph, self.root) = Graph::new(&self.start);
+        (self.graph, self.root) = TrialGraph::new(&self.start);
         self.found.clear();
     }
 }
 
-impl Engine for Cached {
+impl SamplingMethod for Cached {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Cached
     }
@@ -205,5 +205,5 @@ impl Engine for Cached {
         &self.first_tries
     }
 
-    fn describe(&self, _report: &mut Report) {}
+    fn describe(&self, _report: &mut BeliefReport) {}
 }

@@ -5,13 +5,13 @@
 //! the own move. What is older stays, so that what is still known longest is given up last.
 
 use crate::work::{Clue, Level, Work};
-use crate::{Belief, BeliefError, FirstTries, Joint, Model, Now, OpponentModel, Options, Report, Sampler};
+use crate::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Options, Sampler};
 use crate::{SamplerKind, World};
 use game::{Budget, Fault, RoleId, State, StopFlag, View};
 use rustc_hash::FxHashSet;
 
 /// The part of a sampler that differs.
-pub(crate) trait Engine: Send {
+pub(crate) trait SamplingMethod: Send {
     fn kind(&self) -> SamplerKind;
 
     /// Starts again in the initial state, with different luck each time.
@@ -31,7 +31,7 @@ pub(crate) trait Engine: Send {
     fn may_do_better_again(&self) -> bool;
 
     /// Adds what only this engine knows.
-    fn describe(&self, _report: &mut Report) {}
+    fn describe(&self, _report: &mut BeliefReport) {}
 
     /// The whole posterior over states, if the engine has one.
     fn posterior(&self) -> Option<Vec<(State, f64)>> {
@@ -67,7 +67,7 @@ pub(crate) struct Driven<E> {
     belief: Belief,
 }
 
-impl<E: Engine> Driven<E> {
+impl<E: SamplingMethod> Driven<E> {
     pub(crate) fn new(engine: E, role: RoleId, options: &Options) -> Self {
         Driven {
             engine,
@@ -194,11 +194,11 @@ impl<E: Engine> Driven<E> {
         Err(BeliefError::Impossible { round: last })
     }
 
-    fn report(&self, models: &[Model], stopped: bool) -> Report {
+    fn report(&self, models: &[Model], stopped: bool) -> BeliefReport {
         let histories: FxHashSet<&[Joint]> = models.iter().map(|m| &m.history[..]).collect();
         let states: FxHashSet<&State> = models.iter().map(|m| &m.state).collect();
         let relaxed = self.clues.iter().enumerate();
-        let mut report = Report {
+        let mut report = BeliefReport {
             sampler: self.engine.kind(),
             rounds: self.clues.len(),
             live: models.len(),
@@ -213,7 +213,7 @@ impl<E: Engine> Driven<E> {
                 .collect(),
             rebuilt: self.rebuilt,
             stopped,
-            ..Report::default()
+            ..BeliefReport::default()
         };
         self.engine.describe(&mut report);
         report.exact &= report.relaxed.is_empty();
@@ -221,7 +221,7 @@ impl<E: Engine> Driven<E> {
     }
 }
 
-impl<E: Engine> Sampler for Driven<E> {
+impl<E: SamplingMethod> Sampler for Driven<E> {
     fn update(&mut self, world: &mut World<'_>, view: &View, now: Now, budget: &Budget) -> Result<(), BeliefError> {
         if usize::from(self.role.0) >= world.sim.roles().len() {
             return Err(BeliefError::UnknownRole(self.role));

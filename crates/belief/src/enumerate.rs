@@ -90,7 +90,7 @@ pub fn enumerate(
         return Err(EnumerateError::Belief(BeliefError::UnknownRole(role)));
     }
     let start = sim.initial()?;
-    let mut search = Search {
+    let mut search = Enumeration {
         sim,
         role,
         view,
@@ -108,7 +108,7 @@ pub fn enumerate(
     Ok(InformationSet { histories })
 }
 
-struct Search<'a> {
+struct Enumeration<'a> {
     sim: &'a mut dyn Simulator,
     role: RoleId,
     view: &'a View,
@@ -120,7 +120,7 @@ struct Search<'a> {
     found: Vec<History>,
 }
 
-impl Search<'_> {
+impl Enumeration<'_> {
     fn descend(&mut self, state: &State, probability: f64) -> Result<(), EnumerateError> {
         let terminal = self.sim.terminal(state)?;
         let Some(round) = self.view.rounds.get(self.path.len()) else {

@@ -42,4 +42,4 @@ mod work;
 
 pub use enumerate::{EnumerateError, History, InformationSet, enumerate};
 pub use options::{Options, Remedy, SamplerKind, Weights, make};
-pub use types::{Belief, BeliefError, FirstTries, Joint, Model, Now, OpponentModel, Report, Sampler, World};
+pub use types::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Sampler, World};

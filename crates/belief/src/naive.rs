@@ -8,7 +8,7 @@
 //! Differences: games are begun in waves, so that lanes can carry them; each has its own stream of luck, so the waves do not
 //! matter. Games are given up after a number of attempts.
 
-use crate::driver::Engine;
+use crate::driver::SamplingMethod;
 use crate::work::{Clue, Work};
 use crate::{FirstTries, Joint, Model, Options, SamplerKind};
 use game::{Fault, Rng, Seed, State};
@@ -48,8 +48,8 @@ impl Naive {
         first: u64,
         tries: &mut [FirstTries],
     ) -> Result<Vec<Model>, Fault> {
-        let mut games: Vec<Game> = (first..first + WAVE)
-            .map(|n| Game::new(&self.start, seed.nth(n).rng()))
+        let mut games: Vec<Attempt> = (first..first + WAVE)
+            .map(|n| Attempt::new(&self.start, seed.nth(n).rng()))
             .collect();
         for (clue, tries) in clues.iter().zip(tries) {
             games = step(work, games, clue, tries)?;
@@ -61,25 +61,25 @@ impl Naive {
     }
 }
 
-struct Game {
+struct Attempt {
     model: Model,
     rng: Rng,
 }
 
-impl Game {
-    fn new(start: &State, rng: Rng) -> Game {
+impl Attempt {
+    fn new(start: &State, rng: Rng) -> Attempt {
         let model = Model {
             history: Vec::new(),
             state: start.clone(),
             log_choice: 0.0,
             weight: 1.0,
         };
-        Game { model, rng }
+        Attempt { model, rng }
     }
 }
 
 /// Moves every game on; those that do not show what was seen are gone.
-fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTries) -> Result<Vec<Game>, Fault> {
+fn step(work: &mut Work, mut games: Vec<Attempt>, clue: &Clue, tries: &mut FirstTries) -> Result<Vec<Attempt>, Fault> {
     let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
     let fans = work.fans(&states, clue)?;
     drop(states);
@@ -111,7 +111,7 @@ fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTri
     Ok(left)
 }
 
-impl Engine for Naive {
+impl SamplingMethod for Naive {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Naive
     }
@@ -120,7 +120,7 @@ impl Engine for Naive {
         self.start = start.clone();
         self.again = again;
         self.first_tries.clear();
-        self.found = vec![Game::new(start, self.seed.rng()).model; self.n_models];
+        self.found = vec![Attempt::new(start, self.seed.rng()).model; self.n_models];
     }
 
     fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
@@ -168,7 +168,7 @@ impl Naive {
         let games = self.found.iter().enumerate();
         let games = games
             .filter(|(_, m)| m.history.len() + 1 == clues.len())
-            .map(|(n, model)| Game {
+            .map(|(n, model)| Attempt {
                 model: model.clone(),
                 rng: seed.child("on").nth(n as u64).rng(),
             });

@@ -104,7 +104,7 @@ pub struct Belief {
     /// Models that explain the view.
     pub models: Vec<Model>,
     /// What the belief says about itself.
-    pub report: Report,
+    pub report: BeliefReport,
 }
 
 impl Belief {
@@ -142,7 +142,7 @@ impl FirstTries {
 
 /// What a belief says about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct BeliefReport {
     /// The sampler.
     pub sampler: SamplerKind,
     /// Rounds explained.
@@ -179,7 +179,7 @@ pub struct Report {
     pub stopped: bool,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for BeliefReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exact = if self.exact { "exact" } else { "approximate" };
         write!(

@@ -48,13 +48,13 @@ impl Clue {
 
 /// The joint moves that a clue leaves open in a state, as a product of lists.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Fan {
+pub(crate) struct OpenMoves {
     moves: SmallVec<[SmallVec<[MoveId; 8]>; 3]>,
     /// Log of the number of legal moves of all other roles together.
     pub log_choice: f64,
 }
 
-impl Fan {
+impl OpenMoves {
     /// Number of joint moves; 0 if the game is over or the own move is not legal.
     pub(crate) fn len(&self) -> usize {
         if self.moves.is_empty() {
@@ -90,7 +90,7 @@ impl Fan {
             }
         }
         if self.len() == 0 {
-            *self = Fan::default();
+            *self = OpenMoves::default();
         }
     }
 }
@@ -146,7 +146,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// The joint moves that a clue leaves open, for each state.
-    pub(crate) fn fans(&mut self, states: &[&State], clue: &Clue) -> Result<Vec<Fan>, Fault> {
+    pub(crate) fn fans(&mut self, states: &[&State], clue: &Clue) -> Result<Vec<OpenMoves>, Fault> {
         let n_roles = self.world.sim.roles().len();
         let mut fans = Vec::with_capacity(states.len());
         match &mut self.world.batch {
@@ -222,12 +222,12 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 }
 
-fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mut Vec<Fan>) -> Result<(), Fault> {
+fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mut Vec<OpenMoves>) -> Result<(), Fault> {
     batch.load(states)?;
     let terminal = batch.eval()?;
     let first = out.len();
     for lane in 0..states.len() {
-        let mut fan = Fan::default();
+        let mut fan = OpenMoves::default();
         if !terminal.get(lane) {
             fan.moves.resize(n_roles, SmallVec::new());
         }
@@ -247,8 +247,8 @@ fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mu
     Ok(())
 }
 
-fn scalar_fan(sim: &mut dyn Simulator, state: &State, n_roles: usize) -> Result<Fan, Fault> {
-    let mut fan = Fan::default();
+fn scalar_fan(sim: &mut dyn Simulator, state: &State, n_roles: usize) -> Result<OpenMoves, Fault> {
+    let mut fan = OpenMoves::default();
     if sim.terminal(state)? {
         return Ok(fan);
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Played, believe, game, play, plenty};
+use common::{PlayedGame, believe, game, play, plenty};
 use game::{Budget, MoveId, PerceptId, RoleId, Seed, Simulator, State, View};
 use propnet::{Compiled, Lanes, Scalar};
 use rustc_hash::FxHashMap;
@@ -42,7 +42,7 @@ const SMALL: &[&str] = &[
 ];
 
 /// The information set before a round, unless it is too large to list.
-fn truth(compiled: &Compiled, played: &Played, role: RoleId, round: usize) -> Option<InformationSet> {
+fn truth(compiled: &Compiled, played: &PlayedGame, role: RoleId, round: usize) -> Option<InformationSet> {
     let mut sim = Scalar::new(compiled);
     let budget = Budget::iterations(NODES);
     match enumerate(&mut sim, role, &played.view(role, round), Now::Playing, None, &budget) {

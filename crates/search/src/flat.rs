@@ -20,7 +20,7 @@ pub struct Guess {
 
 /// How much to play.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct PlayoutPlan {
     /// Random games for each move in each state.
     pub playouts: u64,
     /// Where randomness starts.
@@ -48,7 +48,7 @@ impl Insight for Flat {
             state: state.clone(),
             weight: 1.0,
         };
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: budget.count(self.playouts, USUAL_PLAYOUTS),
             seed,
         };
@@ -64,14 +64,19 @@ impl Insight for Flat {
 const CHUNK: usize = 8_192;
 
 /// Values every legal move over the guesses; the best comes first. Ties are broken by the seed.
-pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Decision, Fault> {
+pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: PlayoutPlan, budget: &Budget) -> Result<Decision, Fault> {
     let worths = worths(tools, guesses, plan, budget)?;
     Ok(decision(tools, worths))
 }
 
 /// The same, with moves as numbers.
-pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
-    let mut playing = Playing {
+pub(crate) fn worths(
+    tools: &mut Tools,
+    guesses: &[Guess],
+    plan: PlayoutPlan,
+    budget: &Budget,
+) -> Result<Vec<Worth>, Fault> {
+    let mut playing = FlatSearch {
         table: table(tools, guesses, budget)?,
         guesses,
         budget,
@@ -83,7 +88,7 @@ pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &
 }
 
 /// Random games for every cell of a table of values.
-struct Playing<'a> {
+struct FlatSearch<'a> {
     table: ValueTable,
     guesses: &'a [Guess],
     budget: &'a Budget,
@@ -102,9 +107,9 @@ fn table(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<ValueT
     ValueTable::new(weights, &legal).ok_or_else(|| no_move(tools))
 }
 
-impl Playing<'_> {
+impl FlatSearch<'_> {
     /// Plays in chunks, a few games of every cell at a time, so that an early end leaves all moves equally well known.
-    fn play(&mut self, tools: &mut Tools, plan: Plan) -> Result<(), Fault> {
+    fn play(&mut self, tools: &mut Tools, plan: PlayoutPlan) -> Result<(), Fault> {
         let share = (CHUNK / self.table.n_legal().max(1)).clamp(1, 64) as u64;
         let mut done = 0;
         let mut pass = 0;
@@ -252,7 +257,7 @@ mod tests {
             weight,
         };
         let guesses: Vec<Guess> = weights.iter().map(guess).collect();
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: 100,
             seed: Seed(1),
         };

@@ -70,7 +70,7 @@ pub struct HyperPlayII {
 }
 
 /// A history that explains what we were told, and what everyone knows after it.
-pub(crate) struct Root {
+pub(crate) struct HistoryRoot {
     node: NodeId,
     everyone: Everyone,
     history: Vec<belief::Joint>,
@@ -98,7 +98,7 @@ impl HyperPlayII {
         })
     }
 
-    fn roots(&mut self, budget: &Budget) -> Result<Vec<Root>, Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         let models = merged(self.believer.histories(self.models));
         let mut roots = Vec::with_capacity(models.len());
         let enough = budget.stop.part(FOLLOWING);
@@ -108,7 +108,7 @@ impl HyperPlayII {
             }
             let sim = self.believer.tools.sim.as_mut();
             if let Some((node, everyone)) = self.minds.views.follow(&mut self.atlas, sim, &model.history)? {
-                roots.push(Root {
+                roots.push(HistoryRoot {
                     node,
                     everyone,
                     history: model.history,
@@ -120,7 +120,7 @@ impl HyperPlayII {
     }
 
     /// Takes in what was told; gives the histories that explain it.
-    pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Root>, Fault> {
+    pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         self.believer.update(told, budget)?;
         if self.atlas.len() + self.minds.views.len() > memory(budget) {
             self.atlas.forget();
@@ -130,7 +130,7 @@ impl HyperPlayII {
     }
 
     /// The state of a history, as HyperPlay would take it.
-    pub(crate) fn guess(&self, root: &Root) -> Guess {
+    pub(crate) fn guess(&self, root: &HistoryRoot) -> Guess {
         Guess {
             state: self.atlas.node(root.node).state.clone(),
             weight: root.weight,
@@ -138,7 +138,7 @@ impl HyperPlayII {
     }
 
     /// Whether we would know more after some of our moves than after others; not, if there is no time to find out.
-    pub(crate) fn is_information_at_stake(&mut self, roots: &[Root], budget: &Budget) -> Result<bool, Fault> {
+    pub(crate) fn is_information_at_stake(&mut self, roots: &[HistoryRoot], budget: &Budget) -> Result<bool, Fault> {
         self.minds.stop = budget.stop.clone();
         let me = self.believer.tools.role.0 as usize;
         let Some(first) = roots.first() else { return Ok(false) };
@@ -154,7 +154,7 @@ impl HyperPlayII {
         Ok(most - least > 1e-6)
     }
 
-    pub(crate) fn weigh(&mut self, roots: &[Root], round: usize, budget: &Budget) -> Result<Decision, Fault> {
+    pub(crate) fn weigh(&mut self, roots: &[HistoryRoot], round: usize, budget: &Budget) -> Result<Decision, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let seed = self.believer.tools.seed.child("hp2").nth(round as u64);
         let legal: Vec<&[MoveId]> = roots
@@ -178,7 +178,7 @@ impl HyperPlayII {
     fn sample(
         &mut self,
         table: &mut ValueTable,
-        roots: &[Root],
+        roots: &[HistoryRoot],
         rng: &mut Rng,
         seed: game::Seed,
         budget: &Budget,
@@ -224,7 +224,7 @@ impl HyperPlayII {
     }
 
     /// One imperfect-information simulation: our move, then inner players to the end.
-    fn simulate(&mut self, root: &Root, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
+    fn simulate(&mut self, root: &HistoryRoot, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let mut everyone = root.everyone.clone();
         if !self.options.cache {
@@ -252,7 +252,12 @@ impl HyperPlayII {
     }
 
     /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
-    fn order_by_knowledge(&mut self, table: &ValueTable, roots: &[Root], ranking: &mut [usize]) -> Result<(), Fault> {
+    fn order_by_knowledge(
+        &mut self,
+        table: &ValueTable,
+        roots: &[HistoryRoot],
+        ranking: &mut [usize],
+    ) -> Result<(), Fault> {
         let best = table.value(ranking[0]);
         let error = table.stderr(ranking[0]);
         let is_tied = |mv: usize| best - table.value(mv) <= 1e-6 + error.max(table.stderr(mv));
@@ -277,7 +282,7 @@ impl HyperPlayII {
     }
 
     /// Expected entropy of what we hold possible after a move, with the others' moves drawn at random.
-    pub(crate) fn doubt_after(&mut self, mv: MoveId, roots: &[Root]) -> Result<f64, Fault> {
+    pub(crate) fn doubt_after(&mut self, mv: MoveId, roots: &[HistoryRoot]) -> Result<f64, Fault> {
         let tools = &self.believer.tools;
         let (me, mut rng) = (tools.role.0 as usize, tools.seed.child("doubt").rng());
         let mut views: FxHashMap<ViewId, f64> = FxHashMap::default();

@@ -14,7 +14,7 @@
 
 use crate::Tools;
 use crate::believer::Believer;
-use crate::flat::{Guess, Plan, repeats, weigh};
+use crate::flat::{Guess, PlayoutPlan, repeats, weigh};
 use crate::perfect::{Insight, Worth, decision};
 use crate::value_table::{best_first, by_mean};
 use belief::{BeliefError, OpponentModel, Options, SamplerKind};
@@ -85,7 +85,7 @@ impl Player for HyperPlay {
             By::Playouts(playouts) => {
                 let each = budget.count(*playouts, USUAL_PLAYOUTS);
                 let playouts = each.saturating_mul(repeats(self.models, guesses.len()));
-                weigh(tools, &guesses, Plan { playouts, seed }, budget)?
+                weigh(tools, &guesses, PlayoutPlan { playouts, seed }, budget)?
             }
             By::Insight(insight) => {
                 let worths = average(insight.as_mut(), tools, &guesses, seed, budget)?;

@@ -209,7 +209,7 @@ struct Arm {
 
 /// Statistics of a role's moves at a view.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct ArmTable {
     arms: Vec<Arm>,
     /// Whether it was last used for a choice to be mixed.
     mixed: bool,
@@ -231,7 +231,7 @@ struct Choice {
 
 type Path = SmallVec<[Choice; 16]>;
 
-struct Root {
+struct SimulationRoot {
     node: NodeId,
     everyone: Everyone,
     /// The same for the minds of the others, if they have any.
@@ -244,7 +244,7 @@ pub struct IsMcts {
     models: usize,
     options: IsMctsOptions,
     atlas: Atlas,
-    views: Views<Table>,
+    views: Views<ArmTable>,
     minds: Option<Minds>,
 }
 
@@ -292,7 +292,7 @@ impl IsMcts {
     }
 
     /// Histories to start from, with their weights.
-    fn roots(&mut self, budget: &Budget) -> Result<(Vec<Root>, Vec<f64>), Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<(Vec<SimulationRoot>, Vec<f64>), Fault> {
         let (mut roots, mut weights) = (Vec::new(), Vec::new());
         let one_view = self.one_view();
         let enough = budget.stop.part(FOLLOWING);
@@ -311,7 +311,7 @@ impl IsMcts {
             if model.weight > 0.0 && !self.atlas.node(node).over {
                 weights.push(model.weight);
                 let minds = minds.map_or_else(Everyone::new, |(_, minds)| minds);
-                roots.push(Root { node, everyone, minds });
+                roots.push(SimulationRoot { node, everyone, minds });
             }
         }
         Ok((roots, weights))
@@ -322,7 +322,7 @@ impl IsMcts {
         (self.options.observers == Observers::Single).then(|| self.me())
     }
 
-    fn search(&mut self, roots: &[Root], weights: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+    fn search(&mut self, roots: &[SimulationRoot], weights: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let mut rng = seed.child("descents").rng();
         let simulations = match self.options.simulations {
             Some(n) => n,
@@ -386,7 +386,7 @@ impl IsMcts {
     }
 
     /// From a root to the first move that nobody has tried, or to the end.
-    fn descend(&mut self, root: &Root, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
+    fn descend(&mut self, root: &SimulationRoot, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
         let mut path = Path::new();
         let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());
         while !self.atlas.node(at).over {
@@ -493,7 +493,7 @@ impl IsMcts {
         }
     }
 
-    fn decide(&mut self, roots: &[Root], seed: Seed) -> Decision {
+    fn decide(&mut self, roots: &[SimulationRoot], seed: Seed) -> Decision {
         let me = self.me();
         let root = &roots[0];
         let legal = self.atlas.node(root.node).legal[me].clone();
@@ -519,7 +519,7 @@ impl IsMcts {
     }
 }
 
-impl Table {
+impl ArmTable {
     /// Chooses among the legal moves: the place among them, the arm, and the chance it had if the choice was mixed.
     fn select(
         &mut self,

@@ -4,7 +4,7 @@
 //! [`OpponentModel`]. The one here takes opponents to be Monte Carlo players: a legal move is the likelier the more random games from it promise them.
 
 use crate::Tools;
-use crate::flat::{Guess, Plan, worths};
+use crate::flat::{Guess, PlayoutPlan, worths};
 use belief::OpponentModel;
 use game::limits::PLAYOUT_ROUNDS;
 use game::{Budget, Fault, MoveId, RoleId, RootTotals, Seed, Simulator, State, StopFlag};
@@ -15,11 +15,11 @@ use std::sync::Mutex;
 /// Opponents that play `mc` themselves, knowing the state: they prefer moves by the logistic rule, with the standard error of a value as the least difference that
 /// they take seriously.
 pub struct McOpponents {
-    inner: Mutex<Inner>,
+    inner: Mutex<ThinkingOpponent>,
     playouts: u64,
 }
 
-struct Inner {
+struct ThinkingOpponent {
     tools: Tools,
     known: FxHashMap<(State, RoleId), Vec<f64>>,
 }
@@ -33,7 +33,7 @@ impl McOpponents {
     /// Opponents who spend so many playouts on each of their moves.
     pub fn new(tools: Tools, playouts: u64) -> McOpponents {
         McOpponents {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(ThinkingOpponent {
                 tools,
                 known: FxHashMap::default(),
             }),
@@ -42,14 +42,14 @@ impl McOpponents {
     }
 }
 
-impl Inner {
+impl ThinkingOpponent {
     fn think(&mut self, state: &State, role: RoleId, legal: &[MoveId], playouts: u64) -> Result<Vec<f64>, Fault> {
         self.tools.role = role;
         let guess = Guess {
             state: state.clone(),
             weight: 1.0,
         };
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts,
             seed: self.tools.seed.nth(u64::from(role.0)),
         };

@@ -5,7 +5,7 @@
 //! that pruning hurts in most games of hidden information; it is here so that this can be seen. Readings of open points: decision 17.
 
 use crate::Tools;
-use crate::flat::{Guess, Plan};
+use crate::flat::{Guess, PlayoutPlan};
 use crate::perfect::Worth;
 use crate::value_table::{Sample, ValueTable};
 use game::{Fault, MoveId, Rng, RoleId, State};
@@ -90,7 +90,7 @@ pub(crate) fn shuffle(items: &mut [usize], rng: &mut Rng) {
 pub(crate) fn prune_and_weigh(
     tools: &mut Tools,
     guesses: &[Guess],
-    plan: Plan,
+    plan: PlayoutPlan,
     pruning: Pruning,
 ) -> Result<Vec<Worth>, Fault> {
     let mut legal = Vec::with_capacity(guesses.len());

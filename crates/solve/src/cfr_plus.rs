@@ -1,7 +1,7 @@
 //! CFR+ (Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014). Sums of regret do not fall below 0, so that
 //! an action that turns out well is taken up at once; the average strategy weighs iteration t by t.
 
-use crate::sweep::Rule;
+use crate::sweep::SweepRule;
 use game::regret::RegretRule;
 
 /// The rule of CFR+.
@@ -10,7 +10,7 @@ pub struct CfrPlus {
     weight: f64,
 }
 
-impl Rule for CfrPlus {
+impl SweepRule for CfrPlus {
     fn begin(&mut self, iteration: u64) {
         self.weight = iteration as f64;
     }

@@ -13,17 +13,17 @@ use game::Seed;
 use game::regret::normalise;
 
 /// External sampling.
-pub struct External<'a> {
+pub struct ExternalSampling<'a> {
     sums: Sums<'a>,
     iterations: u64,
     /// Strategies and values of the nodes on the way, so that a walk need not allocate.
     stack: Vec<f64>,
 }
 
-impl<'a> External<'a> {
+impl<'a> ExternalSampling<'a> {
     /// A solver that has not begun.
-    pub fn new(tree: &'a Tree, seed: Seed) -> External<'a> {
-        External {
+    pub fn new(tree: &'a Tree, seed: Seed) -> ExternalSampling<'a> {
+        ExternalSampling {
             sums: Sums::new(tree, seed.child("external").rng()),
             iterations: 0,
             stack: Vec::new(),
@@ -131,7 +131,7 @@ fn few_mut<const N: usize>(all: &mut [f64]) -> &mut [f64; N] {
     all.first_chunk_mut().expect("as many as there are actions")
 }
 
-impl Solver for External<'_> {
+impl Solver for ExternalSampling<'_> {
     fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;

@@ -2,14 +2,14 @@
 //!
 //! In one iteration each player in turn computes the counterfactual value of each of its actions against the newest
 //! strategies of the others, accumulates regrets, and matches its strategy to them ([`game::regret`]). How regrets and
-//! strategies are accumulated is the [`Rule`]: one file for each algorithm.
+//! strategies are accumulated is the [`SweepRule`]: one file for each algorithm.
 
 use crate::form::{Form, Policy};
 use crate::solver::Solver;
 use game::regret::{RegretRule, update_infoset};
 
 /// A [`RegretRule`] whose numbers depend on the iteration.
-pub(crate) trait Rule: RegretRule {
+pub(crate) trait SweepRule: RegretRule {
     /// Begins an iteration; the first one is 1.
     fn begin(&mut self, iteration: u64);
 }
@@ -29,7 +29,7 @@ pub(crate) struct Sweep<'a, R> {
     gain: Vec<f64>,
 }
 
-impl<'a, R: Rule> Sweep<'a, R> {
+impl<'a, R: SweepRule> Sweep<'a, R> {
     pub fn new(form: &'a Form<'a>, rule: R) -> Sweep<'a, R> {
         let n = form.tree().n_sequences();
         let policy = Policy::uniform(form.tree()).0;
@@ -67,7 +67,7 @@ impl<'a, R: Rule> Sweep<'a, R> {
     }
 }
 
-impl<R: Rule> Solver for Sweep<'_, R> {
+impl<R: SweepRule> Solver for Sweep<'_, R> {
     fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use game::{RoleId, Round, Simulator, Told};
-use search::Table;
+use search::StrategyTable;
 use serde_json::{Value, json};
 use solve::{Infoset, Policy, Tree};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Strategy {
     file: String,
     game: String,
     roles: Vec<String>,
-    tables: BTreeMap<String, Arc<Table>>,
+    tables: BTreeMap<String, Arc<StrategyTable>>,
 }
 
 impl Strategy {
@@ -30,7 +30,7 @@ impl Strategy {
     }
 
     fn from_json(file: &str, value: &Value) -> Option<Strategy> {
-        let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+        let mut tables: BTreeMap<String, StrategyTable> = BTreeMap::new();
         for entry in value["strategy"].as_array()? {
             let rounds = entry["view"].as_array()?;
             let view: Option<Vec<Told>> = rounds.iter().map(told).collect();
@@ -48,7 +48,7 @@ impl Strategy {
     }
 
     /// The part of a role in a game with these roles. A role that never has a choice has an empty one.
-    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<Table>> {
+    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<StrategyTable>> {
         if self.roles != roles {
             bail!(
                 "the strategy in `{}` is for {} with the roles {}, not for a game with the roles {}",

@@ -8,10 +8,10 @@ use std::hash::BuildHasher;
 
 /// A way into a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct LayerStep {
     /// The state of the layer before.
     pub parent: u32,
-    /// The joint move, by its place in [`Layer::joints`].
+    /// The joint move, by its place in [`StateLayer::joints`].
     pub joint: u32,
     /// What it brought: mass of the parent times probability of the move, in any scale.
     pub mass: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Step {
 
 /// The distinct states that a round may have led to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layer {
+pub(crate) struct StateLayer {
     pub states: Vec<State>,
     /// Posterior mass of each state; sums to 1 when the layer is made.
     pub mass: Vec<f64>,
@@ -32,27 +32,27 @@ pub(crate) struct Layer {
     pub joints: Vec<Joint>,
     /// Whether masses are exact.
     pub exact: bool,
-    steps: Vec<Step>,
+    steps: Vec<LayerStep>,
     /// Where the steps into each state begin, and where the last ones end.
     first: Vec<u32>,
 }
 
-impl Layer {
+impl StateLayer {
     /// The layer of the initial state.
-    pub(crate) fn start(state: &State) -> Layer {
-        Layer {
+    pub(crate) fn start(state: &State) -> StateLayer {
+        StateLayer {
             states: vec![state.clone()],
             mass: vec![1.0],
             count: vec![1.0],
             open: vec![false],
             exact: true,
             first: vec![0, 0],
-            ..Layer::default()
+            ..StateLayer::default()
         }
     }
 
     /// The steps into a state.
-    pub(crate) fn steps_into(&self, at: usize) -> &[Step] {
+    pub(crate) fn steps_into(&self, at: usize) -> &[LayerStep] {
         &self.steps[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
@@ -85,7 +85,7 @@ fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
 
 /// Takes out states from which nothing leads to the last layer, from the last layer but one backwards. Layers before
 /// `settled` lead nowhere new: they are looked at only as long as the layer after them has lost states.
-pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
+pub(crate) fn prune(layers: &mut [StateLayer], settled: usize) {
     for at in (1..layers.len()).rev() {
         let (before, after) = layers.split_at_mut(at);
         let (layer, next) = (&mut before[at - 1], &mut after[0]);
@@ -108,7 +108,7 @@ pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
 const NOWHERE: u32 = u32::MAX;
 
 /// A layer while its states are being found.
-pub(crate) struct Growing {
+pub(crate) struct GrowingLayer {
     pub states: Vec<State>,
     pub mass: Vec<f64>,
     pub tries: FirstTries,
@@ -120,13 +120,13 @@ pub(crate) struct Growing {
     joints: Vec<Joint>,
     joint_places: FxHashMap<Joint, u32>,
     /// Child and step, in the order they were found.
-    steps: Vec<(u32, Step)>,
+    steps: Vec<(u32, LayerStep)>,
     resampled: bool,
 }
 
-impl Growing {
-    pub(crate) fn new() -> Growing {
-        Growing {
+impl GrowingLayer {
+    pub(crate) fn new() -> GrowingLayer {
+        GrowingLayer {
             states: Vec::new(),
             mass: Vec::new(),
             tries: FirstTries::default(),
@@ -164,7 +164,7 @@ impl Growing {
             let child = self.place_of(state);
             self.mass[child as usize] += brought;
             self.count[child as usize] += count[*parent as usize];
-            let step = Step {
+            let step = LayerStep {
                 parent: *parent,
                 joint: self.place_of_joint(joint),
                 mass: brought,
@@ -174,7 +174,7 @@ impl Growing {
     }
 
     /// Notes that the states of the layer before were tried only up to this one.
-    pub(crate) fn cut_short(&mut self, parent: usize, from: &mut Layer) {
+    pub(crate) fn cut_short(&mut self, parent: usize, from: &mut StateLayer) {
         self.resampled = true;
         from.open[parent..].fill(true);
         from.log_choice.resize(from.open.len(), 0.0);
@@ -230,7 +230,7 @@ impl Growing {
     }
 
     /// Keeps what resampling kept, and remembers whose successors it did not keep.
-    pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut Layer) {
+    pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut StateLayer) {
         self.resampled = true;
         for (_, step) in self.steps.iter().filter(|(child, _)| !keep[*child as usize]) {
             from.open[step.parent as usize] = true;
@@ -239,11 +239,11 @@ impl Growing {
     }
 
     /// The layer, its masses scaled to sum to 1.
-    pub(crate) fn finish(mut self, from: &Layer) -> Layer {
+    pub(crate) fn finish(mut self, from: &StateLayer) -> StateLayer {
         let total: f64 = self.mass.iter().sum();
         self.mass.iter_mut().for_each(|m| *m /= total);
         let (steps, first) = by_child(&self.steps, self.states.len());
-        Layer {
+        StateLayer {
             open: vec![false; self.states.len()],
             log_choice: Vec::new(),
             exact: from.exact && !self.resampled,
@@ -258,14 +258,14 @@ impl Growing {
 }
 
 /// Steps sorted by child, with where each child's begin; in the order they were found otherwise.
-fn by_child(found: &[(u32, Step)], n_children: usize) -> (Vec<Step>, Vec<u32>) {
+fn by_child(found: &[(u32, LayerStep)], n_children: usize) -> (Vec<LayerStep>, Vec<u32>) {
     let mut first = vec![0_u32; n_children + 1];
     found.iter().for_each(|(child, _)| first[*child as usize + 1] += 1);
     for at in 1..first.len() {
         first[at] += first[at - 1];
     }
     let mut free = first.clone();
-    let nothing = Step {
+    let nothing = LayerStep {
         parent: 0,
         joint: 0,
         mass: 0.0,

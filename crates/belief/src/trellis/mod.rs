@@ -18,11 +18,11 @@
 mod layer;
 mod resample;
 
-use crate::driver::Engine;
-use crate::work::{Clue, Fan, PORTION, Work};
-use crate::{BeliefError, FirstTries, Joint, Model, OpponentModel, Options, Report, SamplerKind};
+use crate::driver::SamplingMethod;
+use crate::work::{Clue, OpenMoves, PORTION, Work};
+use crate::{BeliefError, BeliefReport, FirstTries, Joint, Model, OpponentModel, Options, SamplerKind};
 use game::{Fault, Rng, RoleId, Seed, State};
-use layer::{Growing, Layer};
+use layer::{GrowingLayer, StateLayer};
 
 pub(crate) struct Trellis {
     n_models: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Trellis {
     seed: Seed,
     again: u32,
     opponents: Option<Box<dyn OpponentModel>>,
-    layers: Vec<Layer>,
+    layers: Vec<StateLayer>,
     first_tries: Vec<FirstTries>,
     /// Rounds since the filter last went back, and how often it did.
     since_back: usize,
@@ -69,11 +69,11 @@ impl Trellis {
     fn grow(
         &self,
         work: &mut Work,
-        from: &mut Layer,
+        from: &mut StateLayer,
         clue: &Clue,
         limit: usize,
         rng: &mut Rng,
-    ) -> Result<Option<(Layer, FirstTries)>, Fault> {
+    ) -> Result<Option<(StateLayer, FirstTries)>, Fault> {
         let mut growing = self.expand(work, from, clue)?;
         let states: Vec<&State> = growing.states.iter().collect();
         let fits = work.fits_now(&states)?;
@@ -91,7 +91,7 @@ impl Trellis {
 
     /// All successors of a layer that agree with a clue. Once time has run out, those of the states so far, if there are any: the
     /// layer is not exact then.
-    fn expand(&self, work: &mut Work, from: &mut Layer, clue: &Clue) -> Result<Growing, Fault> {
+    fn expand(&self, work: &mut Work, from: &mut StateLayer, clue: &Clue) -> Result<GrowingLayer, Fault> {
         from.log_choice.clear();
         let states = std::mem::take(&mut from.states);
         let grown = self.expand_states(work, &states, from, clue);
@@ -103,10 +103,10 @@ impl Trellis {
         &self,
         work: &mut Work,
         states: &[State],
-        from: &mut Layer,
+        from: &mut StateLayer,
         clue: &Clue,
-    ) -> Result<Growing, Fault> {
-        let mut growing = Growing::new();
+    ) -> Result<GrowingLayer, Fault> {
+        let mut growing = GrowingLayer::new();
         let parents: Vec<&State> = states.iter().collect();
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
         let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
@@ -146,7 +146,7 @@ impl Trellis {
     }
 
     /// The probabilities of the joint moves of a fan, if a model of the opponents says so; empty for uniform play.
-    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &Fan, out: &mut Vec<f64>) {
+    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &OpenMoves, out: &mut Vec<f64>) {
         out.clear();
         let Some(opponents) = &self.opponents else { return };
         if fan.len() == 0 {
@@ -211,7 +211,7 @@ impl Trellis {
         from: usize,
         limit: usize,
         enough: u64,
-    ) -> Result<Option<Vec<Layer>>, Fault> {
+    ) -> Result<Option<Vec<StateLayer>>, Fault> {
         let mut layers = vec![self.layers[from].clone()];
         let now = work.now;
         for (round, clue) in clues.iter().enumerate().skip(from) {
@@ -295,13 +295,13 @@ fn pick(rng: &mut Rng, masses: impl Iterator<Item = f64> + Clone) -> Option<usiz
     last
 }
 
-impl Engine for Trellis {
+impl SamplingMethod for Trellis {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Trellis
     }
 
     fn reset(&mut self, start: &State, again: u32) {
-        self.layers = vec![Layer::start(start)];
+        self.layers = vec![StateLayer::start(start)];
         self.again = again << 16;
         self.first_tries.clear();
         (self.since_back, self.went_back) = (0, 0);
@@ -366,7 +366,7 @@ impl Engine for Trellis {
         &self.first_tries
     }
 
-    fn describe(&self, report: &mut Report) {
+    fn describe(&self, report: &mut BeliefReport) {
         let Some(last) = self.layers.last() else { return };
         report.exact = self.is_exact();
         report.rebuilt += self.went_back;

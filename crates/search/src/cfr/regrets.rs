@@ -3,7 +3,7 @@
 //! The paper runs plain CFR; CFR+ needs far fewer iterations for the same strategy. The policy of one iteration, drawn beforehand, is
 //! kept: it is what the others are taken to play (Brown and others 2020, and the paper's section 2.3).
 
-use super::subgame::{Infoset, Rows, Subgame};
+use super::subgame::{Rows, Subgame, SubgameInfoset};
 use game::StopFlag;
 use game::regret::{RegretRule, update_infoset};
 
@@ -20,7 +20,7 @@ pub(crate) struct Solution {
 }
 
 /// How to iterate.
-pub(crate) struct Plan<'a> {
+pub(crate) struct IterationPlan<'a> {
     pub iterations: u64,
     /// Which iteration's policy to keep, from 1.
     pub keep: u64,
@@ -59,7 +59,7 @@ struct Regrets<'a> {
     rows: &'a Rows,
     n_players: usize,
     /// Information sets of each player.
-    own: Vec<Vec<Infoset>>,
+    own: Vec<Vec<SubgameInfoset>>,
     regret: Vec<f64>,
     policy: Vec<f64>,
     reach: Vec<f64>,
@@ -68,7 +68,7 @@ struct Regrets<'a> {
 }
 
 /// Finds policies; nothing if the flag was raised before the end.
-pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &Plan<'_>) -> Option<Solution> {
+pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &IterationPlan<'_>) -> Option<Solution> {
     let mut regrets = Regrets::new(subgame, rows, plan.prior);
     let mut assumed = regrets.policy.clone();
     for iteration in 1..=plan.iterations {
@@ -190,7 +190,10 @@ impl<'a> Regrets<'a> {
             let mass = self.roll_up(player);
             self.gains(player, |row| rows.worth[row * n + player]);
             let worth = self.roll_up(player);
-            let mine = self.own[player].iter().flat_map(Infoset::sequences).chain([player]);
+            let mine = self.own[player]
+                .iter()
+                .flat_map(SubgameInfoset::sequences)
+                .chain([player]);
             for sequence in mine.filter(|&s| mass[s] > 1e-300) {
                 worths[sequence] = worth[sequence] / mass[sequence];
             }
