@@ -7,10 +7,10 @@
 
 use crate::blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
 use crate::codec::Codec;
-use crate::network::{Network, Target, Wanted};
+use crate::network::{NeuralNetwork, TargetPolicy, TrainingTarget};
 use crate::selfplay::Findings;
 use crate::settings::LearnError;
-use crate::table::Table;
+use crate::table::RegretTable;
 use belief::{Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
 use game::{Budget, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
@@ -37,12 +37,12 @@ fn options(roots: Roots) -> CfrOptions {
 pub(crate) fn play(
     sim: &dyn Simulator,
     codec: &Codec,
-    network: &Network,
+    network: &NeuralNetwork,
     games: Range<u64>,
     seed: Seed,
     enough: &StopFlag,
 ) -> Result<Findings, LearnError> {
-    let blueprint = Blueprint::new(codec.clone(), network.clone(), Table::default());
+    let blueprint = Blueprint::new(codec.clone(), network.clone(), RegretTable::default());
     let blueprint = Arc::new(blueprint);
     let mut found = Findings::default();
     for number in games {
@@ -131,8 +131,8 @@ fn player(sim: &dyn Simulator, blueprint: &Arc<Blueprint>, role: usize, seed: Se
     Ok(player)
 }
 
-fn target(codec: &Codec, state: &State, outlook: &Outlook) -> Target {
-    let mut policies: Vec<Wanted> = Vec::new();
+fn target(codec: &Codec, state: &State, outlook: &Outlook) -> TrainingTarget {
+    let mut policies: Vec<TargetPolicy> = Vec::new();
     for (player, &role) in codec.players.iter().enumerate() {
         let policy = &outlook.policies[role];
         if !policy.is_empty() {
@@ -141,7 +141,7 @@ fn target(codec: &Codec, state: &State, outlook: &Outlook) -> Target {
             policies.push((player as u16, moves, p));
         }
     }
-    Target {
+    TrainingTarget {
         bits: state.0.as_slice().into(),
         values: codec.players.iter().map(|&role| outlook.values[role] as f32).collect(),
         policies: policies.into(),

@@ -137,7 +137,7 @@ impl FromStr for Way {
         match text {
             "auto" => Ok(Way::Auto),
             "lp" => Ok(Way::Lp),
-            other => match other.parse() {
+            other => match other.parse::<Algorithm>() {
                 Ok(algorithm) => Ok(Way::Iterate(algorithm)),
                 Err(error) => Err(format!("{error}, lp or auto")),
             },

@@ -5,7 +5,7 @@ use crate::learned::{self, Folder};
 use crate::load::load;
 use crate::players::{Net, PlayerSpec, tools};
 use crate::{interrupt, output, progress, threads};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use belief::SamplerKind;
 use game::{RoleId, Seed, StopFlag};
 use indicatif::ProgressBar;
@@ -131,7 +131,7 @@ fn begin(args: &Args, engine: &Engine, folder: &Folder) -> Result<(Trainer, Valu
             args.out.display()
         );
     }
-    let usual = Settings::of(args.method.parse().map_err(|e: String| anyhow!(e))?);
+    let usual = Settings::of(args.method.parse()?);
     let settings = Settings {
         seed: args.seed,
         width: args.width,
