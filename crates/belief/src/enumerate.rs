@@ -1,6 +1,7 @@
-//! Every history of an information set: the truth, for games small enough.
+//! Every history of an information set, for small games.
 //!
-//! Plain depth-first search on the simulator, sharing nothing with the samplers, so that it can be held against them.
+//! Plain depth-first search on the simulator. It shares no code with the samplers, so that tests can compare them with
+//! it.
 
 use crate::{BeliefError, Joint, Now, OpponentModel};
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State, View};
@@ -164,8 +165,8 @@ impl Enumeration<'_> {
         Ok(())
     }
 
-    /// The joint moves, and how likely the others are to make theirs. Our own move is the executed one if it is known; else
-    /// every legal one counts alike.
+    /// The joint moves, and how likely the others are to make theirs. Our own move is the executed one if it is known;
+    /// else every legal one counts alike.
     fn joints(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<(Joint, f64)>, Fault> {
         let mut joints: Vec<(Joint, f64)> = vec![(Joint::new(), 1.0)];
         let mut legal = Vec::new();

@@ -1,8 +1,8 @@
-//! What is known about the joint moves of states, shared by all models of a sampler.
+//! Results of trying joint moves in states, shared by all models of a sampler.
 //!
-//! A node is a state in a round. Its candidates are the joint moves that the round's clue leaves open; each of them is tried once, by whoever
-//! needs it first, and on lanes all candidates of many nodes are tried together. Models still walk as if each
-//! were alone: only the work is shared.
+//! A node is a state in a round. Its candidates are the joint moves that the round's clue leaves open. Each candidate
+//! is tried once, by the first model that needs it; with lanes, all candidates of many nodes are tried together. Each
+//! model still searches as if it were alone: only the work is shared.
 
 use crate::work::{Clue, Level, OpenMoves, Work};
 use crate::{Joint, Now};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 pub(crate) type TrialNodeId = u32;
 
-/// What trying a candidate came to.
+/// Result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrialOutcome {
     Untried,
@@ -23,15 +23,15 @@ pub(crate) enum TrialOutcome {
 struct GraphNode {
     state: State,
     round: u32,
-    /// Absent until the round's clue was held against the state.
+    /// Candidates; none until the node is opened.
     fan: Option<OpenMoves>,
     outcomes: Vec<TrialOutcome>,
     untried: usize,
-    /// Nothing that explains the view goes through here.
+    /// Whether no history that explains the view passes through the node.
     dead: bool,
-    /// Its candidates were paid for as a whole.
+    /// Whether trying all candidates was counted in the budget.
     paid: bool,
-    /// Whether the state agrees with what was last known about now.
+    /// Whether the state agrees with [`Now`], for the last value of it.
     fits: Option<(Now, bool)>,
 }
 
@@ -40,11 +40,11 @@ pub(crate) struct TrialGraph {
     nodes: Vec<GraphNode>,
     /// Per round, where its states are.
     places: Vec<FxHashMap<State, TrialNodeId>>,
-    /// How each round's clue was read.
+    /// How strictly each round's clue was applied.
     levels: Vec<Level>,
 }
 
-/// Fans with more candidates than this are not tried as a whole.
+/// Nodes with more candidates than this are not tried as a whole.
 const WHOLE: usize = 4_096;
 
 impl TrialGraph {
@@ -129,7 +129,7 @@ impl TrialGraph {
         live * node.outcomes.len() as f64 / tried.max(1) as f64
     }
 
-    /// Notes how clues are read now. What was concluded from another reading is forgotten.
+    /// Sets how strictly clues are applied. Conclusions from other levels are forgotten.
     pub(crate) fn read_as(&mut self, clues: &[Clue]) {
         let same = self
             .levels
@@ -154,7 +154,7 @@ impl TrialGraph {
         }
     }
 
-    /// Forgets who is dead.
+    /// Marks all nodes as alive.
     pub(crate) fn raise_the_dead(&mut self) {
         self.nodes.iter_mut().for_each(|node| node.dead = false);
     }
@@ -180,7 +180,7 @@ impl TrialGraph {
         self.nodes[id as usize].fan.is_none()
     }
 
-    /// Tries one candidate of an opened node, unless that was done. On lanes the others come for the same price.
+    /// Tries one candidate of an opened node, unless that was done. With lanes, all candidates of the node are tried.
     pub(crate) fn try_one(
         &mut self,
         work: &mut Work,
@@ -198,7 +198,7 @@ impl TrialGraph {
         Ok(self.outcome(id, candidate))
     }
 
-    /// Tries all candidates of opened nodes, except of those that have too many. Tells how many were tried.
+    /// Tries all candidates of opened nodes, except of nodes with too many. Returns how many were tried.
     pub(crate) fn try_whole(&mut self, work: &mut Work, clue: &Clue, ids: &[TrialNodeId]) -> Result<usize, Fault> {
         let mut untried: Vec<TrialNodeId> = ids.to_vec();
         untried.retain(|&id| self.nodes[id as usize].untried > 0 && self.n_candidates(id) <= WHOLE);
@@ -214,7 +214,7 @@ impl TrialGraph {
         Ok(pairs.len())
     }
 
-    /// What it costs to have tried all candidates of these nodes: each node is paid for once, whoever tried them.
+    /// The cost of having tried all candidates of these nodes. Each node is counted once.
     pub(crate) fn pay(&mut self, ids: &[TrialNodeId]) -> u64 {
         let mut price = 0;
         for &id in ids {
@@ -253,7 +253,7 @@ impl TrialGraph {
         Ok(())
     }
 
-    /// Finds out which nodes agree with what is known about now.
+    /// Checks which nodes agree with [`Now`].
     pub(crate) fn check_now(&mut self, work: &mut Work, ids: &[TrialNodeId]) -> Result<(), Fault> {
         let now = work.now;
         let mut open: Vec<TrialNodeId> = ids.iter().copied().filter(|&id| self.fit(id, now).is_none()).collect();
@@ -274,7 +274,7 @@ impl TrialGraph {
             .map(|(_, fits)| fits)
     }
 
-    /// Whether a node agrees with what is known about now.
+    /// Whether a node agrees with [`Now`].
     pub(crate) fn fits(&mut self, work: &mut Work, id: TrialNodeId) -> Result<bool, Fault> {
         if self.fit(id, work.now).is_none() {
             self.check_now(work, &[id])?;
@@ -282,8 +282,8 @@ impl TrialGraph {
         Ok(self.fit(id, work.now).unwrap_or(true))
     }
 
-    /// Keeps some nodes, what their candidates lead to, and who is dead; forgets all others. Gives the new numbers of
-    /// those asked for.
+    /// Keeps some nodes, the children of their candidates, and all dead nodes; forgets the others. Returns the new
+    /// numbers of the nodes asked for.
     pub(crate) fn keep_only(&mut self, ids: &[TrialNodeId]) -> FxHashMap<TrialNodeId, TrialNodeId> {
         let old = std::mem::take(&mut self.nodes);
         self.places.iter_mut().for_each(FxHashMap::clear);

@@ -1,19 +1,23 @@
-//! The papers' bag of models.
+//! The bag of models of the HyperPlay papers.
 //!
-//! M. Schofield, T. Cerexhe and M. Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect Information*, AAAI 2012,
-//! figure 2; off-line models, remedies and their names from M. Schofield and M. Thielscher, *The Efficiency of the
-//! HyperPlay Technique Over Random Sampling*, AAAI 2017.
+//! M. Schofield, T. Cerexhe and M. Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect
+//! Information*, AAAI 2012, figure 2; off-line models, remedies and their names from M. Schofield and M. Thielscher,
+//! *The Efficiency of the HyperPlay Technique Over Random Sampling*, AAAI 2017.
 //!
-//! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new round
-//! extends it by the first joint move that shows what was seen (`forward`); if there is none, the last move was bad, and the search goes on
-//! one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line with its place kept, and comes
-//! back when there is budget left. The last one may search far longer than the others, though not without end.
+//! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new
+//! round extends the history by the first joint move that gives the percepts seen (`forward`). If there is none, the
+//! search continues one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line
+//! and keeps its place; it resumes when there is budget left. The last model may search much longer than the others,
+//! but not without limit.
 //!
-//! Differences. Sets of bad moves and "choose" are one cursor per round that never offers a move twice. The pseudocode's recursion is a loop.
-//! What a joint move shows is found out once for all models ([`TrialGraph`]); each still pays for it, one node touched a try. Models are
-//! weighted by 1 over choice factor and over the probability with which the search produces them: with
-//! moves in random order, a model follows at every node the first child that leads on, so that is 1 over the number of children that lead on,
-//! as far as is known (decision 5). The paper's own weights are an option.
+//! Differences:
+//! - The sets of bad moves and the operation "choose" are one cursor for each round that never offers a move twice. The
+//!   recursion of the pseudocode is a loop.
+//! - The percepts of a joint move are computed once for all models ([`TrialGraph`]). Each model still pays for them:
+//!   one node touched for each try.
+//! - Models are weighted by 1 / (choice factor × probability with which the search produces the model). With moves in
+//!   random order a model follows, at every node, the first child that leads on; so the probability is 1 / (number of
+//!   children that lead on), as far as they are known. The paper's own weights are an option.
 
 use crate::driver::SamplingMethod;
 use crate::graph::{TrialGraph, TrialNodeId, TrialOutcome};
@@ -32,7 +36,7 @@ pub(crate) struct Hyperplay {
     first_tries: Vec<FirstTries>,
     /// Rounds that the bag explains.
     rounds: usize,
-    /// Nodes at which those that no model stands on are forgotten.
+    /// Number of nodes from which on unused nodes are forgotten.
     garbage_at: usize,
 }
 
@@ -41,11 +45,11 @@ pub(crate) struct Hyperplay {
 struct ModelSearch {
     path: Vec<PathNode>,
     rng: Rng,
-    /// Took too long at some update; has not caught up since.
+    /// Whether the model exceeded its limit in some update and has not caught up since.
     offline: bool,
 }
 
-/// A node on a model's path, and what was not tried there yet.
+/// A node on a model's path, and the candidates tried there.
 #[derive(Clone, Debug)]
 struct PathNode {
     node: TrialNodeId,
@@ -63,7 +67,7 @@ impl PathNode {
         }
     }
 
-    /// A place at which one candidate was taken and no other tried.
+    /// A node at which one candidate was taken and no other tried.
     fn having_taken(node: TrialNodeId, candidate: usize, n_candidates: usize) -> PathNode {
         let mut order: Vec<u32> = (0..n_candidates as u32).collect();
         if candidate < order.len() {
@@ -97,17 +101,17 @@ impl PathNode {
 enum SearchEnd {
     /// The model explains everything.
     Live,
-    /// It touched too many nodes, or the budget is used up.
+    /// The model touched too many nodes, or the budget is used up.
     Offline,
-    /// There is no history that it could become.
+    /// No history is left for the model.
     Dead,
 }
 
-/// The last model that could explain what was seen may touch so many times the nodes after which others go off line. The papers' last model
-/// searches for however long it takes; if it finds nothing within this, percepts are ignored until something fits.
+/// The last model may touch this many times the nodes after which others go off line. (In the papers the last model
+/// searches without limit.) If it finds nothing, percepts are relaxed.
 const LAST_RESORT: u64 = 20;
 
-/// Nodes that are always allowed.
+/// Number of nodes below which no node is forgotten.
 const MAX_NODES: usize = 400_000;
 
 impl Hyperplay {
@@ -128,7 +132,7 @@ impl Hyperplay {
         self.bag.iter().filter(|model| model.path.len() == self.rounds + 1)
     }
 
-    /// Asks at once what all models will ask first.
+    /// Computes at once what all models will ask first.
     fn look_ahead(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
         let Some(clue) = clues.last() else { return Ok(()) };
         let fronts = self.bag.iter().filter(|m| m.path.len() == clues.len());
@@ -212,7 +216,7 @@ impl Hyperplay {
 
     fn backtrack(&mut self, work: &mut Work, model: &mut ModelSearch) {
         if let Some(place) = model.path.pop() {
-            // All its candidates failed, and constraints only grow.
+            // All candidates failed, and later rounds only add constraints.
             self.graph.bury(place.node);
             work.touches += 1;
         }
@@ -226,7 +230,7 @@ impl Hyperplay {
         self.first_tries[round].fit += u64::from(matches!(outcome, TrialOutcome::To(_)));
     }
 
-    /// Forgets nodes that no model stands on, once there are too many.
+    /// Forgets nodes that are on no model's path, once there are too many nodes.
     fn collect_garbage(&mut self) {
         if self.graph.len() < self.garbage_at {
             return;
@@ -264,7 +268,7 @@ impl Hyperplay {
                 ends.push(self.search(work, clues, number, left.min(limit))?);
             }
         }
-        // At least one should stay on line: that is worth far more than a model usually gets, but not a search without end.
+        // At least one model should stay on line: the one that got furthest gets a larger limit.
         if !ends.contains(&SearchEnd::Live) && !ends.contains(&SearchEnd::Dead) {
             let furthest = (0..self.bag.len()).max_by_key(|&n| (self.bag[n].path.len(), usize::MAX - n));
             if let Some(number) = furthest {
@@ -274,7 +278,7 @@ impl Hyperplay {
         Ok(())
     }
 
-    /// Puts every model back to where it was after the last round that was explained.
+    /// Resets every model to its path after the last round that was explained.
     fn put_back(&mut self) {
         self.graph.raise_the_dead();
         let graph = &self.graph;
@@ -359,7 +363,7 @@ impl Hyperplay {
     fn weigh(&self, models: &mut [Model], searches: &[&ModelSearch]) {
         let weights = match (self.options.remedy, self.options.weights) {
             (Remedy::None, weights) => weights,
-            // A remedy changes how often a model is there, so that q means nothing any more.
+            // A remedy changes how often a model occurs, so the probability of producing it is unknown.
             (_, Weights::Proposal) => Weights::ChoiceFactor,
             (_, weights) => weights,
         };
@@ -386,7 +390,7 @@ impl Hyperplay {
         }
     }
 
-    /// Counts of children are wanted for the weights: what was not tried yet is tried now.
+    /// Tries the remaining candidates of all nodes on the paths: the weights need the numbers of children that lead on.
     fn complete(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
         for (round, clue) in clues.iter().enumerate().take(self.rounds) {
             let nodes: Vec<TrialNodeId> = self.live().map(|model| model.path[round].node).collect();
@@ -448,7 +452,7 @@ impl SamplingMethod for Hyperplay {
     }
 
     fn may_do_better_again(&self) -> bool {
-        // Where the whole tree was searched there is nothing to find; where the budget ended there may be.
+        // A complete search found everything; a search that ended by its budget may have missed something.
         self.bag.iter().any(|model| model.offline)
     }
 

@@ -6,14 +6,14 @@ use game::{Fault, State};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// A way into a state.
+/// A step into a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LayerStep {
     /// The state of the layer before.
     pub parent: u32,
-    /// The joint move, by its place in [`StateLayer::joints`].
+    /// The joint move, as an index into [`StateLayer::joints`].
     pub joint: u32,
-    /// What it brought: mass of the parent times probability of the move, in any scale.
+    /// Mass of the parent times probability of the move, in any scale.
     pub mass: f64,
 }
 
@@ -23,11 +23,11 @@ pub(crate) struct StateLayer {
     pub states: Vec<State>,
     /// Posterior mass of each state; sums to 1 when the layer is made.
     pub mass: Vec<f64>,
-    /// Histories that lead to each state. Means nothing once layers are resampled.
+    /// Number of histories that lead to each state. Meaningless once layers are resampled.
     pub count: Vec<f64>,
-    /// Log of the number of moves of the other roles, known once the layer was expanded.
+    /// Log of the number of moves of the other roles; empty until the layer is expanded.
     pub log_choice: Vec<f64>,
-    /// States of which resampling dropped a successor: not known to be dead when nothing follows.
+    /// States of which resampling dropped a successor: without successors they are not known to be dead.
     pub open: Vec<bool>,
     pub joints: Vec<Joint>,
     /// Whether masses are exact.
@@ -83,8 +83,8 @@ fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
     items.retain(|_| keep.next().copied().unwrap_or(false));
 }
 
-/// Takes out states from which nothing leads to the last layer, from the last layer but one backwards. Layers before
-/// `settled` lead nowhere new: they are looked at only as long as the layer after them has lost states.
+/// Removes states from which no step leads to the last layer, from the last layer but one backwards. Layers before
+/// `settled` are visited only while the layer after them has lost states.
 pub(crate) fn prune(layers: &mut [StateLayer], settled: usize) {
     for at in (1..layers.len()).rev() {
         let (before, after) = layers.split_at_mut(at);
@@ -113,9 +113,9 @@ pub(crate) struct GrowingLayer {
     pub mass: Vec<f64>,
     pub tries: FirstTries,
     count: Vec<f64>,
-    /// By hash of a state: the state of that hash found last. States stay where they are, so that this remains small.
+    /// By hash of a state: the last state found with that hash. (States are not copied into the map, to keep it small.)
     heads: FxHashMap<u64, u32>,
-    /// For each state, the one of the same hash found before it.
+    /// For each state, the state of the same hash found before it.
     earlier: Vec<u32>,
     joints: Vec<Joint>,
     joint_places: FxHashMap<Joint, u32>,
@@ -173,7 +173,7 @@ impl GrowingLayer {
         })
     }
 
-    /// Notes that the states of the layer before were tried only up to this one.
+    /// Records that the states of the layer before were expanded only up to this one.
     pub(crate) fn cut_short(&mut self, parent: usize, from: &mut StateLayer) {
         self.resampled = true;
         from.open[parent..].fill(true);
@@ -229,7 +229,7 @@ impl GrowingLayer {
         retain(&mut self.count, keep);
     }
 
-    /// Keeps what resampling kept, and remembers whose successors it did not keep.
+    /// Drops the states that resampling did not keep, and marks their parents as open.
     pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut StateLayer) {
         self.resampled = true;
         for (_, step) in self.steps.iter().filter(|(child, _)| !keep[*child as usize]) {
@@ -257,7 +257,7 @@ impl GrowingLayer {
     }
 }
 
-/// Steps sorted by child, with where each child's begin; in the order they were found otherwise.
+/// Steps sorted by child, in the order in which they were found, with the first step of each child.
 fn by_child(found: &[(u32, LayerStep)], n_children: usize) -> (Vec<LayerStep>, Vec<u32>) {
     let mut first = vec![0_u32; n_children + 1];
     found.iter().for_each(|(child, _)| first[*child as usize + 1] += 1);
