@@ -1,9 +1,10 @@
 //! The 2017 paper's case study: a bag of 100 models through whole games of Blind Breakthrough on 8x8, and how fast.
 //!
-//! `cargo run --release -p surmise-belief --example case_study -- [GAME] [GAMES] [MODELS] [ROWS WITH THIS IN THEIR NAME]`
+//! `cargo run --release -p surmise-belief --example case_study -- [GAME] [GAMES] [MODELS] [ROWS WITH THIS IN THEIR
+//! NAME]`
 //!
-//! Random play on both sides; the belief is that of the second player, updated every round. The paper reports 71.9 % of models active
-//! at round 16, 50.0 % at round 32, and 745 states visited per success.
+//! Random play on both sides; the belief is that of the second player, updated every round. The paper reports 71.9 % of
+//! models active at round 16, 50.0 % at round 32, and 745 states visited per success.
 
 use game::{Budget, RoleId, Round, Seed, Simulator, StopFlag, View};
 use propnet::{Compiled, Lanes, Scalar};
@@ -164,7 +165,7 @@ fn run(compiled: &Compiled, games: &[View], kind: SamplerKind, options: &Options
 }
 
 impl Figures {
-    fn add(&mut self, round: usize, report: &surmise_belief::Report) {
+    fn add(&mut self, round: usize, report: &surmise_belief::BeliefReport) {
         if self.rounds.len() <= round {
             self.rounds.resize(round + 1, (0, 0, 0.0, 0));
         }

@@ -1,19 +1,20 @@
-//! Random games that avoid what is known to be dead, weighted for it.
+//! Random games that avoid states known to be dead, with importance weights.
 //!
-//! The evaluation sampler of the 2022 deep-CFR paper for GDL-II (section 3.2): naïve sampling with a cache of states that no consistent history goes
-//! through, keyed by round and state; a state all of whose successors are dead is dead itself. Avoiding them changes how
-//! likely a history is to be drawn, so every draw carries as weight the share of moves it was drawn from: over
-//! all rounds, the product of (children not known dead) / (all children). That is posterior over proposal; there is no choice factor on top
-//! (decision 18).
+//! The evaluation sampler of Partridge and Thielscher (2022), section 3.2: naive sampling with a cache of dead states,
+//! keyed by round and state. A state is dead if no history that explains the view passes through it; a state all of
+//! whose successors are dead is dead. Avoiding dead states changes the probability of a draw, so every draw has as
+//! weight the product, over all rounds, of (children not known to be dead) / (all children). That is posterior over
+//! proposal; the choice factor is contained in it.
 //!
-//! Differences: the paper walks a shuffled list of children at each node and updates probabilities once the list is through; here the first
-//! visit tries all children against the percepts at once, which lanes do in one pass. A game that meets a dead end is begun
-//! again from the start, not continued one step back: only then is the weight right. Games are begun in waves.
+//! Differences: the paper walks a shuffled list of children at each node and updates probabilities when the list is
+//! used up; here the first visit tries all children against the percepts at once, in one pass of the lanes. A game that
+//! meets a dead end is begun again from the start and not continued one step back: otherwise the weight would be wrong.
+//! Games are begun in waves.
 
-use crate::driver::Engine;
-use crate::graph::{Graph, NodeId};
+use crate::driver::SamplingMethod;
+use crate::graph::{TrialGraph, TrialNodeId};
 use crate::work::{Clue, Work};
-use crate::{FirstTries, Model, Options, Report, SamplerKind};
+use crate::{BeliefReport, FirstTries, Model, Options, SamplerKind};
 use game::{Fault, Rng, Seed, State};
 
 pub(crate) struct Cached {
@@ -21,8 +22,8 @@ pub(crate) struct Cached {
     attempts: u64,
     seed: Seed,
     again: u32,
-    graph: Graph,
-    root: NodeId,
+    graph: TrialGraph,
+    root: TrialNodeId,
     start: State,
     found: Vec<Draw>,
     first_tries: Vec<FirstTries>,
@@ -32,13 +33,13 @@ pub(crate) struct Cached {
 #[derive(Clone, Debug)]
 struct Draw {
     /// Nodes and candidates taken.
-    path: Vec<(NodeId, usize)>,
-    at: NodeId,
+    path: Vec<(TrialNodeId, usize)>,
+    at: TrialNodeId,
     log_weight: f64,
     rng: Rng,
 }
 
-/// Games drawn side by side. Part of the meaning: what a game avoids is what was known when it drew.
+/// Games drawn side by side. The number changes the samples: a game avoids what was known when it drew.
 const WAVE: u64 = 64;
 /// Nodes beyond which the cache is emptied between updates.
 const MAX_NODES: usize = 2_000_000;
@@ -50,7 +51,7 @@ impl Cached {
             attempts: options.attempts,
             seed: seed.child("cached"),
             again: 0,
-            graph: Graph::default(),
+            graph: TrialGraph::default(),
             root: 0,
             start: State::default(),
             found: Vec::new(),
@@ -58,14 +59,14 @@ impl Cached {
         }
     }
 
-    /// Moves draws on by a round; those at a dead end are gone, and the dead end is known.
+    /// Moves draws on by one round. Draws at a dead end are dropped, and the dead end is recorded.
     fn step(&mut self, work: &mut Work, clue: &Clue, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
-        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        let nodes: Vec<TrialNodeId> = draws.iter().map(|draw| draw.at).collect();
         self.graph.open(work, clue, &nodes)?;
         work.touches += self.graph.try_whole(work, clue, &nodes)? as u64;
         let mut left = Vec::with_capacity(draws.len());
         for mut draw in draws {
-            let live: Vec<(usize, NodeId)> = self.graph.live(draw.at).collect();
+            let live: Vec<(usize, TrialNodeId)> = self.graph.live(draw.at).collect();
             if live.is_empty() {
                 self.graph.bury(draw.at);
                 continue;
@@ -80,9 +81,9 @@ impl Cached {
         Ok(left)
     }
 
-    /// Keeps the draws that agree with what is known about now.
+    /// Keeps the draws that agree with [`Now`](crate::Now).
     fn at_the_end(&mut self, work: &mut Work, draws: Vec<Draw>) -> Result<Vec<Draw>, Fault> {
-        let nodes: Vec<NodeId> = draws.iter().map(|draw| draw.at).collect();
+        let nodes: Vec<TrialNodeId> = draws.iter().map(|draw| draw.at).collect();
         self.graph.check_now(work, &nodes)?;
         let mut left = Vec::with_capacity(draws.len());
         for draw in draws {
@@ -123,14 +124,14 @@ impl Cached {
         self.at_the_end(work, moved)
     }
 
-    /// Begins with an empty cache; a history's nodes are found again by playing it.
+    /// Empties the cache.
     fn empty_cache(&mut self) {
-        (self.graph, self.root) = Graph::new(&self.start);
+        (self.graph, self.root) = TrialGraph::new(&self.start);
         self.found.clear();
     }
 }
 
-impl Engine for Cached {
+impl SamplingMethod for Cached {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Cached
     }
@@ -205,5 +206,5 @@ impl Engine for Cached {
         &self.first_tries
     }
 
-    fn describe(&self, _report: &mut Report) {}
+    fn describe(&self, _report: &mut BeliefReport) {}
 }

@@ -1,6 +1,7 @@
-//! Is a sample what it should be? Pearson's χ² (decision 11).
+//! Pearson's χ² test of a sample of histories.
 //!
-//! Against uniform, as the 2017 paper measures bias; and of the weighted sample against the true posterior, which is what matters.
+//! Two tests: the counts against the uniform distribution over histories, as the 2017 paper measures bias, and the
+//! weighted sample against the true posterior, which is what a player needs.
 
 use crate::{InformationSet, Model};
 
@@ -11,20 +12,21 @@ pub struct Chi2 {
     pub statistic: f64,
     /// Degrees of freedom: one less than there are elements.
     pub freedom: usize,
-    /// The probability of a statistic at least as large if the sample is what it should be; 1 for a single element.
+    /// The probability of a statistic at least as large if the sample has the expected distribution; 1 for a single
+    /// element.
     pub p: f64,
-    /// Whether the sample is large enough, five times the number of elements, for `p` to mean what it says.
+    /// Whether the sample is large enough for `p`: five times the number of elements.
     pub reliable: bool,
 }
 
-/// The models, counted, against the uniform distribution over the histories of an information set. Models outside of the set make the
-/// sample impossible: `p` is 0.
+/// The counts of the models against the uniform distribution over the histories of an information set. A model outside
+/// of the set makes the sample impossible: `p` is 0.
 pub fn against_uniform(set: &InformationSet, models: &[Model]) -> Chi2 {
     let even = vec![1.0 / set.histories.len() as f64; set.histories.len()];
     test(&even, &tally(set, models, |_| 1.0), models.len() as f64)
 }
 
-/// The models, weighted, against the posterior. A weighted sample counts as many as its effective size.
+/// The weighted models against the posterior. The size of the sample is its effective size.
 pub fn against_posterior(set: &InformationSet, models: &[Model]) -> Chi2 {
     let posterior: Vec<f64> = set.histories.iter().map(|h| h.probability).collect();
     let squares: f64 = models.iter().map(|m| m.weight * m.weight).sum();

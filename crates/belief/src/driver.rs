@@ -1,24 +1,24 @@
-//! What all samplers share: following a view, and what to do when nothing explains it.
+//! The part that all samplers share: following a view, and relaxing constraints when nothing explains the view.
 //!
-//! A percept that no model explains is not a crash (decision 8). The engine is given the whole view once more, from the
-//! start and with fresh luck; if that fails too, the constraints of the newest round are relaxed: first its percepts, then
-//! the own move. What is older stays, so that what is still known longest is given up last.
+//! When no model explains a percept, the sampling method is first given the whole view again, from the start and with
+//! other random numbers. If that fails too, the constraints of the newest round are relaxed: first its percepts, then
+//! the own move. Constraints of older rounds stay.
 
 use crate::work::{Clue, Level, Work};
-use crate::{Belief, BeliefError, FirstTries, Joint, Model, Now, OpponentModel, Options, Report, Sampler};
+use crate::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Options, Sampler};
 use crate::{SamplerKind, World};
 use game::{Budget, Fault, RoleId, State, StopFlag, View};
 use rustc_hash::FxHashSet;
 
-/// The part of a sampler that differs.
-pub(crate) trait Engine: Send {
+/// An algorithm that finds models, without the bookkeeping that all of them share.
+pub(crate) trait SamplingMethod: Send {
     fn kind(&self) -> SamplerKind;
 
-    /// Starts again in the initial state, with different luck each time.
+    /// Starts again in the initial state; `again` selects the random numbers.
     fn reset(&mut self, start: &State, again: u32);
 
-    /// Explains one round more: the last of these clues. Returns how many models do; if none, the engine stays
-    /// where it was. `work.now` tells about the state after it.
+    /// Explains one more round: the last of these clues. Returns how many models explain it. If none does, the method
+    /// stays where it was. `work.now` says what is known about the state after the round.
     fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault>;
 
     /// The models, weights in any scale.
@@ -27,18 +27,18 @@ pub(crate) trait Engine: Send {
     /// Tries of each round so far.
     fn first_tries(&self) -> &[FirstTries];
 
-    /// Whether trying the whole view again from the start may find what was missed.
+    /// Whether another attempt at the whole view may find models that this one missed.
     fn may_do_better_again(&self) -> bool;
 
-    /// Adds what only this engine knows.
-    fn describe(&self, _report: &mut Report) {}
+    /// Adds what only this method knows.
+    fn describe(&self, _report: &mut BeliefReport) {}
 
-    /// The whole posterior over states, if the engine has one.
+    /// The whole posterior over states, if the method has one.
     fn posterior(&self) -> Option<Vec<(State, f64)>> {
         None
     }
 
-    /// Every history with its probability, if the engine knows them and there are no more than `most`.
+    /// Every history with its probability, if the method knows them and there are no more than `most`.
     fn all(&self, _most: usize) -> Option<Vec<Model>> {
         None
     }
@@ -48,18 +48,18 @@ pub(crate) trait Engine: Send {
     }
 }
 
-/// Rebuildings of one belief: what failed so often will fail again.
+/// Limit on the rebuildings of one belief.
 const MAX_REBUILDS: u32 = 3;
 
-/// An engine following a view.
+/// A sampling method that follows a view.
 pub(crate) struct Driven<E> {
     engine: E,
     role: RoleId,
     n_models: usize,
-    /// The rounds that the engine explains; none before the first update.
+    /// The rounds that the method explains; none before the first update.
     clues: Vec<Clue>,
     started: bool,
-    /// What was known about now when the last clue was explained.
+    /// [`Now`] when the last clue was explained.
     now: Now,
     rebuilt: u32,
     touches: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Driven<E> {
     belief: Belief,
 }
 
-impl<E: Engine> Driven<E> {
+impl<E: SamplingMethod> Driven<E> {
     pub(crate) fn new(engine: E, role: RoleId, options: &Options) -> Self {
         Driven {
             engine,
@@ -89,7 +89,7 @@ impl<E: Engine> Driven<E> {
         }
         let (last, now) = (view.rounds.len(), work.now);
         for (number, round) in view.rounds.iter().enumerate().skip(self.clues.len()) {
-            // Whoever lived through another round was not at the end.
+            // The game was not over before a later round.
             work.now = if number + 1 == last { now } else { Now::Playing };
             self.clues.push(Clue::new(round));
             self.explain(work)?;
@@ -121,12 +121,13 @@ impl<E: Engine> Driven<E> {
         Ok(())
     }
 
-    /// Explains the last clue, whatever it takes.
+    /// Explains the last clue, relaxing it if necessary.
     fn explain(&mut self, work: &mut Work) -> Result<(), BeliefError> {
         if self.engine.advance(work, &self.clues)? > 0 || self.rebuild(work)? {
             return Ok(());
         }
-        // What is left costs a step each, and there has to be an answer: no flag stops it, but one may hurry it.
+        // The relaxed search is short and must give an answer. The flag does not stop it; it only makes it stop at the
+        // first answer.
         work.late = work.is_late();
         let budget = std::mem::replace(&mut work.budget, Budget::until(StopFlag::default()));
         let relaxed = self.relax(work);
@@ -156,7 +157,7 @@ impl<E: Engine> Driven<E> {
         Ok(true)
     }
 
-    /// After a failed rebuilding: goes where it failed, ignoring percepts from there to the round before the last.
+    /// After a failed rebuilding: explains the remaining rounds up to the last one, ignoring their percepts.
     fn back_to_before(&mut self, work: &mut Work, failed: usize) -> Result<bool, Fault> {
         let here = self.clues.len();
         let now = std::mem::replace(&mut work.now, Now::Playing);
@@ -194,11 +195,11 @@ impl<E: Engine> Driven<E> {
         Err(BeliefError::Impossible { round: last })
     }
 
-    fn report(&self, models: &[Model], stopped: bool) -> Report {
+    fn report(&self, models: &[Model], stopped: bool) -> BeliefReport {
         let histories: FxHashSet<&[Joint]> = models.iter().map(|m| &m.history[..]).collect();
         let states: FxHashSet<&State> = models.iter().map(|m| &m.state).collect();
         let relaxed = self.clues.iter().enumerate();
-        let mut report = Report {
+        let mut report = BeliefReport {
             sampler: self.engine.kind(),
             rounds: self.clues.len(),
             live: models.len(),
@@ -213,7 +214,7 @@ impl<E: Engine> Driven<E> {
                 .collect(),
             rebuilt: self.rebuilt,
             stopped,
-            ..Report::default()
+            ..BeliefReport::default()
         };
         self.engine.describe(&mut report);
         report.exact &= report.relaxed.is_empty();
@@ -221,7 +222,7 @@ impl<E: Engine> Driven<E> {
     }
 }
 
-impl<E: Engine> Sampler for Driven<E> {
+impl<E: SamplingMethod> Sampler for Driven<E> {
     fn update(&mut self, world: &mut World<'_>, view: &View, now: Now, budget: &Budget) -> Result<(), BeliefError> {
         if usize::from(self.role.0) >= world.sim.roles().len() {
             return Err(BeliefError::UnknownRole(self.role));

@@ -1,13 +1,14 @@
-//! Every history of an information set: the truth, for games small enough.
+//! Every history of an information set, for small games.
 //!
-//! Plain depth-first search on the simulator, sharing nothing with the samplers, so that it can be held against them.
+//! Plain depth-first search on the simulator. It shares no code with the samplers, so that tests can compare them with
+//! it.
 
 use crate::{BeliefError, Joint, Now, OpponentModel};
-use game::{Budget, Fault, MoveId, RoleId, Simulator, State, View};
+use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State, View};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// An element of an information set: a history, not a state (decision 11).
+/// An element of an information set: a history, not a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The joint moves.
@@ -73,6 +74,9 @@ impl From<Fault> for EnumerateError {
 /// Lists every history that explains a role's view; the others play uniformly, or as a model of them says. The budget
 /// counts joint moves tried. A view that nothing explains has an empty set.
 ///
+/// What was not told is no constraint: [`PerceptId::UNKNOWN`] as the only percept of a round allows any percepts,
+/// [`MoveId::UNKNOWN`] as the own move allows any move and any percepts.
+///
 /// # Errors
 /// If the budget does not suffice, the role does not exist, or the simulator fails.
 pub fn enumerate(
@@ -87,7 +91,7 @@ pub fn enumerate(
         return Err(EnumerateError::Belief(BeliefError::UnknownRole(role)));
     }
     let start = sim.initial()?;
-    let mut search = Search {
+    let mut search = Enumeration {
         sim,
         role,
         view,
@@ -105,7 +109,7 @@ pub fn enumerate(
     Ok(InformationSet { histories })
 }
 
-struct Search<'a> {
+struct Enumeration<'a> {
     sim: &'a mut dyn Simulator,
     role: RoleId,
     view: &'a View,
@@ -117,7 +121,7 @@ struct Search<'a> {
     found: Vec<History>,
 }
 
-impl Search<'_> {
+impl Enumeration<'_> {
     fn descend(&mut self, state: &State, probability: f64) -> Result<(), EnumerateError> {
         let terminal = self.sim.terminal(state)?;
         let Some(round) = self.view.rounds.get(self.path.len()) else {
@@ -138,14 +142,20 @@ impl Search<'_> {
         if terminal {
             return Ok(());
         }
+        let own = (round.own != MoveId::UNKNOWN).then_some(round.own);
+        // As in the samplers: without the own move, percepts of the round are no constraint either.
+        let percepts_are_known = own.is_some() && round.sees != [PerceptId::UNKNOWN];
         let mut sees = Vec::new();
-        for (joint, p) in self.joints(state, round.own)? {
+        for (joint, p) in self.joints(state, own)? {
             self.tried += 1;
             if !self.budget.allows(self.tried) {
                 return Err(EnumerateError::TooLarge);
             }
-            self.sim.percepts(state, &joint, self.role, &mut sees)?;
-            if sees.len() == round.sees.len() && sees.iter().all(|p| round.sees.contains(p)) {
+            if percepts_are_known {
+                self.sim.percepts(state, &joint, self.role, &mut sees)?;
+            }
+            let agrees = sees.len() == round.sees.len() && sees.iter().all(|p| round.sees.contains(p));
+            if agrees || !percepts_are_known {
                 let next = self.sim.next(state, &joint)?;
                 self.path.push(joint);
                 self.descend(&next, probability * p)?;
@@ -155,15 +165,16 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The joint moves with our own move as executed, and how likely the others are to make theirs.
-    fn joints(&mut self, state: &State, own: MoveId) -> Result<Vec<(Joint, f64)>, Fault> {
+    /// The joint moves, and how likely the others are to make theirs. Our own move is the executed one if it is known;
+    /// else every legal one counts alike.
+    fn joints(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<(Joint, f64)>, Fault> {
         let mut joints: Vec<(Joint, f64)> = vec![(Joint::new(), 1.0)];
         let mut legal = Vec::new();
         for role in (0..self.sim.roles().len()).map(|r| RoleId(r as u16)) {
             self.sim.legal(state, role, &mut legal)?;
             let mut row: Vec<f64> = vec![1.0 / legal.len() as f64; legal.len()];
             if role == self.role {
-                legal.retain(|&mv| mv == own);
+                legal.retain(|&mv| own.is_none_or(|own| mv == own));
                 row = vec![1.0; legal.len()];
             } else if let Some(opponents) = self.opponents.filter(|_| self.sim.nature() != Some(role)) {
                 opponents.probabilities(state, role, &legal, &mut row);

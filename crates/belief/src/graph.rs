@@ -1,56 +1,56 @@
-//! What is known about the joint moves of states, shared by all models of a sampler.
+//! Results of trying joint moves in states, shared by all models of a sampler.
 //!
-//! A node is a state in a round. Its candidates are the joint moves that the round's clue leaves open; each of them is tried once, by whoever
-//! needs it first, and on lanes all candidates of many nodes are tried together. Models still walk as if each
-//! were alone: only the work is shared.
+//! A node is a state in a round. Its candidates are the joint moves that the round's clue leaves open. Each candidate
+//! is tried once, by the first model that needs it; with lanes, all candidates of many nodes are tried together. Each
+//! model still searches as if it were alone: only the work is shared.
 
-use crate::work::{Clue, Fan, Level, Work};
+use crate::work::{Clue, Level, OpenMoves, Work};
 use crate::{Joint, Now};
 use game::{Fault, State};
 use rustc_hash::FxHashMap;
 
-pub(crate) type NodeId = u32;
+pub(crate) type TrialNodeId = u32;
 
-/// What trying a candidate came to.
+/// Result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TrialOutcome {
     Untried,
     Fails,
-    To(NodeId),
+    To(TrialNodeId),
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct GraphNode {
     state: State,
     round: u32,
-    /// Absent until the round's clue was held against the state.
-    fan: Option<Fan>,
-    outcomes: Vec<Outcome>,
+    /// Candidates; none until the node is opened.
+    fan: Option<OpenMoves>,
+    outcomes: Vec<TrialOutcome>,
     untried: usize,
-    /// Nothing that explains the view goes through here.
+    /// Whether no history that explains the view passes through the node.
     dead: bool,
-    /// Its candidates were paid for as a whole.
+    /// Whether trying all candidates was counted in the budget.
     paid: bool,
-    /// Whether the state agrees with what was last known about now.
+    /// Whether the state agrees with [`Now`], for the last value of it.
     fits: Option<(Now, bool)>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Graph {
-    nodes: Vec<Node>,
+pub(crate) struct TrialGraph {
+    nodes: Vec<GraphNode>,
     /// Per round, where its states are.
-    places: Vec<FxHashMap<State, NodeId>>,
-    /// How each round's clue was read.
+    places: Vec<FxHashMap<State, TrialNodeId>>,
+    /// How strictly each round's clue was applied.
     levels: Vec<Level>,
 }
 
-/// Fans with more candidates than this are not tried as a whole.
+/// Nodes with more candidates than this are not tried as a whole.
 const WHOLE: usize = 4_096;
 
-impl Graph {
+impl TrialGraph {
     /// A graph of the initial state alone; its node is the first.
-    pub(crate) fn new(start: &State) -> (Graph, NodeId) {
-        let mut graph = Graph::default();
+    pub(crate) fn new(start: &State) -> (TrialGraph, TrialNodeId) {
+        let mut graph = TrialGraph::default();
         let root = graph.node(0, start.clone());
         (graph, root)
     }
@@ -60,16 +60,16 @@ impl Graph {
     }
 
     /// The node of a state in a round.
-    pub(crate) fn node(&mut self, round: usize, state: State) -> NodeId {
+    pub(crate) fn node(&mut self, round: usize, state: State) -> TrialNodeId {
         if self.places.len() <= round {
             self.places.resize_with(round + 1, FxHashMap::default);
         }
         if let Some(&id) = self.places[round].get(&state) {
             return id;
         }
-        let id = self.nodes.len() as NodeId;
+        let id = self.nodes.len() as TrialNodeId;
         self.places[round].insert(state.clone(), id);
-        self.nodes.push(Node {
+        self.nodes.push(GraphNode {
             state,
             round: round as u32,
             fan: None,
@@ -82,54 +82,54 @@ impl Graph {
         id
     }
 
-    pub(crate) fn state(&self, id: NodeId) -> &State {
+    pub(crate) fn state(&self, id: TrialNodeId) -> &State {
         &self.nodes[id as usize].state
     }
 
     /// The number of candidates of an opened node.
-    pub(crate) fn n_candidates(&self, id: NodeId) -> usize {
+    pub(crate) fn n_candidates(&self, id: TrialNodeId) -> usize {
         self.nodes[id as usize].outcomes.len()
     }
 
-    pub(crate) fn outcome(&self, id: NodeId, candidate: usize) -> Outcome {
+    pub(crate) fn outcome(&self, id: TrialNodeId, candidate: usize) -> TrialOutcome {
         self.nodes[id as usize].outcomes[candidate]
     }
 
-    pub(crate) fn joint(&self, id: NodeId, candidate: usize) -> Joint {
+    pub(crate) fn joint(&self, id: TrialNodeId, candidate: usize) -> Joint {
         let fan = self.nodes[id as usize].fan.as_ref();
         fan.map(|fan| fan.joint(candidate)).unwrap_or_default()
     }
 
-    pub(crate) fn log_choice(&self, id: NodeId) -> f64 {
+    pub(crate) fn log_choice(&self, id: TrialNodeId) -> f64 {
         self.nodes[id as usize].fan.as_ref().map_or(0.0, |fan| fan.log_choice)
     }
 
-    pub(crate) fn is_dead(&self, id: NodeId) -> bool {
+    pub(crate) fn is_dead(&self, id: TrialNodeId) -> bool {
         self.nodes[id as usize].dead
     }
 
-    pub(crate) fn bury(&mut self, id: NodeId) {
+    pub(crate) fn bury(&mut self, id: TrialNodeId) {
         self.nodes[id as usize].dead = true;
     }
 
     /// Candidates that lead on, as far as is known, and the nodes they lead to.
-    pub(crate) fn live(&self, id: NodeId) -> impl Iterator<Item = (usize, NodeId)> + '_ {
+    pub(crate) fn live(&self, id: TrialNodeId) -> impl Iterator<Item = (usize, TrialNodeId)> + '_ {
         let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
         outcomes.filter_map(|(at, outcome)| match *outcome {
-            Outcome::To(child) if !self.is_dead(child) => Some((at, child)),
+            TrialOutcome::To(child) if !self.is_dead(child) => Some((at, child)),
             _ => None,
         })
     }
 
     /// How many candidates lead on; where not all were tried, in proportion.
-    pub(crate) fn n_live(&self, id: NodeId) -> f64 {
+    pub(crate) fn n_live(&self, id: TrialNodeId) -> f64 {
         let node = &self.nodes[id as usize];
         let tried = node.outcomes.len() - node.untried;
         let live = self.live(id).count().max(1) as f64;
         live * node.outcomes.len() as f64 / tried.max(1) as f64
     }
 
-    /// Notes how clues are read now. What was concluded from another reading is forgotten.
+    /// Sets how strictly clues are applied. Conclusions from other levels are forgotten.
     pub(crate) fn read_as(&mut self, clues: &[Clue]) {
         let same = self
             .levels
@@ -154,14 +154,14 @@ impl Graph {
         }
     }
 
-    /// Forgets who is dead.
+    /// Marks all nodes as alive.
     pub(crate) fn raise_the_dead(&mut self) {
         self.nodes.iter_mut().for_each(|node| node.dead = false);
     }
 
     /// Finds the candidates of nodes, all of the round of this clue.
-    pub(crate) fn open(&mut self, work: &mut Work, clue: &Clue, ids: &[NodeId]) -> Result<(), Fault> {
-        let mut closed: Vec<NodeId> = ids.iter().copied().filter(|&id| self.is_closed(id)).collect();
+    pub(crate) fn open(&mut self, work: &mut Work, clue: &Clue, ids: &[TrialNodeId]) -> Result<(), Fault> {
+        let mut closed: Vec<TrialNodeId> = ids.iter().copied().filter(|&id| self.is_closed(id)).collect();
         closed.sort_unstable();
         closed.dedup();
         let states: Vec<&State> = closed.iter().map(|&id| self.state(id)).collect();
@@ -169,26 +169,26 @@ impl Graph {
         for (id, fan) in closed.into_iter().zip(fans) {
             let node = &mut self.nodes[id as usize];
             node.untried = fan.len();
-            node.outcomes = vec![Outcome::Untried; fan.len()];
+            node.outcomes = vec![TrialOutcome::Untried; fan.len()];
             node.fan = Some(fan);
         }
         Ok(())
     }
 
     /// Whether the candidates of a node are not known yet.
-    pub(crate) fn is_closed(&self, id: NodeId) -> bool {
+    pub(crate) fn is_closed(&self, id: TrialNodeId) -> bool {
         self.nodes[id as usize].fan.is_none()
     }
 
-    /// Tries one candidate of an opened node, unless that was done. On lanes the others come for the same price.
+    /// Tries one candidate of an opened node, unless that was done. With lanes, all candidates of the node are tried.
     pub(crate) fn try_one(
         &mut self,
         work: &mut Work,
         clue: &Clue,
-        id: NodeId,
+        id: TrialNodeId,
         candidate: usize,
-    ) -> Result<Outcome, Fault> {
-        if self.outcome(id, candidate) == Outcome::Untried {
+    ) -> Result<TrialOutcome, Fault> {
+        if self.outcome(id, candidate) == TrialOutcome::Untried {
             if work.on_lanes() && self.n_candidates(id) <= WHOLE {
                 self.try_whole(work, clue, &[id])?;
             } else {
@@ -198,24 +198,24 @@ impl Graph {
         Ok(self.outcome(id, candidate))
     }
 
-    /// Tries all candidates of opened nodes, except of those that have too many. Tells how many were tried.
-    pub(crate) fn try_whole(&mut self, work: &mut Work, clue: &Clue, ids: &[NodeId]) -> Result<usize, Fault> {
-        let mut untried: Vec<NodeId> = ids.to_vec();
+    /// Tries all candidates of opened nodes, except of nodes with too many. Returns how many were tried.
+    pub(crate) fn try_whole(&mut self, work: &mut Work, clue: &Clue, ids: &[TrialNodeId]) -> Result<usize, Fault> {
+        let mut untried: Vec<TrialNodeId> = ids.to_vec();
         untried.retain(|&id| self.nodes[id as usize].untried > 0 && self.n_candidates(id) <= WHOLE);
         untried.sort_unstable();
         untried.dedup();
         let mut pairs = Vec::new();
         for id in untried {
             let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
-            let open = outcomes.filter(|(_, outcome)| **outcome == Outcome::Untried);
+            let open = outcomes.filter(|(_, outcome)| **outcome == TrialOutcome::Untried);
             pairs.extend(open.map(|(at, _)| (id, at as u32)));
         }
         self.try_these(work, clue, &pairs)?;
         Ok(pairs.len())
     }
 
-    /// What it costs to have tried all candidates of these nodes: each node is paid for once, whoever tried them.
-    pub(crate) fn pay(&mut self, ids: &[NodeId]) -> u64 {
+    /// The cost of having tried all candidates of these nodes. Each node is counted once.
+    pub(crate) fn pay(&mut self, ids: &[TrialNodeId]) -> u64 {
         let mut price = 0;
         for &id in ids {
             let node = &mut self.nodes[id as usize];
@@ -226,7 +226,7 @@ impl Graph {
         price
     }
 
-    fn try_these(&mut self, work: &mut Work, clue: &Clue, pairs: &[(NodeId, u32)]) -> Result<(), Fault> {
+    fn try_these(&mut self, work: &mut Work, clue: &Clue, pairs: &[(TrialNodeId, u32)]) -> Result<(), Fault> {
         let mut found: Vec<Option<State>> = vec![None; pairs.len()];
         let mut parents: Vec<&State> = Vec::new();
         let mut candidates: Vec<(u32, Joint)> = Vec::with_capacity(pairs.len());
@@ -242,9 +242,9 @@ impl Graph {
             let outcome = match state {
                 Some(state) => {
                     let round = self.nodes[id as usize].round as usize;
-                    Outcome::To(self.node(round + 1, state))
+                    TrialOutcome::To(self.node(round + 1, state))
                 }
-                None => Outcome::Fails,
+                None => TrialOutcome::Fails,
             };
             let node = &mut self.nodes[id as usize];
             node.outcomes[candidate as usize] = outcome;
@@ -253,10 +253,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Finds out which nodes agree with what is known about now.
-    pub(crate) fn check_now(&mut self, work: &mut Work, ids: &[NodeId]) -> Result<(), Fault> {
+    /// Checks which nodes agree with [`Now`].
+    pub(crate) fn check_now(&mut self, work: &mut Work, ids: &[TrialNodeId]) -> Result<(), Fault> {
         let now = work.now;
-        let mut open: Vec<NodeId> = ids.iter().copied().filter(|&id| self.fit(id, now).is_none()).collect();
+        let mut open: Vec<TrialNodeId> = ids.iter().copied().filter(|&id| self.fit(id, now).is_none()).collect();
         open.sort_unstable();
         open.dedup();
         let states: Vec<&State> = open.iter().map(|&id| self.state(id)).collect();
@@ -267,28 +267,28 @@ impl Graph {
         Ok(())
     }
 
-    fn fit(&self, id: NodeId, now: Now) -> Option<bool> {
+    fn fit(&self, id: TrialNodeId, now: Now) -> Option<bool> {
         self.nodes[id as usize]
             .fits
             .filter(|(of, _)| *of == now)
             .map(|(_, fits)| fits)
     }
 
-    /// Whether a node agrees with what is known about now.
-    pub(crate) fn fits(&mut self, work: &mut Work, id: NodeId) -> Result<bool, Fault> {
+    /// Whether a node agrees with [`Now`].
+    pub(crate) fn fits(&mut self, work: &mut Work, id: TrialNodeId) -> Result<bool, Fault> {
         if self.fit(id, work.now).is_none() {
             self.check_now(work, &[id])?;
         }
         Ok(self.fit(id, work.now).unwrap_or(true))
     }
 
-    /// Keeps some nodes, what their candidates lead to, and who is dead; forgets all others. Gives the new numbers of
-    /// those asked for.
-    pub(crate) fn keep_only(&mut self, ids: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
+    /// Keeps some nodes, the children of their candidates, and all dead nodes; forgets the others. Returns the new
+    /// numbers of the nodes asked for.
+    pub(crate) fn keep_only(&mut self, ids: &[TrialNodeId]) -> FxHashMap<TrialNodeId, TrialNodeId> {
         let old = std::mem::take(&mut self.nodes);
         self.places.iter_mut().for_each(FxHashMap::clear);
         let mut renumbered = FxHashMap::default();
-        let bare = |graph: &mut Graph, id: NodeId| {
+        let bare = |graph: &mut TrialGraph, id: TrialNodeId| {
             let node = &old[id as usize];
             let new = graph.node(node.round as usize, node.state.clone());
             graph.nodes[new as usize].dead = node.dead;
@@ -302,16 +302,16 @@ impl Graph {
                 continue;
             }
             let node = &old[id as usize];
-            let follow = |outcome: &Outcome| match *outcome {
-                Outcome::To(child) => Outcome::To(bare(self, child)),
+            let follow = |outcome: &TrialOutcome| match *outcome {
+                TrialOutcome::To(child) => TrialOutcome::To(bare(self, child)),
                 other => other,
             };
-            let outcomes: Vec<Outcome> = node.outcomes.iter().map(follow).collect();
+            let outcomes: Vec<TrialOutcome> = node.outcomes.iter().map(follow).collect();
             let kept = &mut self.nodes[new as usize];
             (kept.fan, kept.outcomes, kept.untried) = (node.fan.clone(), outcomes, node.untried);
         }
         for (id, _) in old.iter().enumerate().filter(|(_, node)| node.dead) {
-            bare(self, id as NodeId);
+            bare(self, id as TrialNodeId);
         }
         renumbered
     }

@@ -1,22 +1,26 @@
-//! The papers' bag of models.
+//! The bag of models of the HyperPlay papers.
 //!
-//! M. Schofield, T. Cerexhe and M. Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect Information*, AAAI 2012,
-//! figure 2; off-line models, remedies and their names from M. Schofield and M. Thielscher, *The Efficiency of the
-//! HyperPlay Technique Over Random Sampling*, AAAI 2017.
+//! M. Schofield, T. Cerexhe and M. Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect
+//! Information*, AAAI 2012, figure 2; off-line models, remedies and their names from M. Schofield and M. Thielscher,
+//! *The Efficiency of the HyperPlay Technique Over Random Sampling*, AAAI 2017.
 //!
-//! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new round
-//! extends it by the first joint move that shows what was seen (`forward`); if there is none, the last move was bad, and the search goes on
-//! one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line with its place kept, and comes
-//! back when there is budget left. The last one may search far longer than the others, though not without end.
+//! Every model is a history with, for each of its rounds, the joint moves not yet tried there, in random order. A new
+//! round extends the history by the first joint move that gives the percepts seen (`forward`). If there is none, the
+//! search continues one round earlier (`backtrack`). A model that touches too many nodes in one update goes off line
+//! and keeps its place; it resumes when there is budget left. The last model may search much longer than the others,
+//! but not without limit.
 //!
-//! Differences. Sets of bad moves and "choose" are one cursor per round that never offers a move twice. The pseudocode's recursion is a loop.
-//! What a joint move shows is found out once for all models ([`Graph`]); each still pays for it, one node touched a try. Models are
-//! weighted by 1 over choice factor and over the probability with which the search produces them: with
-//! moves in random order, a model follows at every node the first child that leads on, so that is 1 over the number of children that lead on,
-//! as far as is known (decision 5). The paper's own weights are an option.
+//! Differences:
+//! - The sets of bad moves and the operation "choose" are one cursor for each round that never offers a move twice. The
+//!   recursion of the pseudocode is a loop.
+//! - The percepts of a joint move are computed once for all models ([`TrialGraph`]). Each model still pays for them:
+//!   one node touched for each try.
+//! - Models are weighted by 1 / (choice factor × probability with which the search produces the model). With moves in
+//!   random order a model follows, at every node, the first child that leads on; so the probability is 1 / (number of
+//!   children that lead on), as far as they are known. The paper's own weights are an option.
 
-use crate::driver::Engine;
-use crate::graph::{Graph, NodeId, Outcome};
+use crate::driver::SamplingMethod;
+use crate::graph::{TrialGraph, TrialNodeId, TrialOutcome};
 use crate::work::{Clue, Work};
 use crate::{FirstTries, Joint, Model, Options, Remedy, SamplerKind, Weights};
 use game::{Fault, Rng, Seed, State};
@@ -25,51 +29,51 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Hyperplay {
     options: Options,
     seed: Seed,
-    graph: Graph,
-    bag: Vec<Search>,
+    graph: TrialGraph,
+    bag: Vec<ModelSearch>,
     /// Paths of all models after the last round that some model explained.
-    settled: Vec<Vec<(NodeId, usize)>>,
+    settled: Vec<Vec<(TrialNodeId, usize)>>,
     first_tries: Vec<FirstTries>,
     /// Rounds that the bag explains.
     rounds: usize,
-    /// Nodes at which those that no model stands on are forgotten.
+    /// Number of nodes from which on unused nodes are forgotten.
     garbage_at: usize,
 }
 
 /// A model and its search.
 #[derive(Clone, Debug)]
-struct Search {
-    path: Vec<Place>,
+struct ModelSearch {
+    path: Vec<PathNode>,
     rng: Rng,
-    /// Took too long at some update; has not caught up since.
+    /// Whether the model exceeded its limit in some update and has not caught up since.
     offline: bool,
 }
 
-/// A node on a model's path, and what was not tried there yet.
+/// A node on a model's path, and the candidates tried there.
 #[derive(Clone, Debug)]
-struct Place {
-    node: NodeId,
+struct PathNode {
+    node: TrialNodeId,
     /// Candidates in the order of trying, as far as decided.
     order: Vec<u32>,
     tried: usize,
 }
 
-impl Place {
-    fn new(node: NodeId) -> Place {
-        Place {
+impl PathNode {
+    fn new(node: TrialNodeId) -> PathNode {
+        PathNode {
             node,
             order: Vec::new(),
             tried: 0,
         }
     }
 
-    /// A place at which one candidate was taken and no other tried.
-    fn having_taken(node: NodeId, candidate: usize, n_candidates: usize) -> Place {
+    /// A node at which one candidate was taken and no other tried.
+    fn having_taken(node: TrialNodeId, candidate: usize, n_candidates: usize) -> PathNode {
         let mut order: Vec<u32> = (0..n_candidates as u32).collect();
         if candidate < order.len() {
             order.swap(0, candidate);
         }
-        Place { node, order, tried: 1 }
+        PathNode { node, order, tried: 1 }
     }
 
     /// The next candidate of so many, in random order.
@@ -94,20 +98,20 @@ impl Place {
 
 /// Where a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum SearchEnd {
     /// The model explains everything.
     Live,
-    /// It touched too many nodes, or the budget is used up.
+    /// The model touched too many nodes, or the budget is used up.
     Offline,
-    /// There is no history that it could become.
+    /// No history is left for the model.
     Dead,
 }
 
-/// The last model that could explain what was seen may touch so many times the nodes after which others go off line. The papers' last model
-/// searches for however long it takes; if it finds nothing within this, percepts are ignored until something fits.
+/// The last model may touch this many times the nodes after which others go off line. (In the papers the last model
+/// searches without limit.) If it finds nothing, percepts are relaxed.
 const LAST_RESORT: u64 = 20;
 
-/// Nodes that are always allowed.
+/// Number of nodes below which no node is forgotten.
 const MAX_NODES: usize = 400_000;
 
 impl Hyperplay {
@@ -115,7 +119,7 @@ impl Hyperplay {
         Hyperplay {
             options: options.clone(),
             seed: seed.child("hyperplay"),
-            graph: Graph::default(),
+            graph: TrialGraph::default(),
             bag: Vec::new(),
             settled: Vec::new(),
             first_tries: Vec::new(),
@@ -124,19 +128,19 @@ impl Hyperplay {
         }
     }
 
-    fn live(&self) -> impl Iterator<Item = &Search> {
+    fn live(&self) -> impl Iterator<Item = &ModelSearch> {
         self.bag.iter().filter(|model| model.path.len() == self.rounds + 1)
     }
 
-    /// Asks at once what all models will ask first.
+    /// Computes at once what all models will ask first.
     fn look_ahead(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
         let Some(clue) = clues.last() else { return Ok(()) };
         let fronts = self.bag.iter().filter(|m| m.path.len() == clues.len());
-        let fronts: Vec<NodeId> = fronts.filter_map(|m| m.path.last()).map(|p| p.node).collect();
+        let fronts: Vec<TrialNodeId> = fronts.filter_map(|m| m.path.last()).map(|p| p.node).collect();
         self.graph.open(work, clue, &fronts)?;
         if work.on_lanes() {
             self.graph.try_whole(work, clue, &fronts)?;
-            let children: Vec<NodeId> = fronts
+            let children: Vec<TrialNodeId> = fronts
                 .iter()
                 .flat_map(|&id| self.graph.live(id))
                 .map(|(_, c)| c)
@@ -147,39 +151,45 @@ impl Hyperplay {
     }
 
     /// Searches on until a model explains all clues, or may not go on.
-    fn search(&mut self, work: &mut Work, clues: &[Clue], number: usize, limit: u64) -> Result<End, Fault> {
+    fn search(&mut self, work: &mut Work, clues: &[Clue], number: usize, limit: u64) -> Result<SearchEnd, Fault> {
         let mut model = std::mem::replace(
             &mut self.bag[number],
-            Search {
+            ModelSearch {
                 path: Vec::new(),
                 rng: self.seed.rng(),
                 offline: false,
             },
         );
         let end = self.forward(work, clues, &mut model, limit);
-        model.offline = matches!(end, Ok(End::Offline));
+        model.offline = matches!(end, Ok(SearchEnd::Offline));
         self.bag[number] = model;
         self.collect_garbage();
         end
     }
 
-    fn forward(&mut self, work: &mut Work, clues: &[Clue], model: &mut Search, limit: u64) -> Result<End, Fault> {
+    fn forward(
+        &mut self,
+        work: &mut Work,
+        clues: &[Clue],
+        model: &mut ModelSearch,
+        limit: u64,
+    ) -> Result<SearchEnd, Fault> {
         let upto = work.touches.saturating_add(limit);
         loop {
             let depth = model.path.len();
             let Some(place) = model.path.last_mut() else {
-                return Ok(End::Dead);
+                return Ok(SearchEnd::Dead);
             };
             let node = place.node;
             if depth == clues.len() + 1 {
                 if self.graph.fits(work, node)? {
-                    return Ok(End::Live);
+                    return Ok(SearchEnd::Live);
                 }
                 self.backtrack(work, model);
                 continue;
             }
             if work.touches >= upto || work.is_out() {
-                return Ok(End::Offline);
+                return Ok(SearchEnd::Offline);
             }
             let clue = &clues[depth - 1];
             if self.graph.is_closed(node) {
@@ -196,31 +206,31 @@ impl Hyperplay {
                 self.count_first_try(depth - 1, outcome);
             }
             match outcome {
-                Outcome::To(child) if !(self.options.share_dead && self.graph.is_dead(child)) => {
-                    model.path.push(Place::new(child));
+                TrialOutcome::To(child) if !(self.options.share_dead && self.graph.is_dead(child)) => {
+                    model.path.push(PathNode::new(child));
                 }
                 _ => {}
             }
         }
     }
 
-    fn backtrack(&mut self, work: &mut Work, model: &mut Search) {
+    fn backtrack(&mut self, work: &mut Work, model: &mut ModelSearch) {
         if let Some(place) = model.path.pop() {
-            // All its candidates failed, and constraints only grow.
+            // All candidates failed, and later rounds only add constraints.
             self.graph.bury(place.node);
             work.touches += 1;
         }
     }
 
-    fn count_first_try(&mut self, round: usize, outcome: Outcome) {
+    fn count_first_try(&mut self, round: usize, outcome: TrialOutcome) {
         if self.first_tries.len() <= round {
             self.first_tries.resize(round + 1, FirstTries::default());
         }
         self.first_tries[round].tried += 1;
-        self.first_tries[round].fit += u64::from(matches!(outcome, Outcome::To(_)));
+        self.first_tries[round].fit += u64::from(matches!(outcome, TrialOutcome::To(_)));
     }
 
-    /// Forgets nodes that no model stands on, once there are too many.
+    /// Forgets nodes that are on no model's path, once there are too many nodes.
     fn collect_garbage(&mut self) {
         if self.graph.len() < self.garbage_at {
             return;
@@ -230,7 +240,7 @@ impl Hyperplay {
             .iter()
             .flat_map(|model| model.path.iter().map(|place| place.node));
         let settled = self.settled.iter().flatten().map(|(node, _)| *node);
-        let mut needed: Vec<NodeId> = paths.chain(settled).collect();
+        let mut needed: Vec<TrialNodeId> = paths.chain(settled).collect();
         needed.sort_unstable();
         needed.dedup();
         let renumbered = self.graph.keep_only(&needed);
@@ -258,8 +268,8 @@ impl Hyperplay {
                 ends.push(self.search(work, clues, number, left.min(limit))?);
             }
         }
-        // At least one should stay on line: that is worth far more than a model usually gets, but not a search without end.
-        if !ends.contains(&End::Live) && !ends.contains(&End::Dead) {
+        // At least one model should stay on line: the one that got furthest gets a larger limit.
+        if !ends.contains(&SearchEnd::Live) && !ends.contains(&SearchEnd::Dead) {
             let furthest = (0..self.bag.len()).max_by_key(|&n| (self.bag[n].path.len(), usize::MAX - n));
             if let Some(number) = furthest {
                 self.search(work, clues, number, limit.saturating_mul(LAST_RESORT))?;
@@ -268,17 +278,17 @@ impl Hyperplay {
         Ok(())
     }
 
-    /// Puts every model back to where it was after the last round that was explained.
+    /// Resets every model to its path after the last round that was explained.
     fn put_back(&mut self) {
         self.graph.raise_the_dead();
         let graph = &self.graph;
         for (model, path) in self.bag.iter_mut().zip(&self.settled) {
             let last = path.len().saturating_sub(1);
-            let place = |(at, &(node, taken)): (usize, &(NodeId, usize))| {
+            let place = |(at, &(node, taken)): (usize, &(TrialNodeId, usize))| {
                 if at == last {
-                    Place::new(node)
+                    PathNode::new(node)
                 } else {
-                    Place::having_taken(node, taken, graph.n_candidates(node))
+                    PathNode::having_taken(node, taken, graph.n_candidates(node))
                 }
             };
             model.path = path.iter().enumerate().map(place).collect();
@@ -287,7 +297,7 @@ impl Hyperplay {
     }
 
     fn settle(&mut self) {
-        let path_of = |model: &Search| -> Vec<(NodeId, usize)> {
+        let path_of = |model: &ModelSearch| -> Vec<(TrialNodeId, usize)> {
             let places = model.path.iter();
             places.map(|place| (place.node, place.taken().unwrap_or(0))).collect()
         };
@@ -296,8 +306,8 @@ impl Hyperplay {
 
     /// Overwrites surplus copies by the least frequent histories, until counts differ by at most one.
     fn balance(&mut self) {
-        let mut copies: FxHashMap<Vec<(NodeId, usize)>, Vec<usize>> = FxHashMap::default();
-        let mut order: Vec<Vec<(NodeId, usize)>> = Vec::new();
+        let mut copies: FxHashMap<Vec<(TrialNodeId, usize)>, Vec<usize>> = FxHashMap::default();
+        let mut order: Vec<Vec<(TrialNodeId, usize)>> = Vec::new();
         for (number, model) in self.bag.iter().enumerate() {
             if model.path.len() == self.rounds + 1 {
                 let key = self.footprint(model);
@@ -327,14 +337,14 @@ impl Hyperplay {
         }
     }
 
-    fn footprint(&self, model: &Search) -> Vec<(NodeId, usize)> {
+    fn footprint(&self, model: &ModelSearch) -> Vec<(TrialNodeId, usize)> {
         let places = model.path.iter().take(self.rounds);
         places.map(|place| (place.node, place.taken().unwrap_or(0))).collect()
     }
 
-    fn model(&self, search: &Search) -> Model {
+    fn model(&self, search: &ModelSearch) -> Model {
         let rounds = search.path.iter().take(self.rounds);
-        let joint = |place: &Place| self.graph.joint(place.node, place.taken().unwrap_or(0));
+        let joint = |place: &PathNode| self.graph.joint(place.node, place.taken().unwrap_or(0));
         Model {
             history: rounds.clone().map(joint).collect(),
             state: self.graph.state(search.path[self.rounds].node).clone(),
@@ -345,15 +355,15 @@ impl Hyperplay {
 
     /// Log of the number of children that lead on, over all nodes on the path: minus the log of the probability of
     /// producing it.
-    fn log_alternatives(&self, search: &Search) -> f64 {
+    fn log_alternatives(&self, search: &ModelSearch) -> f64 {
         let rounds = search.path.iter().take(self.rounds);
         rounds.map(|place| self.graph.n_live(place.node).ln()).sum()
     }
 
-    fn weigh(&self, models: &mut [Model], searches: &[&Search]) {
+    fn weigh(&self, models: &mut [Model], searches: &[&ModelSearch]) {
         let weights = match (self.options.remedy, self.options.weights) {
             (Remedy::None, weights) => weights,
-            // A remedy changes how often a model is there, so that q means nothing any more.
+            // A remedy changes how often a model occurs, so the probability of producing it is unknown.
             (_, Weights::Proposal) => Weights::ChoiceFactor,
             (_, weights) => weights,
         };
@@ -380,10 +390,10 @@ impl Hyperplay {
         }
     }
 
-    /// Counts of children are wanted for the weights: what was not tried yet is tried now.
+    /// Tries the remaining candidates of all nodes on the paths: the weights need the numbers of children that lead on.
     fn complete(&mut self, work: &mut Work, clues: &[Clue]) -> Result<(), Fault> {
         for (round, clue) in clues.iter().enumerate().take(self.rounds) {
-            let nodes: Vec<NodeId> = self.live().map(|model| model.path[round].node).collect();
+            let nodes: Vec<TrialNodeId> = self.live().map(|model| model.path[round].node).collect();
             self.graph.try_whole(work, clue, &nodes)?;
             work.touches += self.graph.pay(&nodes);
         }
@@ -391,18 +401,18 @@ impl Hyperplay {
     }
 }
 
-impl Engine for Hyperplay {
+impl SamplingMethod for Hyperplay {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Hyperplay
     }
 
     fn reset(&mut self, start: &State, again: u32) {
-        let (graph, root) = Graph::new(start);
+        let (graph, root) = TrialGraph::new(start);
         self.graph = graph;
         let seed = self.seed.nth(u64::from(again));
         self.bag = (0..self.options.models)
-            .map(|n| Search {
-                path: vec![Place::new(root)],
+            .map(|n| ModelSearch {
+                path: vec![PathNode::new(root)],
                 rng: seed.nth(n as u64).rng(),
                 offline: false,
             })
@@ -435,14 +445,14 @@ impl Engine for Hyperplay {
         if self.options.weights == Weights::Proposal && self.options.remedy == Remedy::None {
             self.complete(work, clues)?;
         }
-        let live: Vec<&Search> = self.live().collect();
+        let live: Vec<&ModelSearch> = self.live().collect();
         let mut models: Vec<Model> = live.iter().map(|search| self.model(search)).collect();
         self.weigh(&mut models, &live);
         Ok(models)
     }
 
     fn may_do_better_again(&self) -> bool {
-        // Where the whole tree was searched there is nothing to find; where the budget ended there may be.
+        // A complete search found everything; a search that ended by its budget may have missed something.
         self.bag.iter().any(|model| model.offline)
     }
 

@@ -1,17 +1,21 @@
-//! A player's view to sampled histories, states and weights.
+//! Beliefs: from what a role was told to the histories that explain it, the states they lead to, and their weights.
 //!
-//! Come here to know what may be going on in a game that hides things: [`make`] a [`Sampler`], [`update`](Sampler::update)
-//! it with the role's [`View`](game::View), and read off its [`Belief`]: histories that explain the view, each with the state it leads to
-//! and a weight. A view is all that a belief is ever given, so it cannot know more than the player does.
+//! Use this crate to compute what may be going on in a game with hidden information. If you want a player, use the
+//! crate `search`; if you want to load games and play matches, use the crate `surmise`.
 //!
-//! - [`naive`](SamplerKind::Naive): random games until one matches. Exact samples, as long as you can wait for them.
-//! - [`hyperplay`](SamplerKind::Hyperplay): the papers' bag of models with backtracking, faithful, biases included.
-//! - [`cached`](SamplerKind::Cached): random games that avoid what is known to be dead, weighted for it.
-//! - [`trellis`](SamplerKind::Trellis): exact filtering over distinct states; unbiased resampling where there are too many.
-//!   The default.
+//! [`make`] makes a [`Sampler`]. [`update`](Sampler::update) gives it the role's [`View`](game::View).
+//! [`belief`](Sampler::belief) returns a [`Belief`]: histories that explain the view, each with its last state and its
+//! weight. A sampler is given nothing but the view, so a belief cannot contain more than the player knows.
 //!
-//! [`enumerate`](fn@enumerate) lists a whole information set, for small games: the truth that the samplers are held against, with
-//! the tests of [`chi2`].
+//! - [`naive`](SamplerKind::Naive): random games until one matches the view. The samples are exact; the time is not
+//!   bounded.
+//! - [`hyperplay`](SamplerKind::Hyperplay): the bag of models with backtracking of the HyperPlay papers, with its bias.
+//! - [`cached`](SamplerKind::Cached): random games that avoid states known to be dead, with importance weights.
+//! - [`trellis`](SamplerKind::Trellis): exact filtering over distinct states; unbiased resampling where there are too
+//!   many. The default.
+//!
+//! [`enumerate`](fn@enumerate) lists a whole information set of a small game. The tests compare the samplers with it,
+//! by the statistics of [`chi2`].
 //!
 //! ```
 //! use surmise_belief::{Now, Options, SamplerKind, World, make};
@@ -27,6 +31,9 @@
 //! assert!(sampler.belief().report.exact);
 //! assert_eq!(sampler.belief().models.len(), 100);
 //! ```
+//!
+//! Read next: [`Sampler`] for the interface, [`Options`] for the settings, the module `trellis` for the default
+//! algorithm.
 
 mod cached;
 pub mod chi2;
@@ -42,4 +49,4 @@ mod work;
 
 pub use enumerate::{EnumerateError, History, InformationSet, enumerate};
 pub use options::{Options, Remedy, SamplerKind, Weights, make};
-pub use types::{Belief, BeliefError, FirstTries, Joint, Model, Now, OpponentModel, Report, Sampler, World};
+pub use types::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Sampler, World};

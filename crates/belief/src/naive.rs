@@ -1,14 +1,14 @@
-//! Random games until one matches: the baseline.
+//! Random games until one matches the view: the baseline.
 //!
 //! M. Schofield and M. Thielscher, *The Efficiency of the HyperPlay Technique Over Random Sampling*, AAAI 2017, "Random
-//! Sampling"; also the naïve sampling of the 2022 deep-CFR paper. Every game starts in the initial state, our moves are
-//! those executed, every other move is uniform; a game that shows anything else than was seen is thrown away. What is left are
-//! exact, independent samples of the posterior, all of one weight.
+//! Sampling"; also the naive sampling of Partridge and Thielscher (2022). Every game starts in the initial state; our
+//! moves are the executed ones, every other move is uniform. A game with other percepts than the view is rejected. The
+//! accepted games are exact, independent samples of the posterior with equal weights.
 //!
-//! Differences: games are begun in waves, so that lanes can carry them; each has its own stream of luck, so the waves do not
-//! matter. Games are given up after a number of attempts.
+//! Differences: games are begun in waves, so that lanes can play them. Each game has its own stream of random numbers,
+//! so the size of a wave does not change the samples. Sampling ends after a number of attempts.
 
-use crate::driver::Engine;
+use crate::driver::SamplingMethod;
 use crate::work::{Clue, Work};
 use crate::{FirstTries, Joint, Model, Options, SamplerKind};
 use game::{Fault, Rng, Seed, State};
@@ -23,7 +23,7 @@ pub(crate) struct Naive {
     first_tries: Vec<FirstTries>,
 }
 
-/// Games played side by side. Part of the meaning: counters depend on it, samples do not.
+/// Games played side by side. Counters depend on this number, samples do not.
 const WAVE: u64 = 256;
 
 impl Naive {
@@ -48,8 +48,8 @@ impl Naive {
         first: u64,
         tries: &mut [FirstTries],
     ) -> Result<Vec<Model>, Fault> {
-        let mut games: Vec<Game> = (first..first + WAVE)
-            .map(|n| Game::new(&self.start, seed.nth(n).rng()))
+        let mut games: Vec<Attempt> = (first..first + WAVE)
+            .map(|n| Attempt::new(&self.start, seed.nth(n).rng()))
             .collect();
         for (clue, tries) in clues.iter().zip(tries) {
             games = step(work, games, clue, tries)?;
@@ -61,25 +61,25 @@ impl Naive {
     }
 }
 
-struct Game {
+struct Attempt {
     model: Model,
     rng: Rng,
 }
 
-impl Game {
-    fn new(start: &State, rng: Rng) -> Game {
+impl Attempt {
+    fn new(start: &State, rng: Rng) -> Attempt {
         let model = Model {
             history: Vec::new(),
             state: start.clone(),
             log_choice: 0.0,
             weight: 1.0,
         };
-        Game { model, rng }
+        Attempt { model, rng }
     }
 }
 
-/// Moves every game on; those that do not show what was seen are gone.
-fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTries) -> Result<Vec<Game>, Fault> {
+/// Moves every game on by one round. Games with other percepts are dropped.
+fn step(work: &mut Work, mut games: Vec<Attempt>, clue: &Clue, tries: &mut FirstTries) -> Result<Vec<Attempt>, Fault> {
     let states: Vec<&State> = games.iter().map(|g| &g.model.state).collect();
     let fans = work.fans(&states, clue)?;
     drop(states);
@@ -111,7 +111,7 @@ fn step(work: &mut Work, mut games: Vec<Game>, clue: &Clue, tries: &mut FirstTri
     Ok(left)
 }
 
-impl Engine for Naive {
+impl SamplingMethod for Naive {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Naive
     }
@@ -120,7 +120,7 @@ impl Engine for Naive {
         self.start = start.clone();
         self.again = again;
         self.first_tries.clear();
-        self.found = vec![Game::new(start, self.seed.rng()).model; self.n_models];
+        self.found = vec![Attempt::new(start, self.seed.rng()).model; self.n_models];
     }
 
     fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
@@ -135,7 +135,7 @@ impl Engine for Naive {
         found.truncate(self.n_models);
         self.first_tries = tries;
         if found.is_empty() {
-            // The last models are one step away from whatever a relaxed clue allows.
+            // A relaxed clue can be explained by the models of the round before, moved on by one step.
             found = self.one_step_on(work, clues, seed)?;
         }
         if !found.is_empty() {
@@ -168,7 +168,7 @@ impl Naive {
         let games = self.found.iter().enumerate();
         let games = games
             .filter(|(_, m)| m.history.len() + 1 == clues.len())
-            .map(|(n, model)| Game {
+            .map(|(n, model)| Attempt {
                 model: model.clone(),
                 rng: seed.child("on").nth(n as u64).rng(),
             });

@@ -1,4 +1,4 @@
-//! Which sampler, and how it works.
+//! The choice of a sampler and its settings.
 
 use crate::cached::Cached;
 use crate::driver::Driven;
@@ -58,13 +58,13 @@ impl FromStr for SamplerKind {
     }
 }
 
-/// How models of `hyperplay` are weighted (decision 5).
+/// How models of `hyperplay` are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weights {
-    /// One over the choice factor, over the probability with which the model was produced: right.
+    /// 1 / (choice factor × probability with which the search produces the model). Unbiased.
     #[default]
     Proposal,
-    /// One over the choice factor, as the paper says: right only if the bag is uniform over histories.
+    /// 1 / choice factor, as in the paper. Unbiased only if the bag is uniform over histories.
     ChoiceFactor,
     /// All alike.
     Equal,
@@ -86,7 +86,7 @@ impl FromStr for Weights {
     }
 }
 
-/// What `hyperplay` does about histories that several models share (decision 12).
+/// What `hyperplay` does about histories that several models share. The choice factor assumes that they are rare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Remedy {
     /// Nothing.
@@ -114,10 +114,10 @@ impl FromStr for Remedy {
     }
 }
 
-/// How a sampler works.
+/// Settings of a sampler. Fields that begin with a sampler's name are read by that sampler only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Models to keep or draw.
+    /// Models to keep or to draw.
     pub models: usize,
     /// `hyperplay`: how models are weighted.
     pub weights: Weights,
@@ -127,7 +127,7 @@ pub struct Options {
     pub offline_after: u64,
     /// `hyperplay`: node touches of one update that may go into bringing models back on line; 0 leaves them off.
     pub resume: u64,
-    /// `hyperplay`: whether what one model found to be dead is dead for all.
+    /// `hyperplay`: whether dead ends that one model found are shared with all models.
     pub share_dead: bool,
     /// `trellis`: states per layer beyond which layers are resampled.
     pub layer_limit: usize,
@@ -150,8 +150,8 @@ impl Default for Options {
     }
 }
 
-/// Makes a sampler for a role. Same kind, options, role, seed and views: same beliefs, to the bit, on any engine of the same
-/// game that numbers its moves alike.
+/// Makes a sampler for a role. Same kind, options, role, seed and views: same beliefs, to the bit, on any engine of the
+/// same game that numbers its moves alike.
 ///
 /// # Errors
 /// If no models are asked for, or a limit is zero.

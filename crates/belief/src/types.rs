@@ -1,4 +1,4 @@
-//! What a belief is, and what it says about itself.
+//! Beliefs, reports about them, and the trait of samplers.
 
 use crate::SamplerKind;
 use game::{Batch, Budget, Fault, MoveId, RoleId, Simulator, State, View};
@@ -11,40 +11,43 @@ pub type Joint = SmallVec<[MoveId; 4]>;
 
 /// Keeps a belief about a game up to date, from one role's view of it.
 pub trait Sampler: Send {
-    /// Brings the belief up to date with the whole view so far. A view that goes on where the last one ended costs
-    /// only its new rounds; any other view starts afresh.
+    /// Updates the belief with the whole view so far. A view that continues the last one costs only its new rounds; any
+    /// other view starts afresh.
     ///
     /// The budget counts node touches of this call. A view that nothing explains is not an error: constraints are
-    /// relaxed, the newest first, and the report says which.
+    /// relaxed, the newest first, and the report lists the relaxed rounds.
     ///
     /// # Errors
-    /// If the simulator fails, if something in the view does not exist in this game, or if the role does not.
-    /// The belief then stays as it was.
+    /// If the simulator fails, if something in the view does not exist in this game, or if the role does not exist. The
+    /// belief then stays as it was.
     fn update(&mut self, world: &mut World<'_>, view: &View, now: Now, budget: &Budget) -> Result<(), BeliefError>;
 
     /// The belief after the last update.
     fn belief(&self) -> &Belief;
 
-    /// States and their probabilities, distinct, in no particular order, summing to 1: the whole layer if the sampler filters
-    /// states, else the models merged.
+    /// Distinct states and their probabilities, in no particular order; they sum to 1. The whole layer if the sampler
+    /// filters states, else the states of the models.
     fn posterior(&self) -> Vec<(State, f64)> {
         self.belief().states()
     }
 
-    /// The whole information set, each history once with its exact probability, if the sampler knows it and it has no more than
-    /// `most` histories.
+    /// The whole information set, each history once with its exact probability, if the sampler knows it and it has no
+    /// more than `most` histories.
     fn all(&self, _most: usize) -> Option<Vec<Model>> {
         None
     }
 
-    /// Uses a model of the other roles instead of uniform play, from the next update on. Samplers that cannot say so.
+    /// Sets a model of the other roles in place of uniform play, from the next update on.
+    ///
+    /// # Errors
+    /// If the sampler supports uniform play only.
     fn set_opponents(&mut self, _opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
         Err(BeliefError::NoOpponentModel)
     }
 }
 
-/// The rules, as a sampler may use them: a simulator, and the same game many states at a time if there is such an
-/// engine. With or without a batch the belief is the same, to the bit.
+/// The rules as a sampler uses them: a simulator, and the same game for many states at a time if there is such an
+/// engine. The belief is the same with and without a batch, to the bit.
 pub struct World<'a> {
     /// One state at a time.
     pub sim: &'a mut dyn Simulator,
@@ -67,7 +70,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// What is known about the present state besides the view.
+/// What is known about the present state in addition to the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Now {
     /// The role was asked to move: the game is not over.
@@ -79,7 +82,7 @@ pub enum Now {
     Unknown,
 }
 
-/// How likely the other roles are to make their moves. Nature is always uniform and never asked about.
+/// Move probabilities of the other roles. Nature always plays uniformly and is never asked about.
 pub trait OpponentModel: Send {
     /// The probabilities of a role's legal moves in a state, in the same order. Replaces what is in `out`.
     fn probabilities(&self, state: &State, role: RoleId, legal: &[MoveId], out: &mut Vec<f64>);
@@ -98,13 +101,13 @@ pub struct Model {
     pub weight: f64,
 }
 
-/// Weighted models, and how far they can be trusted.
+/// Weighted models, and a report on their quality.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Belief {
     /// Models that explain the view.
     pub models: Vec<Model>,
-    /// What the belief says about itself.
-    pub report: Report,
+    /// Report on the belief.
+    pub report: BeliefReport,
 }
 
 impl Belief {
@@ -140,9 +143,9 @@ impl FirstTries {
     }
 }
 
-/// What a belief says about itself.
+/// Quality and cost of a belief.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct BeliefReport {
     /// The sampler.
     pub sampler: SamplerKind,
     /// Rounds explained.
@@ -157,7 +160,7 @@ pub struct Report {
     pub distinct_states: usize,
     /// Effective sample size of the models.
     pub ess: f64,
-    /// Whether the probabilities of states are exact and the models exact, independent samples.
+    /// Whether the probabilities of states are exact, and the models exact and independent samples.
     pub exact: bool,
     /// Histories in the information set, where the sampler knows.
     pub histories: Option<f64>,
@@ -173,13 +176,13 @@ pub struct Report {
     pub first_tries: Vec<FirstTries>,
     /// Rounds (from 0) whose constraints had to be relaxed.
     pub relaxed: Vec<usize>,
-    /// How often the belief was built anew, from the whole view or its last rounds, because nothing or little was left.
+    /// Rebuildings of the belief, from the whole view or its last rounds, because no or few models were left.
     pub rebuilt: u32,
     /// Whether the budget ran out during the last update.
     pub stopped: bool,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for BeliefReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exact = if self.exact { "exact" } else { "approximate" };
         write!(
@@ -208,9 +211,9 @@ pub enum BeliefError {
     ZeroLimit(&'static str),
     /// The game has no such role.
     UnknownRole(RoleId),
-    /// The sampler takes other roles to play uniformly and nothing else.
+    /// The sampler supports uniform play of the other roles only.
     NoOpponentModel,
-    /// No history of so many rounds exists at all, whatever was seen.
+    /// No history has so many rounds, whatever was seen.
     Impossible {
         /// The round (from 0) that nothing can be followed by.
         round: usize,

@@ -1,20 +1,21 @@
-//! What every sampler does all day: which joint moves are there, and which of them show what was seen?
+//! The two questions of every sampler: which joint moves are possible in a state, and which of them give the percepts
+//! that were seen?
 //!
-//! Both questions are asked for many states at a time and answered on lanes where there are any. The answers, and their
-//! order, are the same either way.
+//! Both are asked for many states at a time, and answered in lanes where the engine has lanes. Answers and their order
+//! are the same without lanes.
 
 use crate::{Joint, Now, World};
 use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Simulator, State};
 use smallvec::SmallVec;
 
-/// How much of a round is held against histories.
+/// How much of a round constrains histories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// Own move and percepts.
     Full,
     /// Only the own move.
     OwnMove,
-    /// Nothing: any joint move will do.
+    /// Nothing: any joint move is allowed.
     Nothing,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Clue {
 
 impl Clue {
     pub(crate) fn new(round: &Round) -> Clue {
-        // What was never told holds nobody to anything.
+        // What was not told is no constraint.
         let level = match (round.own, &round.sees[..]) {
             (MoveId::UNKNOWN, _) => Level::Nothing,
             (_, [PerceptId::UNKNOWN]) => Level::OwnMove,
@@ -48,13 +49,13 @@ impl Clue {
 
 /// The joint moves that a clue leaves open in a state, as a product of lists.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Fan {
+pub(crate) struct OpenMoves {
     moves: SmallVec<[SmallVec<[MoveId; 8]>; 3]>,
     /// Log of the number of legal moves of all other roles together.
     pub log_choice: f64,
 }
 
-impl Fan {
+impl OpenMoves {
     /// Number of joint moves; 0 if the game is over or the own move is not legal.
     pub(crate) fn len(&self) -> usize {
         if self.moves.is_empty() {
@@ -90,7 +91,7 @@ impl Fan {
             }
         }
         if self.len() == 0 {
-            *self = Fan::default();
+            *self = OpenMoves::default();
         }
     }
 }
@@ -98,13 +99,13 @@ impl Fan {
 /// Candidates tested between two looks at the stop flag; a multiple of every width of lanes.
 pub(crate) const PORTION: usize = 4_096;
 
-/// A world being worked with: whose view, what was done, what may still be done.
+/// One update in progress: the rules, the role, the work done and the budget.
 pub(crate) struct Work<'a, 'w> {
     pub role: RoleId,
     pub now: Now,
     pub touches: u64,
     pub budget: Budget,
-    /// Whether time had run out before the budget was replaced by one without end.
+    /// Whether time had run out before the budget was replaced by an unlimited one.
     pub late: bool,
     world: &'a mut World<'w>,
 }
@@ -134,7 +135,7 @@ impl<'a, 'w> Work<'a, 'w> {
         !self.budget.allows(self.touches)
     }
 
-    /// Whether time has run out, so that the first answer is the best one.
+    /// Whether time has run out, so that the first answer is taken.
     pub(crate) fn is_late(&self) -> bool {
         self.late || self.budget.stop.is_raised()
     }
@@ -146,7 +147,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// The joint moves that a clue leaves open, for each state.
-    pub(crate) fn fans(&mut self, states: &[&State], clue: &Clue) -> Result<Vec<Fan>, Fault> {
+    pub(crate) fn fans(&mut self, states: &[&State], clue: &Clue) -> Result<Vec<OpenMoves>, Fault> {
         let n_roles = self.world.sim.roles().len();
         let mut fans = Vec::with_capacity(states.len());
         match &mut self.world.batch {
@@ -166,8 +167,8 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(fans)
     }
 
-    /// Tries joint moves: `each` is told the number and successor of every candidate that shows what the clue says.
-    /// Candidates are given as number of parent and joint move. Whoever asks counts the nodes touched.
+    /// Tries joint moves. `each` gets the number and successor of every candidate that agrees with the clue. A
+    /// candidate is the number of its parent and a joint move. The caller counts the nodes touched.
     pub(crate) fn try_all(
         &mut self,
         parents: &[&State],
@@ -197,7 +198,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(())
     }
 
-    /// For each state, whether it agrees with what is known about now.
+    /// For each state, whether it agrees with [`Now`].
     pub(crate) fn fits_now(&mut self, states: &[&State]) -> Result<Vec<bool>, Fault> {
         if self.now == Now::Unknown {
             return Ok(vec![true; states.len()]);
@@ -222,12 +223,12 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 }
 
-fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mut Vec<Fan>) -> Result<(), Fault> {
+fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mut Vec<OpenMoves>) -> Result<(), Fault> {
     batch.load(states)?;
     let terminal = batch.eval()?;
     let first = out.len();
     for lane in 0..states.len() {
-        let mut fan = Fan::default();
+        let mut fan = OpenMoves::default();
         if !terminal.get(lane) {
             fan.moves.resize(n_roles, SmallVec::new());
         }
@@ -247,8 +248,8 @@ fn batch_fans(batch: &mut dyn Batch, states: &[&State], n_roles: usize, out: &mu
     Ok(())
 }
 
-fn scalar_fan(sim: &mut dyn Simulator, state: &State, n_roles: usize) -> Result<Fan, Fault> {
-    let mut fan = Fan::default();
+fn scalar_fan(sim: &mut dyn Simulator, state: &State, n_roles: usize) -> Result<OpenMoves, Fault> {
+    let mut fan = OpenMoves::default();
     if sim.terminal(state)? {
         return Ok(fan);
     }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Played, believe, game, play, plenty};
-use game::{Budget, MoveId, RoleId, Seed, Simulator, State};
+use common::{PlayedGame, believe, game, play, plenty};
+use game::{Budget, MoveId, PerceptId, RoleId, Seed, Simulator, State, View};
 use propnet::{Compiled, Lanes, Scalar};
 use rustc_hash::FxHashMap;
 use surmise_belief::{EnumerateError, InformationSet, Now, OpponentModel, Options, SamplerKind, World};
@@ -42,7 +42,7 @@ const SMALL: &[&str] = &[
 ];
 
 /// The information set before a round, unless it is too large to list.
-fn truth(compiled: &Compiled, played: &Played, role: RoleId, round: usize) -> Option<InformationSet> {
+fn truth(compiled: &Compiled, played: &PlayedGame, role: RoleId, round: usize) -> Option<InformationSet> {
     let mut sim = Scalar::new(compiled);
     let budget = Budget::iterations(NODES);
     match enumerate(&mut sim, role, &played.view(role, round), Now::Playing, None, &budget) {
@@ -253,4 +253,66 @@ fn trellis_believes_a_model_of_the_opponents() {
     }
     let mut naive = make(SamplerKind::Naive, &Options::default(), RoleId(0), Seed(0)).unwrap();
     assert!(naive.set_opponents(Box::new(Eager)).is_err());
+}
+
+/// Views of which one round was not told: no percepts, or not even the own move.
+fn views_with_gaps(view: &View) -> Vec<View> {
+    let mut views = Vec::new();
+    for round in 0..view.rounds.len() {
+        for own_is_known in [true, false] {
+            let mut gap = view.clone();
+            gap.rounds[round].sees = vec![PerceptId::UNKNOWN];
+            if !own_is_known {
+                gap.rounds[round].own = MoveId::UNKNOWN;
+            }
+            views.push(gap);
+        }
+    }
+    views
+}
+
+#[test]
+fn what_was_not_told_constrains_neither_the_truth_nor_the_samplers() {
+    let options = Options {
+        models: 600,
+        layer_limit: 1_000_000,
+        ..Options::default()
+    };
+    let mut tested = 0;
+    for spec in [
+        "monty-hall",
+        "kuhn-poker",
+        "leduc-poker",
+        "krieg-tictactoe:size=3,line=3",
+    ] {
+        let compiled = game(spec);
+        let mut sim = Scalar::new(&compiled);
+        let played = play(&mut sim, &mut Seed(5).child(spec).rng(), 3);
+        let whole = played.view(RoleId(0), played.rounds().min(2));
+        let told = enumerate(&mut sim, RoleId(0), &whole, Now::Playing, None, &plenty()).unwrap();
+        for view in views_with_gaps(&whole) {
+            let set = enumerate(&mut sim, RoleId(0), &view, Now::Playing, None, &plenty()).unwrap();
+            let places = set.places();
+            assert!(
+                told.histories.iter().all(|h| places.contains_key(&h.joints[..])),
+                "{spec}"
+            );
+            let truth = set.states();
+            for kind in SamplerKind::ALL {
+                let sampler = believe(&compiled, kind, &options, RoleId(0), Seed(3), &view);
+                let belief = sampler.belief();
+                assert_eq!(belief.report.relaxed.len(), 1, "{spec} {kind}");
+                if kind == SamplerKind::Trellis {
+                    whole_set_is_listed(&*sampler, &set);
+                    for (state, p) in sampler.posterior() {
+                        assert!((truth[&state].1 - p).abs() < 1e-12, "{spec}");
+                    }
+                }
+                let chi2 = chi2::against_posterior(&set, &belief.models);
+                assert!(chi2.p > 1e-6, "{spec} {kind} {view:?}: {chi2:?}");
+                tested += usize::from(chi2.reliable);
+            }
+        }
+    }
+    assert!(tested > 30, "{tested} samples were large enough");
 }

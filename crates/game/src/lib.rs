@@ -8,6 +8,7 @@ mod fault;
 mod meter;
 mod player;
 mod playouts;
+pub mod regret;
 mod seed;
 mod simulator;
 mod view;

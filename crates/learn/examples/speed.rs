@@ -3,26 +3,26 @@
 use game::Seed;
 use std::hint::black_box;
 use std::time::Instant;
-use surmise_learn::{Adam, Network, Shape, Target};
+use surmise_learn::{Adam, NetworkShape, NeuralNetwork, TrainingTarget};
 
 fn main() {
-    let shape = Shape {
+    let shape = NetworkShape {
         inputs: 199,
         width: 199,
         moves: vec![9, 9],
     };
-    let mut network = Network::new(shape, Seed(1));
+    let mut network = NeuralNetwork::new(shape, Seed(1));
     let mut rng = Seed(2).rng();
     let states: Vec<Vec<u64>> = (0..256).map(|_| (0..4).map(|_| rng.bits()).collect()).collect();
     let all: Box<[u32]> = (0..9).collect();
     let even: Box<[f32]> = vec![1.0 / 9.0; 9].into();
-    let target = |bits: &Vec<u64>| Target {
+    let target = |bits: &Vec<u64>| TrainingTarget {
         bits: bits.as_slice().into(),
         values: Box::new([0.5, 0.5]),
         policies: Box::new([(0, all.clone(), even.clone()), (1, all.clone(), even.clone())]),
     };
-    let targets: Vec<Target> = states.iter().map(target).collect();
-    let batch: Vec<&Target> = targets.iter().collect();
+    let targets: Vec<TrainingTarget> = states.iter().map(target).collect();
+    let batch: Vec<&TrainingTarget> = targets.iter().collect();
     let asked = |n: usize| states[..n].iter().map(Vec::as_slice);
     let mut adam = Adam::new(network.parameters().len(), 1e-3);
     println!(

@@ -2,11 +2,11 @@
 //!
 //! An archive that was cut short, changed, or written by something else is refused, and says why.
 
-use crate::codec::Codec;
-use crate::network::{Adam, Network, Shape, Target, Wanted};
+use crate::codec::{Codec, CodecDifference};
+use crate::network::{Adam, NetworkShape, NeuralNetwork, TargetPolicy, TrainingTarget};
 use crate::settings::Settings;
-use crate::table::{Entry, Table, ViewKey};
-use crate::trainer::{Buffer, Trainer};
+use crate::table::{RegretTable, ViewEntry, ViewKey};
+use crate::trainer::{ReplayBuffer, Trainer};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -20,23 +20,63 @@ pub struct Archive {
     pub about: Value,
 }
 
-/// Why bytes are not what they should be.
+/// Why an archive cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArchiveError {
-    /// They are no archive at all.
-    Foreign(String),
-    /// They were one, but something is wrong with them.
-    Corrupt(String),
-    /// They belong to another game.
-    OtherGame(String),
+    /// The bytes are not in the safetensors format; the message of the format's reader.
+    NotSafetensors(String),
+    /// The file is not one of ours.
+    Foreign {
+        /// The kind of archive that it says it is, if it says anything.
+        kind: Option<String>,
+    },
+    /// An archive of ours, but not the checkpoint of a training.
+    NotACheckpoint,
+    /// The tensors do not fit the header of the file; the message of the format's reader.
+    Broken(String),
+    /// The contents do not match their checksum.
+    Checksum,
+    /// A tensor is missing, or has numbers of another type.
+    MissingTensor(String),
+    /// A tensor has another size than it should have, or numbers that are not finite.
+    BadTensor(String),
+    /// A field of the metadata is missing or out of range.
+    BadField(&'static str),
+    /// Parts of the archive contradict each other.
+    Inconsistent(&'static str),
+    /// The archive belongs to another game.
+    OtherGame(CodecDifference),
+    /// The table belongs to another game than the network.
+    OtherTable,
 }
 
 impl fmt::Display for ArchiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ArchiveError::Foreign(why) => write!(f, "it was not written by `surmise train` ({why})"),
-            ArchiveError::Corrupt(why) => write!(f, "it is damaged ({why})"),
-            ArchiveError::OtherGame(why) => write!(f, "it does not fit this game: {why}"),
+            ArchiveError::NotSafetensors(message) => {
+                write!(
+                    f,
+                    "it was not written by `surmise train` (no safetensors file: {message})"
+                )
+            }
+            ArchiveError::Foreign { kind: Some(kind) } => {
+                write!(f, "it was not written by `surmise train` (it says `{kind}`)")
+            }
+            ArchiveError::Foreign { kind: None } => {
+                f.write_str("it was not written by `surmise train` (it does not say what it is)")
+            }
+            ArchiveError::NotACheckpoint => f.write_str("it is no checkpoint of `surmise train`"),
+            ArchiveError::Broken(message) => write!(f, "it is damaged ({message})"),
+            ArchiveError::Checksum => f.write_str("it is damaged (its checksum is wrong)"),
+            ArchiveError::MissingTensor(name) => write!(f, "it is damaged (`{name}` is missing)"),
+            ArchiveError::BadTensor(name) => write!(f, "it is damaged (`{name}` is not what it should be)"),
+            ArchiveError::BadField(name) => write!(f, "it is damaged (the field `{name}` is missing or out of range)"),
+            ArchiveError::Inconsistent(what) => write!(f, "it is damaged ({what} do not fit together)"),
+            ArchiveError::OtherGame(difference) => write!(f, "it does not fit this game: {difference}"),
+            ArchiveError::OtherTable => {
+                f.write_str("it does not fit this game: the table is of another game than the network")
+            }
         }
     }
 }
@@ -88,19 +128,21 @@ impl Archive {
     /// # Errors
     /// If they are not an archive, or not as it was written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
-        let foreign = |e: safetensors::SafeTensorError| ArchiveError::Foreign(e.to_string());
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
+        let not_ours = |e: safetensors::SafeTensorError| ArchiveError::NotSafetensors(e.to_string());
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_ours)?;
         let about = metadata.metadata().as_ref().and_then(|m| m.get("surmise"));
         let about: Value = about
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
         match about["kind"].as_str() {
             Some(KIND) => {}
-            Some(other) => return Err(ArchiveError::Foreign(format!("it says `{other}`"))),
-            None => return Err(ArchiveError::Foreign("it does not say what it is".to_owned())),
+            other => {
+                let kind = other.map(str::to_owned);
+                return Err(ArchiveError::Foreign { kind });
+            }
         }
-        let corrupt = |e: safetensors::SafeTensorError| ArchiveError::Corrupt(e.to_string());
-        let read = SafeTensors::deserialize(bytes).map_err(corrupt)?;
+        let broken = |e: safetensors::SafeTensorError| ArchiveError::Broken(e.to_string());
+        let read = SafeTensors::deserialize(bytes).map_err(broken)?;
         let mut archive = Archive {
             tensors: Vec::new(),
             about: about["about"].clone(),
@@ -117,13 +159,13 @@ impl Archive {
         let expected = about["checksum"].as_str();
         match expected == Some(&archive.checksum().to_string()) {
             true => Ok(archive),
-            false => Err(ArchiveError::Corrupt("its checksum is wrong".to_owned())),
+            false => Err(ArchiveError::Checksum),
         }
     }
 
     fn get(&self, name: &str, dtype: Dtype) -> Result<&[u8], ArchiveError> {
         let found = self.tensors.iter().find(|(n, d, ..)| n == name && *d == dtype);
-        let missing = || ArchiveError::Corrupt(format!("`{name}` is missing"));
+        let missing = || ArchiveError::MissingTensor(name.to_owned());
         found.map(|(.., bytes)| bytes.as_slice()).ok_or_else(missing)
     }
 
@@ -192,7 +234,7 @@ impl Codec {
 }
 
 /// A network as an archive.
-pub(crate) fn put_network(archive: &mut Archive, codec: &Codec, network: &Network) {
+pub(crate) fn put_network(archive: &mut Archive, codec: &Codec, network: &NeuralNetwork) {
     for (name, shape, numbers) in network.tensors() {
         archive.put_f32(name, shape, numbers);
     }
@@ -200,26 +242,28 @@ pub(crate) fn put_network(archive: &mut Archive, codec: &Codec, network: &Networ
     archive.about["width"] = json!(network.shape().width);
 }
 
-pub(crate) fn get_network(archive: &Archive) -> Result<(Codec, Network), ArchiveError> {
-    let corrupt = |what: &str| ArchiveError::Corrupt(what.to_owned());
-    let codec = Codec::from_json(&archive.about["game"]).ok_or_else(|| corrupt("it does not name its game"))?;
+pub(crate) fn get_network(archive: &Archive) -> Result<(Codec, NeuralNetwork), ArchiveError> {
+    let codec = Codec::from_json(&archive.about["game"]).ok_or(ArchiveError::BadField("game"))?;
     let width = archive.about["width"].as_u64().filter(|w| *w > 0 && *w < 1 << 16);
-    let shape: Shape = codec.shape(width.ok_or_else(|| corrupt("it does not say how wide it is"))? as usize);
-    let like = Network::new(shape.clone(), game::Seed(0));
+    let shape: NetworkShape = codec.shape(width.ok_or(ArchiveError::BadField("width"))? as usize);
+    let like = NeuralNetwork::new(shape.clone(), game::Seed(0));
     let mut parameters = Vec::new();
     for (name, _, expected) in like.tensors() {
         let numbers = archive.get_f32(&name)?;
         if numbers.len() != expected.len() || numbers.iter().any(|x| !x.is_finite()) {
-            return Err(ArchiveError::Corrupt(format!("`{name}` is not what it should be")));
+            return Err(ArchiveError::BadTensor(name));
         }
         parameters.extend(numbers);
     }
-    let network = Network::with_parameters(shape, parameters);
-    Ok((codec, network.ok_or_else(|| corrupt("it has too many weights"))?))
+    let network = NeuralNetwork::with_parameters(shape, parameters);
+    Ok((
+        codec,
+        network.ok_or(ArchiveError::Inconsistent("its weights and its width"))?,
+    ))
 }
 
 /// A table as an archive; regrets only if training is to go on.
-pub(crate) fn put_table(archive: &mut Archive, table: &Table, regrets: bool) {
+pub(crate) fn put_table(archive: &mut Archive, table: &RegretTable, regrets: bool) {
     archive.put_u64("table.views", table.keys.iter().map(|k| k.0));
     archive.put_u32("table.moves", table.entries.iter().map(|e| e.n));
     archive.put_u32("table.updates", table.entries.iter().map(|e| e.updates));
@@ -229,7 +273,7 @@ pub(crate) fn put_table(archive: &mut Archive, table: &Table, regrets: bool) {
     }
 }
 
-pub(crate) fn get_table(archive: &Archive, regrets: bool) -> Result<Table, ArchiveError> {
+pub(crate) fn get_table(archive: &Archive, regrets: bool) -> Result<RegretTable, ArchiveError> {
     let (keys, moves) = (archive.get_u64("table.views")?, archive.get_u32("table.moves")?);
     let updates = archive.get_u32("table.updates")?;
     let totals = archive.get_f32("table.totals")?;
@@ -240,17 +284,17 @@ pub(crate) fn get_table(archive: &Archive, regrets: bool) -> Result<Table, Archi
     };
     let fits = keys.len() == moves.len() && keys.len() == updates.len() && all == totals.len() as u64;
     if !fits || !regrets.is_empty() && regrets.len() != totals.len() {
-        return Err(ArchiveError::Corrupt("its tables do not fit together".to_owned()));
+        return Err(ArchiveError::Inconsistent("its tables"));
     }
-    let mut table = Table {
+    let mut table = RegretTable {
         keys: keys.into_iter().map(ViewKey).collect(),
         totals,
         regrets,
-        ..Table::default()
+        ..RegretTable::default()
     };
     let mut first = 0;
     for (&n, &updates) in moves.iter().zip(&updates) {
-        table.entries.push(Entry { first, n, updates });
+        table.entries.push(ViewEntry { first, n, updates });
         first += n;
     }
     table.places = table
@@ -292,28 +336,23 @@ impl Trainer {
     /// # Errors
     /// If it is of another game, or not a checkpoint.
     pub fn from_archive(archive: &Archive, game: &Codec) -> Result<Trainer, ArchiveError> {
-        let corrupt = |what: &str| ArchiveError::Corrupt(what.to_owned());
         if archive.about["what"] != "checkpoint" {
-            return Err(ArchiveError::Foreign("it is no checkpoint".to_owned()));
+            return Err(ArchiveError::NotACheckpoint);
         }
         let (codec, network) = get_network(archive)?;
         if let Some(difference) = game.difference(&codec) {
             return Err(ArchiveError::OtherGame(difference));
         }
         let settings = Settings::from_json(&archive.about["settings"]);
-        let settings = settings.ok_or_else(|| corrupt("its settings make no sense"))?;
-        let number = |name: &str| {
-            archive.about[name]
-                .as_u64()
-                .ok_or_else(|| corrupt("its counters are missing"))
-        };
+        let settings = settings.ok_or(ArchiveError::BadField("settings"))?;
+        let number = |name: &'static str| archive.about[name].as_u64().ok_or(ArchiveError::BadField(name));
         let mut adam = Adam::new(network.parameters().len(), settings.rate);
         adam.steps = number("steps")?;
         (adam.mean, adam.square) = (archive.get_f32("adam.mean")?, archive.get_f32("adam.square")?);
         let buffer = get_buffer(archive, number("next")? as usize, &codec)?;
         let sizes = [adam.mean.len(), adam.square.len(), network.parameters().len()];
         if sizes[0] != sizes[2] || sizes[1] != sizes[2] || buffer.targets.len() > settings.buffer {
-            return Err(corrupt("its parts do not fit together"));
+            return Err(ArchiveError::Inconsistent("its parts"));
         }
         Ok(Trainer {
             table: get_table(archive, true)?,
@@ -331,14 +370,14 @@ impl Trainer {
     }
 }
 
-fn put_buffer(archive: &mut Archive, buffer: &Buffer) {
+fn put_buffer(archive: &mut Archive, buffer: &ReplayBuffer) {
     let targets = &buffer.targets;
     let policies = || targets.iter().flat_map(|t| t.policies.iter());
     archive.put_u64("buffer.bits", targets.iter().flat_map(|t| t.bits.iter().copied()));
     let values: Vec<f32> = targets.iter().flat_map(|t| t.values.iter().copied()).collect();
     archive.put_f32("buffer.values", vec![values.len()], &values);
     archive.put_u32("buffer.choices", targets.iter().map(|t| t.policies.len() as u32));
-    let head = |(player, moves, _): &Wanted| [u32::from(*player), moves.len() as u32];
+    let head = |(player, moves, _): &TargetPolicy| [u32::from(*player), moves.len() as u32];
     archive.put_u32("buffer.heads", policies().flat_map(head));
     archive.put_u32(
         "buffer.moves",
@@ -348,8 +387,8 @@ fn put_buffer(archive: &mut Archive, buffer: &Buffer) {
     archive.put_f32("buffer.policies", vec![p.len()], &p);
 }
 
-fn get_buffer(archive: &Archive, next: usize, codec: &Codec) -> Result<Buffer, ArchiveError> {
-    let wrong = || ArchiveError::Corrupt("its replay buffer does not fit together".to_owned());
+fn get_buffer(archive: &Archive, next: usize, codec: &Codec) -> Result<ReplayBuffer, ArchiveError> {
+    let wrong = || ArchiveError::Inconsistent("the parts of its replay buffer");
     let choices = archive.get_u32("buffer.choices")?;
     let (bits, values) = (archive.get_u64("buffer.bits")?, archive.get_f32("buffer.values")?);
     let mut heads = archive.get_u32("buffer.heads")?.into_iter();
@@ -360,9 +399,9 @@ fn get_buffer(archive: &Archive, next: usize, codec: &Codec) -> Result<Buffer, A
     if bits.len() != words * choices.len() || values.len() != players * choices.len() {
         return Err(wrong());
     }
-    let mut buffer = Buffer {
+    let mut buffer = ReplayBuffer {
         next,
-        ..Buffer::default()
+        ..ReplayBuffer::default()
     };
     for (at, &n_choices) in choices.iter().enumerate() {
         let mut policies = Vec::new();
@@ -376,7 +415,7 @@ fn get_buffer(archive: &Archive, next: usize, codec: &Codec) -> Result<Buffer, A
             }
             policies.push((player as u16, legal, policy));
         }
-        buffer.targets.push(Target {
+        buffer.targets.push(TrainingTarget {
             bits: bits[at * words..][..words].into(),
             values: values[at * players..][..players].into(),
             policies: policies.into(),

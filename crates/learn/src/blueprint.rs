@@ -2,8 +2,8 @@
 
 use crate::archive::{Archive, ArchiveError, get_network, get_table, put_network, put_table};
 use crate::codec::Codec;
-use crate::network::{Network, softmax};
-use crate::table::{Table, ViewKey};
+use crate::network::{NeuralNetwork, softmax};
+use crate::table::{RegretTable, ViewKey};
 use crate::trainer::Trainer;
 use belief::OpponentModel;
 use game::{Fault, MoveId, RoleId, Seed, State, StopFlag, View};
@@ -15,12 +15,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Blueprint {
     codec: Codec,
-    network: Network,
-    table: Table,
+    network: NeuralNetwork,
+    table: RegretTable,
 }
 
 impl Blueprint {
-    pub(crate) fn new(codec: Codec, network: Network, table: Table) -> Blueprint {
+    pub(crate) fn new(codec: Codec, network: NeuralNetwork, table: RegretTable) -> Blueprint {
         Blueprint { codec, network, table }
     }
 
@@ -67,11 +67,9 @@ impl Blueprint {
             return Err(ArchiveError::OtherGame(difference));
         }
         let table = match table {
-            None => Table::default(),
+            None => RegretTable::default(),
             Some(archive) if archive.about["game"].as_str() != Some(&codec.fingerprint().to_string()) => {
-                return Err(ArchiveError::OtherGame(
-                    "the table is of another game than the network".to_owned(),
-                ));
+                return Err(ArchiveError::OtherTable);
             }
             Some(archive) => get_table(archive, false)?,
         };

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 /// What is told about a state that is not in the cache, or not yet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct StateAnswers {
     /// The legal moves of all roles, one role after the other.
     pub moves: Vec<MoveId>,
     /// Where the moves of each role begin, and where the last ones end.
@@ -36,7 +36,7 @@ const MOST_JOINTS: usize = 1 << 12;
 const MOST_BYTES: usize = 16 << 30;
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct CachedState {
     /// The first of its steps, or why it has none.
     edges: u32,
     /// The first of its values if play ends here.
@@ -45,14 +45,14 @@ struct Node {
 
 /// Where a joint move leads to, and what the players see of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
+pub(crate) struct CachedStep {
     pub child: u32,
     pub seen: u32,
 }
 
 /// Where the step of a joint move is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum EdgePlace {
     /// In the array; perhaps not filled in.
     At(usize),
     /// Steps from here are not remembered.
@@ -61,19 +61,19 @@ pub(crate) enum Place {
 
 /// Everything remembered.
 #[derive(Clone, Debug)]
-pub(crate) struct Cache {
+pub(crate) struct StateCache {
     n_roles: usize,
     n_players: usize,
     /// Words of a state.
     words: usize,
     limit: usize,
     used: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<CachedState>,
     states: Vec<u64>,
     bounds: Vec<u32>,
     moves: Vec<MoveId>,
     values: Vec<f32>,
-    edges: Vec<Edge>,
+    edges: Vec<CachedStep>,
     /// What the players see of a step, once for all steps alike.
     seen: Vec<u64>,
     seen_ids: FxHashMap<SmallVec<[u64; 4]>, u32>,
@@ -81,9 +81,9 @@ pub(crate) struct Cache {
     slots: Vec<u32>,
 }
 
-impl Cache {
-    pub(crate) fn new(n_roles: usize, n_players: usize, limit: usize) -> Cache {
-        Cache {
+impl StateCache {
+    pub(crate) fn new(n_roles: usize, n_players: usize, limit: usize) -> StateCache {
+        StateCache {
             n_roles,
             n_players,
             words: 0,
@@ -144,7 +144,7 @@ impl Cache {
     }
 
     /// Adds a state that is not there, if there is room.
-    pub(crate) fn add(&mut self, state: &[u64], told: &Answers) -> Option<u32> {
+    pub(crate) fn add(&mut self, state: &[u64], told: &StateAnswers) -> Option<u32> {
         if self.nodes.is_empty() {
             self.words = state.len();
         }
@@ -153,7 +153,7 @@ impl Cache {
         }
         let lists = size_of_val(state) + size_of_val(&told.moves[..]) + size_of_val(&told.bounds[..]);
         // Slots: twice as many as states, or four times just after growing.
-        if !self.take(lists + 4 * told.values.len() + size_of::<Node>() + 8) {
+        if !self.take(lists + 4 * told.values.len() + size_of::<CachedState>() + 8) {
             return None;
         }
         if self.slots.len() < 2 * (self.nodes.len() + 1) {
@@ -161,7 +161,7 @@ impl Cache {
         }
         let (node, slot) = (self.nodes.len() as u32, self.slot_of(state));
         self.slots[slot] = node;
-        self.nodes.push(Node {
+        self.nodes.push(CachedState {
             edges: NEVER,
             values: if told.over { self.values.len() as u32 } else { NONE },
         });
@@ -204,23 +204,23 @@ impl Cache {
 
     /// Where to look for, and to put, the step of a joint move: places among the legal moves of each role.
     #[inline]
-    pub(crate) fn place(&mut self, node: u32, choice: &[u32]) -> Place {
+    pub(crate) fn place(&mut self, node: u32, choice: &[u32]) -> EdgePlace {
         let first = match self.nodes[node as usize].edges {
-            BARRED => return Place::Nowhere,
+            BARRED => return EdgePlace::Nowhere,
             NEVER => {
                 self.nodes[node as usize].edges = ONCE;
-                return Place::Nowhere;
+                return EdgePlace::Nowhere;
             }
             ONCE => match self.make_edges(node) {
                 Some(first) => first,
-                None => return Place::Nowhere,
+                None => return EdgePlace::Nowhere,
             },
             first => first,
         };
         let bounds = &self.bounds[node as usize * (self.n_roles + 1)..][..self.n_roles + 1];
         let sizes = bounds.windows(2).map(|pair| pair[1] - pair[0]);
         let joint = choice.iter().zip(sizes).fold(0, |joint, (at, n)| joint * n + at);
-        Place::At(first as usize + joint as usize)
+        EdgePlace::At(first as usize + joint as usize)
     }
 
     /// An array of steps for a state, none of them known.
@@ -229,11 +229,11 @@ impl Cache {
         let sizes = (0..self.n_roles).map(|role| self.legal(node, role).len());
         let joints = sizes.fold(1_usize, usize::saturating_mul);
         let first = self.edges.len();
-        if joints > MOST_JOINTS || first + joints >= BARRED as usize || !self.take(joints * size_of::<Edge>()) {
+        if joints > MOST_JOINTS || first + joints >= BARRED as usize || !self.take(joints * size_of::<CachedStep>()) {
             self.nodes[node as usize].edges = BARRED;
             return None;
         }
-        let unknown = Edge {
+        let unknown = CachedStep {
             child: NONE,
             seen: NONE,
         };
@@ -244,7 +244,7 @@ impl Cache {
 
     /// The step at a place, if it is known.
     #[inline]
-    pub(crate) fn edge(&self, place: usize) -> Option<Edge> {
+    pub(crate) fn edge(&self, place: usize) -> Option<CachedStep> {
         Some(self.edges[place]).filter(|edge| edge.child != NONE)
     }
 
@@ -262,7 +262,7 @@ impl Cache {
                 id
             }
         };
-        self.edges[place] = Edge { child, seen: id };
+        self.edges[place] = CachedStep { child, seen: id };
     }
 
     /// What the players see of a step.

@@ -4,8 +4,9 @@
 //! rules is refused instead of being asked about the wrong bits.
 
 use crate::LearnError;
-use crate::network::Shape;
+use crate::network::NetworkShape;
 use game::{MoveId, RoleId, Simulator, State};
+use std::fmt;
 
 /// The names behind the numbers of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,30 +73,36 @@ impl Codec {
     }
 
     /// The shape of a network for this game.
-    pub fn shape(&self, width: usize) -> Shape {
-        Shape {
+    pub fn shape(&self, width: usize) -> NetworkShape {
+        NetworkShape {
             inputs: self.fluents.len(),
             width,
             moves: self.moves.iter().map(Vec::len).collect(),
         }
     }
 
-    /// What another codec has that this one has not, for people; nothing if they are the same.
-    pub fn difference(&self, other: &Codec) -> Option<String> {
-        let missing = |what: &str, ours: &[String], theirs: &[String]| {
+    /// How another codec differs from this one, which is that of the game at hand; none if they are equal.
+    pub fn difference(&self, other: &Codec) -> Option<CodecDifference> {
+        let compare = |what: &'static str, ours: &[String], theirs: &[String]| {
             let strange = theirs.iter().find(|name| !ours.contains(name));
             let absent = ours.iter().find(|name| !theirs.contains(name));
             match (strange, absent) {
-                (Some(name), _) => Some(format!("it knows the {what} `{name}`, which this game does not have")),
-                (None, Some(name)) => Some(format!("it does not know the {what} `{name}` of this game")),
-                (None, None) => (ours != theirs).then(|| format!("it numbers the {what}s differently")),
+                (Some(name), _) => Some(CodecDifference::Strange {
+                    what,
+                    name: name.clone(),
+                }),
+                (None, Some(name)) => Some(CodecDifference::Absent {
+                    what,
+                    name: name.clone(),
+                }),
+                (None, None) => (ours != theirs).then_some(CodecDifference::Numbering { what }),
             }
         };
         let mut moves = self.moves.iter().zip(&other.moves);
-        missing("role", &self.roles, &other.roles)
-            .or_else(|| missing("fluent", &self.fluents, &other.fluents))
-            .or_else(|| moves.find_map(|(ours, theirs)| missing("move", ours, theirs)))
-            .or_else(|| (self != other).then(|| "it is of another game".to_owned()))
+        compare("role", &self.roles, &other.roles)
+            .or_else(|| compare("fluent", &self.fluents, &other.fluents))
+            .or_else(|| moves.find_map(|(ours, theirs)| compare("move", ours, theirs)))
+            .or_else(|| (self != other).then_some(CodecDifference::Roles))
     }
 
     /// One number for all of it.
@@ -109,5 +116,45 @@ impl Codec {
             let bytes = name.bytes().chain([0]);
             bytes.fold(hash, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
         })
+    }
+}
+
+/// How a codec differs from that of the game at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodecDifference {
+    /// It has a name that the game does not have.
+    Strange {
+        /// Kind of name: role, fluent or move.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// It lacks a name that the game has.
+    Absent {
+        /// Kind of name: role, fluent or move.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// It has the same names in another order.
+    Numbering {
+        /// Kind of name: role, fluent or move.
+        what: &'static str,
+    },
+    /// It takes another role for nature, or has moves of more roles.
+    Roles,
+}
+
+impl fmt::Display for CodecDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodecDifference::Strange { what, name } => {
+                write!(f, "it knows the {what} `{name}`, which this game does not have")
+            }
+            CodecDifference::Absent { what, name } => write!(f, "it does not know the {what} `{name}` of this game"),
+            CodecDifference::Numbering { what } => write!(f, "it numbers the {what}s differently"),
+            CodecDifference::Roles => f.write_str("it is of another game"),
+        }
     }
 }

@@ -22,10 +22,10 @@ mod worker;
 
 pub use archive::{Archive, ArchiveError};
 pub use blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
-pub use codec::Codec;
-pub use network::{Adam, Answer, Loss, Network, Shape, Target, Wanted, softmax};
+pub use codec::{Codec, CodecDifference};
+pub use network::{Adam, Loss, NetworkAnswer, NetworkShape, NeuralNetwork, TargetPolicy, TrainingTarget, softmax};
 pub use response::Response;
-pub use settings::{LearnError, Method, Settings};
-pub use table::{Table, ViewKey};
+pub use settings::{LearnError, Method, Settings, UnknownMethod};
+pub use table::{RegretTable, ViewKey};
 pub use trainer::Trainer;
 pub use worker::{CacheUse, Worker};

@@ -9,7 +9,7 @@ use game::Seed;
 
 /// How large a network is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NetworkShape {
     /// Bits of a state.
     pub inputs: usize,
     /// Width of the hidden layers. The paper has them as wide as the input.
@@ -20,13 +20,13 @@ pub struct Shape {
 
 /// A layer's place among the parameters: weights `from` by `to`, then biases.
 #[derive(Clone, Copy, Debug)]
-struct Layer {
+struct DenseLayer {
     from: usize,
     to: usize,
     start: usize,
 }
 
-impl Layer {
+impl DenseLayer {
     fn weights<'a>(&self, parameters: &'a [f32]) -> &'a [f32] {
         &parameters[self.start..][..self.from * self.to]
     }
@@ -73,15 +73,15 @@ impl Layer {
 
 /// A network.
 #[derive(Clone, Debug)]
-pub struct Network {
-    shape: Shape,
-    layers: Vec<Layer>,
+pub struct NeuralNetwork {
+    shape: NetworkShape,
+    layers: Vec<DenseLayer>,
     parameters: Vec<f32>,
 }
 
 /// What a network says about some states.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct NetworkAnswer {
     /// A value for each player, a row a state.
     pub values: Vec<f32>,
     /// For each player, logits of all its moves, a row a state.
@@ -89,17 +89,17 @@ pub struct Answer {
 }
 
 /// A player, its legal moves and their probabilities.
-pub type Wanted = (u16, Box<[u32]>, Box<[f32]>);
+pub type TargetPolicy = (u16, Box<[u32]>, Box<[f32]>);
 
 /// What a network should say about a state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct TrainingTarget {
     /// The bits of the state.
     pub bits: Box<[u64]>,
     /// A value for each player, in 0..1.
     pub values: Box<[f32]>,
     /// For players that have a choice and a policy.
-    pub policies: Box<[Wanted]>,
+    pub policies: Box<[TargetPolicy]>,
 }
 
 /// Losses of a step, means over the batch.
@@ -114,9 +114,9 @@ pub struct Loss {
 /// Layers before the heads.
 const BODY: usize = 3;
 
-impl Network {
+impl NeuralNetwork {
     /// A network with random weights (He and others 2015).
-    pub fn new(shape: Shape, seed: Seed) -> Network {
+    pub fn new(shape: NetworkShape, seed: Seed) -> NeuralNetwork {
         let layers = layers(&shape);
         let mut parameters = Vec::new();
         let mut rng = seed.child("weights").rng();
@@ -126,7 +126,7 @@ impl Network {
             parameters.extend(weights);
             parameters.extend(std::iter::repeat_n(0.0, layer.to));
         }
-        Network {
+        NeuralNetwork {
             shape,
             layers,
             parameters,
@@ -134,10 +134,10 @@ impl Network {
     }
 
     /// A network with these parameters, if they are as many as the shape needs.
-    pub fn with_parameters(shape: Shape, parameters: Vec<f32>) -> Option<Network> {
+    pub fn with_parameters(shape: NetworkShape, parameters: Vec<f32>) -> Option<NeuralNetwork> {
         let layers = layers(&shape);
-        let needed: usize = layers.iter().map(Layer::len).sum();
-        (parameters.len() == needed).then_some(Network {
+        let needed: usize = layers.iter().map(DenseLayer::len).sum();
+        (parameters.len() == needed).then_some(NeuralNetwork {
             shape,
             layers,
             parameters,
@@ -145,7 +145,7 @@ impl Network {
     }
 
     /// How large it is.
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &NetworkShape {
         &self.shape
     }
 
@@ -177,16 +177,16 @@ impl Network {
     }
 
     /// What it says about states, given as bits.
-    pub fn answer<'a>(&self, states: impl ExactSizeIterator<Item = &'a [u64]>) -> Answer {
+    pub fn answer<'a>(&self, states: impl ExactSizeIterator<Item = &'a [u64]>) -> NetworkAnswer {
         let n = states.len();
         let input = self.unpack(states);
         let hidden1 = self.layers[0].forward(&self.parameters, n, &input, true);
         let hidden2 = self.layers[1].forward(&self.parameters, n, &hidden1, true);
-        let head = |pair: &[Layer]| {
+        let head = |pair: &[DenseLayer]| {
             let hidden = pair[0].forward(&self.parameters, n, &hidden2, true);
             pair[1].forward(&self.parameters, n, &hidden, false)
         };
-        Answer {
+        NetworkAnswer {
             values: self.layers[2].forward(&self.parameters, n, &hidden2, false),
             logits: self.layers[BODY..].chunks_exact(2).map(head).collect(),
         }
@@ -211,7 +211,7 @@ impl Network {
     }
 
     /// Adds the gradient of the loss over a batch to `gradient`.
-    pub fn backward(&self, batch: &[&Target], gradient: &mut [f32]) -> Loss {
+    pub fn backward(&self, batch: &[&TrainingTarget], gradient: &mut [f32]) -> Loss {
         let n = batch.len();
         let p = &self.parameters;
         let width = self.shape.width;
@@ -247,7 +247,7 @@ impl Network {
     }
 }
 
-fn layers(shape: &Shape) -> Vec<Layer> {
+fn layers(shape: &NetworkShape) -> Vec<DenseLayer> {
     let (inputs, width) = (shape.inputs, shape.width);
     let mut sizes = vec![(inputs, width), (width, width), (width, shape.moves.len())];
     for &moves in &shape.moves {
@@ -255,7 +255,7 @@ fn layers(shape: &Shape) -> Vec<Layer> {
     }
     let mut start = 0;
     let layer = |(from, to): (usize, usize)| {
-        let layer = Layer { from, to, start };
+        let layer = DenseLayer { from, to, start };
         start += layer.len();
         layer
     };
@@ -271,7 +271,13 @@ fn rectified(gradient: &mut [f32], hidden: &[f32]) {
 }
 
 /// The gradient of the cross-entropy of a player's policy; 0 for states in which it has no target.
-fn policy_errors(batch: &[&Target], player: usize, logits: &[f32], n_moves: usize, loss: &mut Loss) -> Vec<f32> {
+fn policy_errors(
+    batch: &[&TrainingTarget],
+    player: usize,
+    logits: &[f32],
+    n_moves: usize,
+    loss: &mut Loss,
+) -> Vec<f32> {
     let n = batch.len() as f32;
     let mut errors = vec![0.0; logits.len()];
     for (row, target) in batch.iter().enumerate() {
@@ -323,7 +329,7 @@ impl Adam {
     }
 
     /// One step on a batch.
-    pub fn step(&mut self, network: &mut Network, batch: &[&Target]) -> Loss {
+    pub fn step(&mut self, network: &mut NeuralNetwork, batch: &[&TrainingTarget]) -> Loss {
         let mut gradient = vec![0.0; network.parameters.len()];
         let loss = network.backward(batch, &mut gradient);
         self.steps += 1;
@@ -344,18 +350,18 @@ impl Adam {
 mod tests {
     use super::*;
 
-    fn shape() -> Shape {
-        Shape {
+    fn shape() -> NetworkShape {
+        NetworkShape {
             inputs: 5,
             width: 7,
             moves: vec![4, 3],
         }
     }
 
-    fn targets() -> Vec<Target> {
+    fn targets() -> Vec<TrainingTarget> {
         let policy = |player: u16, legal: &[u32], p: &[f32]| (player, legal.into(), p.into());
         vec![
-            Target {
+            TrainingTarget {
                 bits: Box::new([0b10110]),
                 values: Box::new([0.9, 0.1]),
                 policies: Box::new([
@@ -363,7 +369,7 @@ mod tests {
                     policy(1, &[0, 1, 2], &[0.5, 0.5, 0.0]),
                 ]),
             },
-            Target {
+            TrainingTarget {
                 bits: Box::new([0b01001]),
                 values: Box::new([0.3, 0.7]),
                 policies: Box::new([policy(1, &[1, 2], &[0.1, 0.9])]),
@@ -371,16 +377,16 @@ mod tests {
         ]
     }
 
-    fn loss_of(network: &Network, batch: &[&Target]) -> f64 {
+    fn loss_of(network: &NeuralNetwork, batch: &[&TrainingTarget]) -> f64 {
         let loss = network.backward(batch, &mut vec![0.0; network.parameters.len()]);
         f64::from(loss.value + loss.policy)
     }
 
     #[test]
     fn gradients_are_slopes() {
-        let mut network = Network::new(shape(), Seed(1));
+        let mut network = NeuralNetwork::new(shape(), Seed(1));
         let targets = targets();
-        let batch: Vec<&Target> = targets.iter().collect();
+        let batch: Vec<&TrainingTarget> = targets.iter().collect();
         let mut gradient = vec![0.0; network.parameters.len()];
         network.backward(&batch, &mut gradient);
         let small = 1e-3_f32;
@@ -399,10 +405,10 @@ mod tests {
 
     #[test]
     fn a_small_net_learns_a_small_set_by_heart() {
-        let mut network = Network::new(shape(), Seed(2));
+        let mut network = NeuralNetwork::new(shape(), Seed(2));
         let mut adam = Adam::new(network.parameters.len(), 1e-2);
         let targets = targets();
-        let batch: Vec<&Target> = targets.iter().collect();
+        let batch: Vec<&TrainingTarget> = targets.iter().collect();
         let first = adam.step(&mut network, &batch);
         let last = (0..800).map(|_| adam.step(&mut network, &batch)).last().unwrap();
         assert!(first.value > 0.05 && last.value < 1e-3, "{first:?} {last:?}");
@@ -414,7 +420,7 @@ mod tests {
 
     #[test]
     fn answers_do_not_depend_on_the_batch() {
-        let network = Network::new(shape(), Seed(3));
+        let network = NeuralNetwork::new(shape(), Seed(3));
         let targets = targets();
         let together = network.answer(targets.iter().map(|t| &*t.bits));
         let alone = network.answer(targets[1..].iter().map(|t| &*t.bits));

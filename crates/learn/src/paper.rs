@@ -7,11 +7,12 @@
 
 use crate::blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
 use crate::codec::Codec;
-use crate::network::{Network, Target, Wanted};
+use crate::network::{NeuralNetwork, TargetPolicy, TrainingTarget};
 use crate::selfplay::Findings;
 use crate::settings::LearnError;
-use crate::table::Table;
+use crate::table::RegretTable;
 use belief::{Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
 use search::{Cfr, CfrOptions, Outlook, Roots, StateSearch, Tools};
 use std::ops::Range;
@@ -19,8 +20,6 @@ use std::sync::Arc;
 
 /// States sampled for a move.
 const SAMPLES: usize = 16;
-/// Rounds after which a game is given up.
-const MAX_ROUNDS: usize = 1_000;
 
 /// How far searches look in training.
 fn options(roots: Roots) -> CfrOptions {
@@ -38,12 +37,12 @@ fn options(roots: Roots) -> CfrOptions {
 pub(crate) fn play(
     sim: &dyn Simulator,
     codec: &Codec,
-    network: &Network,
+    network: &NeuralNetwork,
     games: Range<u64>,
     seed: Seed,
     enough: &StopFlag,
 ) -> Result<Findings, LearnError> {
-    let blueprint = Blueprint::new(codec.clone(), network.clone(), Table::default());
+    let blueprint = Blueprint::new(codec.clone(), network.clone(), RegretTable::default());
     let blueprint = Arc::new(blueprint);
     let mut found = Findings::default();
     for number in games {
@@ -83,7 +82,7 @@ fn play_one(
     }
     let mut rng = seed.child("nature").rng();
     let mut state = table.sim.initial()?;
-    for round in 0..MAX_ROUNDS as u64 {
+    for round in 0..THINKING_ROUNDS as u64 {
         let outlook = teacher.look(&mut table, &mut horizon, &state, seed.child("teacher").nth(round))?;
         let Some(outlook) = outlook else { break };
         found.targets.push(target(codec, &state, &outlook));
@@ -132,8 +131,8 @@ fn player(sim: &dyn Simulator, blueprint: &Arc<Blueprint>, role: usize, seed: Se
     Ok(player)
 }
 
-fn target(codec: &Codec, state: &State, outlook: &Outlook) -> Target {
-    let mut policies: Vec<Wanted> = Vec::new();
+fn target(codec: &Codec, state: &State, outlook: &Outlook) -> TrainingTarget {
+    let mut policies: Vec<TargetPolicy> = Vec::new();
     for (player, &role) in codec.players.iter().enumerate() {
         let policy = &outlook.policies[role];
         if !policy.is_empty() {
@@ -142,7 +141,7 @@ fn target(codec: &Codec, state: &State, outlook: &Outlook) -> Target {
             policies.push((player as u16, moves, p));
         }
     }
-    Target {
+    TrainingTarget {
         bits: state.0.as_slice().into(),
         values: codec.players.iter().map(|&role| outlook.values[role] as f32).collect(),
         policies: policies.into(),

@@ -39,13 +39,13 @@ impl LearnedHorizon {
     ) -> Result<Response, Fault> {
         let n_roles = sim.roles().len();
         let nature = sim.nature().map(|r| usize::from(r.0));
-        let start = History {
+        let start = WeightedHistory {
             state: sim.initial()?,
             keys: (0..n_roles).map(ViewKey::start).collect(),
             weight: 1.0,
         };
         let before = sim.meter().states;
-        let mut walk = Walk {
+        let mut walk = ResponseSearch {
             sim,
             table: self,
             me: usize::from(role.0),
@@ -65,7 +65,7 @@ impl LearnedHorizon {
 
 /// A history that explains a view: where it led, what the others know, and how likely they and nature made it.
 #[derive(Clone, Debug)]
-struct History {
+struct WeightedHistory {
     state: State,
     keys: SmallVec<[ViewKey; 4]>,
     weight: f64,
@@ -73,13 +73,13 @@ struct History {
 
 /// What something is worth, in 0..1 times its weight.
 #[derive(Clone, Copy, Debug, Default)]
-struct Worth {
+struct ValueBounds {
     low: f64,
     high: f64,
 }
 
-impl Worth {
-    fn add(&mut self, other: Worth) {
+impl ValueBounds {
+    fn add(&mut self, other: ValueBounds) {
         self.low += other.low;
         self.high += other.high;
     }
@@ -89,19 +89,19 @@ impl Worth {
 #[derive(Default)]
 struct Branch {
     /// Ends, and histories that are not followed.
-    worth: Worth,
-    groups: Vec<(SmallVec<[PerceptId; 4]>, Group)>,
+    worth: ValueBounds,
+    groups: Vec<(SmallVec<[PerceptId; 4]>, PerceptGroup)>,
 }
 
 #[derive(Default)]
-struct Group {
-    histories: Vec<History>,
+struct PerceptGroup {
+    histories: Vec<WeightedHistory>,
     /// Where nature makes different histories lead to the same.
     places: FxHashMap<(State, SmallVec<[ViewKey; 4]>), u32>,
     weight: f64,
 }
 
-struct Walk<'a> {
+struct ResponseSearch<'a> {
     sim: &'a mut dyn Simulator,
     table: &'a LearnedHorizon,
     me: usize,
@@ -109,7 +109,7 @@ struct Walk<'a> {
     ignore: f64,
     stop: &'a StopFlag,
     /// What views were worth for each unit of their weight, by [`fingerprint`].
-    known: FxHashMap<u64, Worth>,
+    known: FxHashMap<u64, ValueBounds>,
 }
 
 /// Views whose worth is remembered at most: about 200 MB.
@@ -117,7 +117,7 @@ const REMEMBERED: usize = 4_000_000;
 
 /// A number for histories and their proportions: states, what the others know, and weights to seven digits or so. (Proportions that
 /// differ only in rounding may get different numbers, which costs time and nothing else.)
-fn fingerprint(histories: &[History], all: f64) -> u64 {
+fn fingerprint(histories: &[WeightedHistory], all: f64) -> u64 {
     let mut number = histories.len() as u64;
     for history in histories {
         let share = ((history.weight / all) as f32).to_bits() >> 3;
@@ -131,18 +131,18 @@ fn fingerprint(histories: &[History], all: f64) -> u64 {
 }
 
 /// Moves of everyone, with the probability that the others have of making theirs.
-type Joint = (SmallVec<[MoveId; 4]>, f64);
+type JointChance = (SmallVec<[MoveId; 4]>, f64);
 
-impl Walk<'_> {
+impl ResponseSearch<'_> {
     /// What the best continuation from a view is worth, given the histories that explain it, none of which has ended.
-    fn best(&mut self, histories: Vec<History>) -> Result<Worth, Fault> {
+    fn best(&mut self, histories: Vec<WeightedHistory>) -> Result<ValueBounds, Fault> {
         if self.stop.is_raised() {
             return Err(Fault::Stopped);
         }
         let all: f64 = histories.iter().map(|h| h.weight).sum();
         let fingerprint = fingerprint(&histories, all);
         if let Some(each) = self.known.get(&fingerprint) {
-            return Ok(Worth {
+            return Ok(ValueBounds {
                 low: each.low * all,
                 high: each.high * all,
             });
@@ -161,7 +161,7 @@ impl Walk<'_> {
             }
         }
         drop(histories);
-        let mut best = Worth::default();
+        let mut best = ValueBounds::default();
         for branch in branches {
             let worth = self.try_out(branch, best)?;
             best.low = best.low.max(worth.low);
@@ -172,7 +172,7 @@ impl Walk<'_> {
             }
         }
         if self.known.len() < REMEMBERED {
-            let each = Worth {
+            let each = ValueBounds {
                 low: best.low / all,
                 high: best.high / all,
             };
@@ -182,7 +182,7 @@ impl Walk<'_> {
     }
 
     /// What a move is worth; less than that if it cannot be better than another anyhow.
-    fn try_out(&mut self, branch: Branch, known: Worth) -> Result<Worth, Fault> {
+    fn try_out(&mut self, branch: Branch, known: ValueBounds) -> Result<ValueBounds, Fault> {
         let mut worth = branch.worth;
         let mut left: f64 = branch.groups.iter().map(|(_, g)| g.weight).sum();
         for (_, group) in branch.groups {
@@ -196,9 +196,9 @@ impl Walk<'_> {
     }
 
     /// Everything that the others and nature may do; my own place is left open.
-    fn joints(&mut self, history: &History) -> Result<Vec<Joint>, Fault> {
+    fn joints(&mut self, history: &WeightedHistory) -> Result<Vec<JointChance>, Fault> {
         let n_roles = history.keys.len();
-        let mut joints: Vec<Joint> = vec![(SmallVec::from_elem(MoveId(0), n_roles), 1.0)];
+        let mut joints: Vec<JointChance> = vec![(SmallVec::from_elem(MoveId(0), n_roles), 1.0)];
         let mut legal = Vec::new();
         for role in (0..n_roles).filter(|&r| r != self.me) {
             self.sim.legal(&history.state, RoleId(role as u16), &mut legal)?;
@@ -224,13 +224,19 @@ impl Walk<'_> {
     }
 
     /// One more step of a history, put where it belongs.
-    fn follow(&mut self, history: &History, joint: &[MoveId], p: f64, branch: &mut Branch) -> Result<(), Fault> {
+    fn follow(
+        &mut self,
+        history: &WeightedHistory,
+        joint: &[MoveId],
+        p: f64,
+        branch: &mut Branch,
+    ) -> Result<(), Fault> {
         let weight = history.weight * p;
         let state = self.sim.next(&history.state, joint)?;
         if self.sim.terminal(&state)? {
             let points = self.sim.goal(&state, RoleId(self.me as u16))?.points();
             let worth = weight * f64::from(points) / 100.0;
-            branch.worth.add(Worth {
+            branch.worth.add(ValueBounds {
                 low: worth,
                 high: worth,
             });
@@ -251,7 +257,7 @@ impl Walk<'_> {
             .percepts(&history.state, joint, RoleId(self.me as u16), &mut sees)?;
         let at = branch.groups.iter().position(|(known, _)| known.as_slice() == sees);
         let at = at.unwrap_or_else(|| {
-            branch.groups.push((sees.as_slice().into(), Group::default()));
+            branch.groups.push((sees.as_slice().into(), PerceptGroup::default()));
             branch.groups.len() - 1
         });
         let group = &mut branch.groups[at].1;
@@ -264,7 +270,7 @@ impl Walk<'_> {
                 return Ok(());
             }
         }
-        group.histories.push(History { state, keys, weight });
+        group.histories.push(WeightedHistory { state, keys, weight });
         Ok(())
     }
 }

@@ -13,9 +13,10 @@
 //!
 //! Games are independent: each knows the table as it was when its generation began, and hands in what it found out.
 
-use crate::network::Target;
-use crate::table::{Table, ViewKey};
+use crate::network::TrainingTarget;
+use crate::table::{RegretTable, ViewKey};
 use crate::worker::{Spot, Worker};
+use game::limits::THINKING_ROUNDS;
 use game::{Fault, MoveId, Rng, Seed, StopFlag};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -25,7 +26,7 @@ pub(crate) type Values = SmallVec<[f32; 4]>;
 
 /// Something learned about a view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Note {
+pub(crate) struct ViewUpdate {
     pub key: ViewKey,
     /// The view of the same role's choice before, if there was one.
     pub before: Option<ViewKey>,
@@ -38,15 +39,13 @@ pub(crate) struct Note {
 /// What some games found out, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    pub notes: Vec<Note>,
+    pub notes: Vec<ViewUpdate>,
     pub numbers: Vec<f32>,
-    pub targets: Vec<Target>,
+    pub targets: Vec<TrainingTarget>,
     pub games: u64,
     pub states: u64,
 }
 
-/// Rounds after which a game is given up.
-const MAX_ROUNDS: usize = 1_000;
 /// The share of the learner's moves that is drawn evenly.
 const EXPLORE: f32 = 0.5;
 /// Updates of a view before its average policy is something to learn from.
@@ -54,7 +53,7 @@ pub(crate) const TRUSTED: u32 = 8;
 
 /// A position of a game in progress.
 #[derive(Clone, Debug)]
-struct Position {
+struct GamePosition {
     spot: Spot,
     /// The views of all roles; those of nature mean nothing.
     keys: SmallVec<[ViewKey; 4]>,
@@ -62,10 +61,10 @@ struct Position {
     lost: SmallVec<[bool; 4]>,
 }
 
-impl Position {
+impl GamePosition {
     /// Before the first round; the spot is to be found yet.
-    fn new(n_roles: usize) -> Position {
-        Position {
+    fn new(n_roles: usize) -> GamePosition {
+        GamePosition {
             spot: Spot::default(),
             keys: (0..n_roles).map(ViewKey::start).collect(),
             lost: SmallVec::from_elem(false, n_roles),
@@ -74,12 +73,12 @@ impl Position {
 }
 
 /// For each role, a place among its legal moves.
-type Choice = SmallVec<[u32; 4]>;
+type JointPlaces = SmallVec<[u32; 4]>;
 
 /// Plays games on one worker.
 pub(crate) struct SelfPlay<'a> {
     worker: &'a mut Worker,
-    table: &'a Table,
+    table: &'a RegretTable,
     strategy: Vec<f32>,
     found: Findings,
     /// The share of games in which everybody but the learner moves at random.
@@ -87,11 +86,11 @@ pub(crate) struct SelfPlay<'a> {
     /// In the game that is played: who knows what it does, if not everybody.
     alone: Option<usize>,
     /// Room for a game that is played on, and for its next position; not there while it is used.
-    ahead: Option<Box<(Position, Position)>>,
+    ahead: Option<Box<(GamePosition, GamePosition)>>,
 }
 
 impl<'a> SelfPlay<'a> {
-    pub(crate) fn new(worker: &'a mut Worker, table: &'a Table, beginners: f32) -> SelfPlay<'a> {
+    pub(crate) fn new(worker: &'a mut Worker, table: &'a RegretTable, beginners: f32) -> SelfPlay<'a> {
         SelfPlay {
             worker,
             table,
@@ -123,12 +122,12 @@ impl<'a> SelfPlay<'a> {
 
     fn game(&mut self, learner: usize, rng: &mut Rng) -> Result<(), Fault> {
         let n_roles = self.worker.n_roles;
-        let (mut at, mut next) = (Position::new(n_roles), Position::new(n_roles));
+        let (mut at, mut next) = (GamePosition::new(n_roles), GamePosition::new(n_roles));
         self.worker.start(&mut at.spot)?;
         let mut before: SmallVec<[Option<ViewKey>; 4]> = SmallVec::from_elem(None, n_roles);
-        let mut kept: Option<Target> = None;
+        let mut kept: Option<TrainingTarget> = None;
         let mut choices = 0;
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.worker.is_over(&at.spot) {
                 break;
             }
@@ -162,13 +161,13 @@ impl<'a> SelfPlay<'a> {
         Ok(())
     }
 
-    fn legal<'b>(&'b self, at: &'b Position, role: usize) -> &'b [MoveId] {
+    fn legal<'b>(&'b self, at: &'b GamePosition, role: usize) -> &'b [MoveId] {
         self.worker.legal(&at.spot, role)
     }
 
     /// A move of everyone by the current policy.
-    fn moves(&self, at: &mut Position, rng: &mut Rng) -> Choice {
-        let mut choice = Choice::new();
+    fn moves(&self, at: &mut GamePosition, rng: &mut Rng) -> JointPlaces {
+        let mut choice = JointPlaces::new();
         for role in 0..self.worker.n_roles {
             let n = self.worker.legal(&at.spot, role).len();
             let even = Some(role) == self.worker.nature || at.lost[role] || self.alone.is_some_and(|a| a != role);
@@ -186,7 +185,7 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// Notes the policies of those who do not learn, where they have a choice: they make the average. Who is alone does both.
-    fn note_others(&mut self, at: &Position, before: &[Option<ViewKey>], learner: usize) {
+    fn note_others(&mut self, at: &GamePosition, before: &[Option<ViewKey>], learner: usize) {
         if self.alone.is_some() {
             return;
         }
@@ -206,8 +205,8 @@ impl<'a> SelfPlay<'a> {
     /// What each move of the learner comes to against the others' moves, for everyone; and its own part of that.
     fn try_all(
         &mut self,
-        at: &Position,
-        choice: &mut Choice,
+        at: &GamePosition,
+        choice: &mut JointPlaces,
         learner: usize,
         policy: &[f32],
         rng: &mut Rng,
@@ -226,13 +225,13 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// Makes a joint move and goes on by everybody's current policy, to the end.
-    fn play_on(&mut self, from: &Position, choice: &[u32], rng: &mut Rng) -> Result<Values, Fault> {
+    fn play_on(&mut self, from: &GamePosition, choice: &[u32], rng: &mut Rng) -> Result<Values, Fault> {
         let n_roles = self.worker.n_roles;
         let room = self.ahead.take();
-        let mut room = room.unwrap_or_else(|| Box::new((Position::new(n_roles), Position::new(n_roles))));
+        let mut room = room.unwrap_or_else(|| Box::new((GamePosition::new(n_roles), GamePosition::new(n_roles))));
         let (mut at, mut next) = (&mut room.0, &mut room.1);
         self.step(from, choice, at)?;
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.worker.is_over(&at.spot) {
                 break;
             }
@@ -248,7 +247,7 @@ impl<'a> SelfPlay<'a> {
         Ok(values)
     }
 
-    fn step(&mut self, from: &Position, choice: &[u32], to: &mut Position) -> Result<(), Fault> {
+    fn step(&mut self, from: &GamePosition, choice: &[u32], to: &mut GamePosition) -> Result<(), Fault> {
         self.worker.step(&from.spot, choice, &from.lost, &mut to.spot)?;
         to.keys.copy_from_slice(&from.keys);
         to.lost.copy_from_slice(&from.lost);
@@ -274,7 +273,7 @@ impl<'a> SelfPlay<'a> {
         numbers: impl ExactSizeIterator<Item = f32>,
         regrets: bool,
     ) {
-        self.found.notes.push(Note {
+        self.found.notes.push(ViewUpdate {
             key,
             before,
             first: self.found.numbers.len() as u32,
@@ -285,7 +284,7 @@ impl<'a> SelfPlay<'a> {
     }
 
     /// What the network should say here: these values, and the average policy of everyone who has one.
-    fn target(&self, at: &Position, values: Values) -> Target {
+    fn target(&self, at: &GamePosition, values: Values) -> TrainingTarget {
         let mut policies = Vec::new();
         for (player, &role) in self.worker.players.iter().enumerate() {
             let key = at.keys[role];
@@ -299,7 +298,7 @@ impl<'a> SelfPlay<'a> {
                 policies.push((player as u16, moves, policy.into()));
             }
         }
-        Target {
+        TrainingTarget {
             bits: self.worker.state(&at.spot).into(),
             values: values.as_slice().into(),
             policies: policies.into(),

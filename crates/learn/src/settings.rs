@@ -25,12 +25,24 @@ impl Method {
     }
 }
 
-impl FromStr for Method {
-    type Err = String;
+/// A name that no [`Method`] has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMethod(pub String);
 
-    fn from_str(name: &str) -> Result<Method, String> {
+impl fmt::Display for UnknownMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no method `{}`; choose regrets or paper", self.0)
+    }
+}
+
+impl std::error::Error for UnknownMethod {}
+
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Method, UnknownMethod> {
         let known = [Method::Regrets, Method::Paper].into_iter().find(|m| m.name() == name);
-        known.ok_or_else(|| format!("there is no method `{name}`; choose regrets or paper"))
+        known.ok_or_else(|| UnknownMethod(name.to_owned()))
     }
 }
 

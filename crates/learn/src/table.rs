@@ -55,7 +55,7 @@ pub(crate) fn mix(value: u64) -> u64 {
 
 /// What is kept of a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct ViewEntry {
     pub first: u32,
     pub n: u32,
     /// Times its regrets were updated.
@@ -64,10 +64,10 @@ pub(crate) struct Entry {
 
 /// Regrets and average policies of views.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct RegretTable {
     pub(crate) places: FxHashMap<ViewKey, u32>,
     pub(crate) keys: Vec<ViewKey>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ViewEntry>,
     pub(crate) regrets: Vec<f32>,
     pub(crate) totals: Vec<f32>,
 }
@@ -75,7 +75,7 @@ pub struct Table {
 /// Views that a table holds at most: about 150 MB with ten moves each.
 pub(crate) const MOST_VIEWS: usize = 1_500_000;
 
-impl Table {
+impl RegretTable {
     /// How many views it knows.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -86,7 +86,7 @@ impl Table {
         self.entries.is_empty()
     }
 
-    pub(crate) fn find(&self, key: ViewKey) -> Option<&Entry> {
+    pub(crate) fn find(&self, key: ViewKey) -> Option<&ViewEntry> {
         self.places.get(&key).map(|&at| &self.entries[at as usize])
     }
 
@@ -134,7 +134,7 @@ impl Table {
     }
 
     /// The place of a view's numbers, made if there is room.
-    pub(crate) fn enter(&mut self, key: ViewKey, n: usize) -> Option<&mut Entry> {
+    pub(crate) fn enter(&mut self, key: ViewKey, n: usize) -> Option<&mut ViewEntry> {
         let next = self.entries.len();
         let at = match self.places.get(&key) {
             Some(&at) => at as usize,
@@ -142,7 +142,7 @@ impl Table {
             None => {
                 self.places.insert(key, next as u32);
                 self.keys.push(key);
-                self.entries.push(Entry {
+                self.entries.push(ViewEntry {
                     first: self.regrets.len() as u32,
                     n: n as u32,
                     updates: 0,
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn strategies_match_regrets() {
-        let mut table = Table::default();
+        let mut table = RegretTable::default();
         let key = ViewKey::start(0);
         let mut strategy = Vec::new();
         table.strategy(key, 4, &mut strategy);

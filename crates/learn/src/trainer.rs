@@ -4,9 +4,9 @@
 //! mini-batches. A game is a thousand times cheaper here, so that the mini-batches come once for each generation of games.
 
 use crate::codec::Codec;
-use crate::network::{Adam, Loss, Network, Target};
+use crate::network::{Adam, Loss, NeuralNetwork, TrainingTarget};
 use crate::selfplay::{Findings, SelfPlay};
-use crate::table::Table;
+use crate::table::RegretTable;
 use crate::{LearnError, Method, Settings, Worker, paper};
 use game::{Seed, StopFlag};
 use std::sync::Mutex;
@@ -31,11 +31,11 @@ pub struct Trainer {
     /// How to train.
     pub settings: Settings,
     /// What single views taught.
-    pub table: Table,
+    pub table: RegretTable,
     /// What was generalised from it.
-    pub network: Network,
+    pub network: NeuralNetwork,
     pub(crate) adam: Adam,
-    pub(crate) buffer: Buffer,
+    pub(crate) buffer: ReplayBuffer,
     /// Generations so far.
     pub generations: u64,
     /// Games so far.
@@ -50,14 +50,14 @@ pub struct Trainer {
 
 /// The latest targets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Buffer {
-    pub targets: Vec<Target>,
+pub(crate) struct ReplayBuffer {
+    pub targets: Vec<TrainingTarget>,
     /// Where the next one goes once it is full.
     pub next: usize,
 }
 
-impl Buffer {
-    fn push(&mut self, target: Target, most: usize) {
+impl ReplayBuffer {
+    fn push(&mut self, target: TrainingTarget, most: usize) {
         if self.targets.len() < most {
             self.targets.push(target);
         } else {
@@ -71,13 +71,13 @@ impl Trainer {
     /// Training from the start.
     pub fn new(codec: Codec, settings: Settings) -> Trainer {
         let width = settings.width.unwrap_or_else(|| codec.fluents.len().clamp(128, 512));
-        let network = Network::new(codec.shape(width), Seed(settings.seed));
+        let network = NeuralNetwork::new(codec.shape(width), Seed(settings.seed));
         Trainer {
             adam: Adam::new(network.parameters().len(), settings.rate),
             codec,
-            table: Table::default(),
+            table: RegretTable::default(),
             network,
-            buffer: Buffer::default(),
+            buffer: ReplayBuffer::default(),
             generations: 0,
             games: 0,
             states: 0,
@@ -216,9 +216,9 @@ impl Trainer {
 
 /// The mini-batches of a generation.
 fn train(
-    network: &mut Network,
+    network: &mut NeuralNetwork,
     adam: &mut Adam,
-    buffer: &Buffer,
+    buffer: &ReplayBuffer,
     settings: &Settings,
     generation: u64,
     n: usize,
@@ -229,7 +229,7 @@ fn train(
     }
     let mut rng = Seed(settings.seed).child("batches").nth(generation).rng();
     for _ in 0..n {
-        let batch: Vec<&Target> = (0..settings.batch).map(|_| rng.pick(&buffer.targets)).collect();
+        let batch: Vec<&TrainingTarget> = (0..settings.batch).map(|_| rng.pick(&buffer.targets)).collect();
         let loss = adam.step(network, &batch);
         mean.value += loss.value / n as f32;
         mean.policy += loss.policy / n as f32;

@@ -2,7 +2,7 @@
 //!
 //! Whoever plays on a worker gets the same answers with any memory, or none: they only come sooner.
 
-use crate::cache::{Answers, Cache, Place};
+use crate::cache::{EdgePlace, StateAnswers, StateCache};
 use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State};
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ pub struct Worker {
     pub(crate) n_roles: usize,
     pub(crate) players: Vec<usize>,
     pub(crate) nature: Option<usize>,
-    cache: Cache,
+    cache: StateCache,
     awake: bool,
     /// Steps made, and how many of them the cache knew.
     steps: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Spot {
     node: Option<u32>,
     /// If it has none: the state, and what the simulator says about it.
     state: State,
-    told: Answers,
+    told: StateAnswers,
 }
 
 impl Worker {
@@ -79,7 +79,7 @@ impl Worker {
         let nature = sim.nature().map(|r| usize::from(r.0));
         let players: Vec<usize> = (0..n_roles).filter(|&r| Some(r) != nature).collect();
         Worker {
-            cache: Cache::new(n_roles, players.len(), cache_bytes),
+            cache: StateCache::new(n_roles, players.len(), cache_bytes),
             awake: cache_bytes > 0,
             ask_at: if cache_bytes > 0 { WINDOW } else { u64::MAX },
             sim,
@@ -140,7 +140,7 @@ impl Worker {
     }
 
     /// Asks the simulator about a state. Play also ends, worth nothing to anybody, where somebody has no legal move.
-    fn ask(&mut self, state: &State, told: &mut Answers) -> Result<(), Fault> {
+    fn ask(&mut self, state: &State, told: &mut StateAnswers) -> Result<(), Fault> {
         told.moves.clear();
         told.bounds.clear();
         told.values.clear();
@@ -203,9 +203,9 @@ impl Worker {
         self.steps += 1;
         let place = match from.node {
             Some(node) if self.awake => self.cache.place(node, choice),
-            _ => Place::Nowhere,
+            _ => EdgePlace::Nowhere,
         };
-        if let Place::At(place) = place
+        if let EdgePlace::At(place) = place
             && let Some(edge) = self.cache.edge(place)
         {
             self.known += 1;
@@ -222,7 +222,7 @@ impl Worker {
         choice: &[u32],
         careless: &[bool],
         to: &mut Spot,
-        place: Place,
+        place: EdgePlace,
     ) -> Result<(), Fault> {
         let mut joint = std::mem::take(&mut self.joint);
         joint.clear();
@@ -239,7 +239,7 @@ impl Worker {
         self.seen.clear();
         for &role in &self.players {
             // What goes into the cache is for everybody.
-            let seen = match careless[role] && place == Place::Nowhere {
+            let seen = match careless[role] && place == EdgePlace::Nowhere {
                 true => 0,
                 false => {
                     self.sim.percepts(state, &joint, RoleId(role as u16), &mut self.sees)?;
@@ -251,7 +251,7 @@ impl Worker {
         to.state = self.sim.next(state, &joint)?;
         self.joint = joint;
         self.arrive(to)?;
-        if let (Place::At(place), Some(child)) = (place, to.node) {
+        if let (EdgePlace::At(place), Some(child)) = (place, to.node) {
             self.cache.set_edge(place, child, &self.seen);
         }
         Ok(())

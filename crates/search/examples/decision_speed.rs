@@ -6,7 +6,7 @@ use belief::{Options, SamplerKind};
 use game::{Budget, MoveId, RoleId, Seed, StopFlag, Told};
 use propnet::{CompileOptions, Compiled, Lanes, Rollouts, Scalar, compile};
 use std::error::Error;
-use surmise_search::{Believer, Guess, Plan, Tools, weigh};
+use surmise_search::{Believer, Guess, PlayoutPlan, Tools, weigh};
 
 const MODELS: usize = 100;
 const SECONDS: f64 = 2.0;
@@ -95,7 +95,7 @@ fn measure(compiled: &Compiled, told: &[Told], lanes: bool) -> Result<(f64, f64)
     let guesses: Vec<Guess> = believer.belief().models.iter().map(guess).collect();
     let (mut played, started) = (0, cpu_seconds());
     while cpu_seconds() - started < SECONDS {
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: if lanes { 100 } else { 1 },
             seed: Seed(played),
         };

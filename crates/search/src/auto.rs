@@ -4,8 +4,8 @@
 //! out at every decision: if some of our moves would tell us more than others, a trial of HyperPlay-II is made, and its
 //! choice is played if by its own account that is better than HyperPlay's beyond the error of both, or as good and tells more.
 
-use crate::flat::{Guess, Plan, repeats, worths};
-use crate::hp2::{HyperPlayII, Root};
+use crate::flat::{Guess, PlayoutPlan, repeats, worths};
+use crate::hp2::{HistoryRoot, HyperPlayII};
 use crate::perfect::decision;
 use game::{Budget, Decision, Fault, Meter, Player, Told};
 
@@ -24,7 +24,7 @@ impl Auto {
 
 impl Auto {
     /// Whether a trial's choice would leave us in less doubt than another move. Asked where the two are worth the same.
-    fn tells_more(&mut self, trial: &Decision, than: &str, roots: &[Root]) -> Result<bool, Fault> {
+    fn tells_more(&mut self, trial: &Decision, than: &str, roots: &[HistoryRoot]) -> Result<bool, Fault> {
         let tools = &mut self.careful.believer.tools;
         let (role, sim) = (tools.role, tools.sim.as_mut());
         let (Some(mv), Some(other)) = (sim.find_move(role, &trial.mv), sim.find_move(role, than)) else {
@@ -43,7 +43,7 @@ impl Player for Auto {
         let roots = self.careful.prepare(told, budget)?;
         let guesses: Vec<Guess> = roots.iter().map(|root| self.careful.guess(root)).collect();
         let tools = &mut self.careful.believer.tools;
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: self
                 .playouts
                 .saturating_mul(repeats(self.careful.models, guesses.len())),

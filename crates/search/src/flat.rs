@@ -4,8 +4,9 @@
 //! (Schofield, Cerexhe and Thielscher 2012): expectation over models, a move that is illegal in a model counts zero there.
 
 use crate::Tools;
-use crate::perfect::{Insight, Worth, decision, widest};
-use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
+use crate::perfect::{Insight, Worth, decision, no_move};
+use crate::value_table::ValueTable;
+use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, Seed, State};
 use std::collections::BTreeMap;
 
 /// A state that may be the true one, and how likely that is; weights need not sum to one.
@@ -19,7 +20,7 @@ pub struct Guess {
 
 /// How much to play.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct PlayoutPlan {
     /// Random games for each move in each state.
     pub playouts: u64,
     /// Where randomness starts.
@@ -47,7 +48,7 @@ impl Insight for Flat {
             state: state.clone(),
             weight: 1.0,
         };
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: budget.count(self.playouts, USUAL_PLAYOUTS),
             seed,
         };
@@ -63,96 +64,84 @@ impl Insight for Flat {
 const CHUNK: usize = 8_192;
 
 /// Values every legal move over the guesses; the best comes first. Ties are broken by the seed.
-pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Decision, Fault> {
+pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: PlayoutPlan, budget: &Budget) -> Result<Decision, Fault> {
     let worths = worths(tools, guesses, plan, budget)?;
     Ok(decision(tools, worths))
 }
 
 /// The same, with moves as numbers.
-pub(crate) fn worths(tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<Vec<Worth>, Fault> {
-    let mut table = Table::new(tools, guesses, budget)?;
-    if table.moves.is_empty() {
-        return Err(crate::perfect::no_move(tools));
+pub(crate) fn worths(
+    tools: &mut Tools,
+    guesses: &[Guess],
+    plan: PlayoutPlan,
+    budget: &Budget,
+) -> Result<Vec<Worth>, Fault> {
+    let mut playing = FlatSearch {
+        table: table(tools, guesses, budget)?,
+        guesses,
+        budget,
+    };
+    if playing.table.n_moves() > 1 {
+        playing.play(tools, plan)?;
     }
-    if table.moves.len() > 1 {
-        table.play(tools, guesses, plan, budget)?;
-    }
-    Ok(table.worths(plan.seed))
+    Ok(playing.table.worths_by_mean(plan.seed))
 }
 
-/// Every move that is legal in some guess, with what its playouts came to in each.
-struct Table {
-    moves: Vec<(MoveId, Vec<Cell>)>,
-    weights: Vec<f64>,
+/// Random games for every cell of a table of values.
+struct FlatSearch<'a> {
+    table: ValueTable,
+    guesses: &'a [Guess],
+    budget: &'a Budget,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Cell {
-    legal: bool,
-    playouts: u64,
-    points: u64,
-}
-
-impl Table {
-    /// Guesses that there is no time to look at are left out.
-    fn new(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<Table, Fault> {
-        let mut moves: BTreeMap<MoveId, Vec<Cell>> = BTreeMap::new();
-        let mut weights = Vec::with_capacity(guesses.len());
-        for (number, guess) in guesses.iter().enumerate() {
-            if number > 0 && budget.stop.is_raised() {
-                break;
-            }
-            weights.push(guess.weight);
-            for mv in tools.legal(&guess.state, tools.role)? {
-                let row = moves.entry(mv).or_insert_with(|| vec![Cell::default(); guesses.len()]);
-                row[number].legal = true;
-            }
+/// A table for the guesses. Guesses that there is no time to look at are left out.
+fn table(tools: &mut Tools, guesses: &[Guess], budget: &Budget) -> Result<ValueTable, Fault> {
+    let mut legal = Vec::with_capacity(guesses.len());
+    for (number, guess) in guesses.iter().enumerate() {
+        if number > 0 && budget.stop.is_raised() {
+            break;
         }
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
-        Ok(Table {
-            moves: moves.into_iter().collect(),
-            weights,
-        })
+        legal.push(tools.legal(&guess.state, tools.role)?);
     }
+    let weights = guesses[..legal.len()].iter().map(|guess| guess.weight).collect();
+    ValueTable::new(weights, &legal).ok_or_else(|| no_move(tools))
+}
 
+impl FlatSearch<'_> {
     /// Plays in chunks, a few games of every cell at a time, so that an early end leaves all moves equally well known.
-    fn play(&mut self, tools: &mut Tools, guesses: &[Guess], plan: Plan, budget: &Budget) -> Result<(), Fault> {
-        let cells: usize = self
-            .moves
-            .iter()
-            .map(|(_, row)| row.iter().filter(|c| c.legal).count())
-            .sum();
-        let share = (CHUNK / cells.max(1)).clamp(1, 64) as u64;
+    fn play(&mut self, tools: &mut Tools, plan: PlayoutPlan) -> Result<(), Fault> {
+        let share = (CHUNK / self.table.n_legal().max(1)).clamp(1, 64) as u64;
         let mut done = 0;
         let mut pass = 0;
-        while done < plan.playouts && (pass == 0 || !budget.stop.is_raised()) {
-            // Where there is little time, every cell should have something before any has much.
-            let share = if budget.timed {
-                share.min(1 << pass.min(6))
-            } else {
-                share
+        while done < plan.playouts && (pass == 0 || !self.budget.stop.is_raised()) {
+            // Under a clock the first passes are short, so that every cell has some games before any cell has many.
+            let share = match self.budget.timed {
+                true => share.min(1 << pass.min(6)),
+                false => share,
             };
             let now = share.min(plan.playouts - done);
-            let seed = plan.seed.child("playouts").nth(pass);
-            self.pass(tools, guesses, now, seed, budget)?;
+            self.pass(tools, now, plan.seed.child("playouts").nth(pass))?;
             done += now;
             pass += 1;
+        }
+        if self.budget.stop.is_raised() {
+            self.table.keep_complete();
         }
         Ok(())
     }
 
     /// `n` games for every cell.
-    fn pass(&mut self, tools: &mut Tools, guesses: &[Guess], n: u64, seed: Seed, budget: &Budget) -> Result<(), Fault> {
+    fn pass(&mut self, tools: &mut Tools, n: u64, seed: Seed) -> Result<(), Fault> {
+        let stop = &self.budget.stop;
         let mut roots: Vec<State> = Vec::new();
         let mut owners: Vec<(usize, usize, u64)> = Vec::new();
         let mut rng = seed.child("others").rng();
-        for (row, (mv, cells)) in self.moves.iter().enumerate() {
-            for (column, _) in cells.iter().enumerate().filter(|(_, c)| c.legal) {
-                if budget.stop.is_raised() {
+        for (row, &mv) in self.table.moves().iter().enumerate() {
+            for column in (0..self.table.n_models()).filter(|&column| self.table.is_legal(row, column)) {
+                if stop.is_raised() {
                     break;
                 }
-                let states = successors(tools, &guesses[column].state, *mv, n, &mut rng)?;
+                let states = successors(tools, &self.guesses[column].state, mv, n, &mut rng)?;
                 let games = n / states.len() as u64;
                 owners.extend(states.iter().map(|_| (row, column, games)));
                 roots.extend(states);
@@ -163,51 +152,14 @@ impl Table {
         for &games in sizes {
             let chosen: Vec<usize> = (0..roots.len()).filter(|&i| owners[i].2 == games).collect();
             let states: Vec<State> = chosen.iter().map(|&i| roots[i].clone()).collect();
-            let totals = tools.play_out(&states, games, seed.nth(games), &budget.stop)?;
+            let totals = tools.play_out(&states, games, seed.nth(games), stop)?;
             for (&i, total) in chosen.iter().zip(&totals) {
                 let (row, column, _) = owners[i];
-                self.moves[row].1[column].add(total, tools.role);
+                let points = total.points[tools.role.0 as usize];
+                self.table.add_playouts(row, column, total.playouts, points);
             }
         }
         Ok(())
-    }
-
-    fn worths(&self, seed: Seed) -> Vec<Worth> {
-        let mut rng = seed.child("ties").rng();
-        let mut drawn: Vec<(Worth, u64)> = self
-            .moves
-            .iter()
-            .map(|(mv, row)| (self.worth(*mv, row), rng.bits()))
-            .collect();
-        drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-        drawn.into_iter().map(|(worth, _)| worth).collect()
-    }
-
-    fn worth(&self, mv: MoveId, row: &[Cell]) -> Worth {
-        let (mut mean, mut variance, mut visits) = (0.0, 0.0, 0);
-        for (cell, weight) in row.iter().zip(&self.weights) {
-            if cell.playouts == 0 {
-                continue;
-            }
-            let n = cell.playouts as f64;
-            let m = cell.points as f64 / n;
-            mean += weight * m;
-            variance += (weight * widest(m, n)).powi(2);
-            visits += cell.playouts;
-        }
-        Worth {
-            mv,
-            mean,
-            stderr: variance.sqrt(),
-            visits,
-        }
-    }
-}
-
-impl Cell {
-    fn add(&mut self, total: &RootTotals, role: RoleId) {
-        self.playouts += total.playouts;
-        self.points += total.points[role.0 as usize];
     }
 }
 
@@ -241,4 +193,92 @@ fn successors(tools: &mut Tools, state: &State, mv: MoveId, n: u64, rng: &mut Rn
         states.push(next);
     }
     Ok(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::{Meter, Playouts, RootTotals, StopFlag};
+
+    /// Playouts that are worth what a list says, root by root. The clock runs out where the list ends.
+    struct Scripted {
+        points: Vec<u64>,
+        stop: StopFlag,
+    }
+
+    impl Playouts for Scripted {
+        fn playouts(
+            &mut self,
+            roots: &[State],
+            per_root: u64,
+            _: Seed,
+            _: &StopFlag,
+        ) -> Result<Vec<RootTotals>, Fault> {
+            self.stop.raise();
+            let played = self.points.iter().map(|points| RootTotals {
+                playouts: per_root,
+                stuck: 0,
+                points: vec![points * per_root],
+            });
+            let unplayed = RootTotals {
+                points: vec![0],
+                ..RootTotals::default()
+            };
+            Ok(played.chain(std::iter::repeat(unplayed)).take(roots.len()).collect())
+        }
+
+        fn meter(&self) -> Meter {
+            Meter::default()
+        }
+    }
+
+    /// One role with two moves; any move ends the game.
+    const TWO_MOVES: &str = "
+        (role r) (legal r left) (legal r right) (init start)
+        (<= (next over) (does r ?m)) (<= terminal (true over)) (goal r 0)";
+
+    fn weigh_until_the_clock_runs_out(weights: &[f64], points: Vec<u64>) -> Vec<(String, f64, u64)> {
+        let rules = gdl::read(TWO_MOVES, &gdl::Options::default()).rules;
+        let stop = StopFlag::default();
+        let mut tools = Tools {
+            sim: Box::new(ground::Reference::new(&rules).unwrap()),
+            batch: None,
+            playouts: Some(Box::new(Scripted {
+                points,
+                stop: stop.clone(),
+            })),
+            others: None,
+            role: RoleId(0),
+            seed: Seed(1),
+        };
+        let state = tools.sim.initial().unwrap();
+        let guess = |&weight: &f64| Guess {
+            state: state.clone(),
+            weight,
+        };
+        let guesses: Vec<Guess> = weights.iter().map(guess).collect();
+        let plan = PlayoutPlan {
+            playouts: 100,
+            seed: Seed(1),
+        };
+        let decision = weigh(&mut tools, &guesses, plan, &Budget::timed(stop)).unwrap();
+        let candidates = decision.candidates.into_iter();
+        candidates.map(|c| (c.mv, c.mean, c.visits)).collect()
+    }
+
+    /// Cells are played move by move, model by model.
+    #[test]
+    fn cells_that_were_not_reached_in_time_are_not_losses() {
+        let found = weigh_until_the_clock_runs_out(&[0.5, 0.5], vec![40, 40, 60]);
+        assert_eq!(found, [("right".to_owned(), 60.0, 1), ("left".to_owned(), 40.0, 2)]);
+        // All cells were played: nothing is left out.
+        let found = weigh_until_the_clock_runs_out(&[0.5, 0.5], vec![40, 40, 60, 0]);
+        assert_eq!(found, [("left".to_owned(), 40.0, 2), ("right".to_owned(), 30.0, 2)]);
+    }
+
+    #[test]
+    fn moves_that_were_not_reached_at_all_come_last() {
+        let found = weigh_until_the_clock_runs_out(&[0.25, 0.75], vec![40]);
+        assert_eq!(found, [("left".to_owned(), 40.0, 1), ("right".to_owned(), 0.0, 0)]);
+    }
 }

@@ -18,12 +18,13 @@ use crate::Tools;
 use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::flat::{Guess, repeats};
-use crate::minds::{InnerOptions, MAX_ROUNDS, Minds};
+use crate::minds::{InnerOptions, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
-use crate::tally::{Sample, Tallies, to_a_millionth};
+use crate::value_table::{Sample, ValueTable, to_a_millionth};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, by_word};
 use rustc_hash::FxHashMap;
 use std::str::FromStr;
@@ -69,7 +70,7 @@ pub struct HyperPlayII {
 }
 
 /// A history that explains what we were told, and what everyone knows after it.
-pub(crate) struct Root {
+pub(crate) struct HistoryRoot {
     node: NodeId,
     everyone: Everyone,
     history: Vec<belief::Joint>,
@@ -97,7 +98,7 @@ impl HyperPlayII {
         })
     }
 
-    fn roots(&mut self, budget: &Budget) -> Result<Vec<Root>, Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         let models = merged(self.believer.histories(self.models));
         let mut roots = Vec::with_capacity(models.len());
         let enough = budget.stop.part(FOLLOWING);
@@ -107,7 +108,7 @@ impl HyperPlayII {
             }
             let sim = self.believer.tools.sim.as_mut();
             if let Some((node, everyone)) = self.minds.views.follow(&mut self.atlas, sim, &model.history)? {
-                roots.push(Root {
+                roots.push(HistoryRoot {
                     node,
                     everyone,
                     history: model.history,
@@ -119,7 +120,7 @@ impl HyperPlayII {
     }
 
     /// Takes in what was told; gives the histories that explain it.
-    pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Root>, Fault> {
+    pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         self.believer.update(told, budget)?;
         if self.atlas.len() + self.minds.views.len() > memory(budget) {
             self.atlas.forget();
@@ -129,7 +130,7 @@ impl HyperPlayII {
     }
 
     /// The state of a history, as HyperPlay would take it.
-    pub(crate) fn guess(&self, root: &Root) -> Guess {
+    pub(crate) fn guess(&self, root: &HistoryRoot) -> Guess {
         Guess {
             state: self.atlas.node(root.node).state.clone(),
             weight: root.weight,
@@ -137,7 +138,7 @@ impl HyperPlayII {
     }
 
     /// Whether we would know more after some of our moves than after others; not, if there is no time to find out.
-    pub(crate) fn is_information_at_stake(&mut self, roots: &[Root], budget: &Budget) -> Result<bool, Fault> {
+    pub(crate) fn is_information_at_stake(&mut self, roots: &[HistoryRoot], budget: &Budget) -> Result<bool, Fault> {
         self.minds.stop = budget.stop.clone();
         let me = self.believer.tools.role.0 as usize;
         let Some(first) = roots.first() else { return Ok(false) };
@@ -153,40 +154,41 @@ impl HyperPlayII {
         Ok(most - least > 1e-6)
     }
 
-    pub(crate) fn weigh(&mut self, roots: &[Root], round: usize, budget: &Budget) -> Result<Decision, Fault> {
+    pub(crate) fn weigh(&mut self, roots: &[HistoryRoot], round: usize, budget: &Budget) -> Result<Decision, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let seed = self.believer.tools.seed.child("hp2").nth(round as u64);
         let legal: Vec<&[MoveId]> = roots
             .iter()
             .map(|r| self.atlas.node(r.node).legal.get(me).map_or(&[][..], |l| l))
             .collect();
-        let mut tallies = Tallies::new(roots.iter().map(|r| r.weight).collect(), &legal)?;
+        let mut table =
+            ValueTable::new(roots.iter().map(|r| r.weight).collect(), &legal).ok_or_else(|| Fault::no_move(None))?;
         let mut rng = seed.child("simulations").rng();
         self.minds.stop = budget.stop.clone();
-        if tallies.n_moves() > 1 {
-            self.sample(&mut tallies, roots, &mut rng, seed, budget)?;
+        if table.n_moves() > 1 {
+            self.sample(&mut table, roots, &mut rng, seed, budget)?;
         }
-        let mut ranking = tallies.ranking(seed);
+        let mut ranking = table.ranking(seed);
         if !budget.stop.is_raised() {
-            self.order_by_knowledge(&tallies, roots, &mut ranking)?;
+            self.order_by_knowledge(&table, roots, &mut ranking)?;
         }
-        Ok(decision(&self.believer.tools, tallies.worths(&ranking)))
+        Ok(decision(&self.believer.tools, table.worths(&ranking)))
     }
 
     fn sample(
         &mut self,
-        tallies: &mut Tallies,
-        roots: &[Root],
+        table: &mut ValueTable,
+        roots: &[HistoryRoot],
         rng: &mut Rng,
         seed: game::Seed,
         budget: &Budget,
     ) -> Result<(), Fault> {
-        let moves = tallies.moves().to_vec();
+        let moves = table.moves().to_vec();
         let playouts = self.options.playouts.saturating_mul(repeats(self.models, roots.len()));
         let pruning = self.options.inner.pruning;
         if pruning.cut_on_win || pruning.on_depth {
             let mut order = seed.child("order").rng();
-            return sample_with_pruning(tallies, playouts, pruning, &mut order, |mv, model, left| {
+            return sample_with_pruning(table, playouts, pruning, &mut order, |mv, model, left| {
                 self.simulate(&roots[model], moves[mv], left, rng)
             });
         }
@@ -202,19 +204,19 @@ impl HyperPlayII {
                 for (model, root) in roots.iter().enumerate() {
                     for &mv in &left {
                         if budget.stop.is_raised() {
-                            tallies.keep_complete();
+                            table.keep_complete();
                             return Ok(());
                         }
-                        if tallies.is_legal(mv, model) {
+                        if table.is_legal(mv, model) {
                             let sample = self.simulate(root, moves[mv], u64::MAX, rng)?;
                             if !budget.stop.is_raised() {
-                                tallies.add(mv, model, sample, pruning.discount);
+                                table.add(mv, model, sample, pruning.discount);
                             }
                         }
                     }
                 }
             }
-            let ranking = tallies.ranking(seed);
+            let ranking = table.ranking(seed);
             left = ranking.into_iter().filter(|mv| left.contains(mv)).collect();
             left.truncate(left.len().div_ceil(2));
         }
@@ -222,7 +224,7 @@ impl HyperPlayII {
     }
 
     /// One imperfect-information simulation: our move, then inner players to the end.
-    fn simulate(&mut self, root: &Root, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
+    fn simulate(&mut self, root: &HistoryRoot, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let mut everyone = root.everyone.clone();
         if !self.options.cache {
@@ -235,7 +237,7 @@ impl HyperPlayII {
         let mut at = root.node;
         let mut rounds = 0;
         while !self.atlas.node(at).over {
-            if rounds >= most.min(MAX_ROUNDS) {
+            if rounds >= most.min(THINKING_ROUNDS as u64) {
                 return Ok(Sample { points: 0, rounds });
             }
             let forced = (rounds == 0).then_some(first);
@@ -250,17 +252,22 @@ impl HyperPlayII {
     }
 
     /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
-    fn order_by_knowledge(&mut self, tallies: &Tallies, roots: &[Root], ranking: &mut [usize]) -> Result<(), Fault> {
-        let best = tallies.value(ranking[0]);
-        let error = tallies.stderr(ranking[0]);
-        let is_tied = |mv: usize| best - tallies.value(mv) <= 1e-6 + error.max(tallies.stderr(mv));
+    fn order_by_knowledge(
+        &mut self,
+        table: &ValueTable,
+        roots: &[HistoryRoot],
+        ranking: &mut [usize],
+    ) -> Result<(), Fault> {
+        let best = table.value(ranking[0]);
+        let error = table.stderr(ranking[0]);
+        let is_tied = |mv: usize| best - table.value(mv) <= 1e-6 + error.max(table.stderr(mv));
         let tied = ranking.iter().take_while(|&&mv| is_tied(mv)).count();
         if tied < 2 || self.options.inner.pruning.cut_on_win || !self.options.cache {
             return Ok(());
         }
         let mut doubts: Vec<(f64, usize)> = Vec::with_capacity(tied);
         for &mv in &ranking[..tied] {
-            doubts.push((self.doubt_after(tallies.moves()[mv], roots)?, mv));
+            doubts.push((self.doubt_after(table.moves()[mv], roots)?, mv));
             if self.minds.stop.is_raised() {
                 return Ok(());
             }
@@ -275,7 +282,7 @@ impl HyperPlayII {
     }
 
     /// Expected entropy of what we hold possible after a move, with the others' moves drawn at random.
-    pub(crate) fn doubt_after(&mut self, mv: MoveId, roots: &[Root]) -> Result<f64, Fault> {
+    pub(crate) fn doubt_after(&mut self, mv: MoveId, roots: &[HistoryRoot]) -> Result<f64, Fault> {
         let tools = &self.believer.tools;
         let (me, mut rng) = (tools.role.0 as usize, tools.seed.child("doubt").rng());
         let mut views: FxHashMap<ViewId, f64> = FxHashMap::default();

@@ -14,8 +14,9 @@
 
 use crate::Tools;
 use crate::believer::Believer;
-use crate::flat::{Guess, Plan, repeats, weigh};
+use crate::flat::{Guess, PlayoutPlan, repeats, weigh};
 use crate::perfect::{Insight, Worth, decision};
+use crate::value_table::{best_first, by_mean};
 use belief::{BeliefError, OpponentModel, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 use rustc_hash::FxHashMap;
@@ -84,7 +85,7 @@ impl Player for HyperPlay {
             By::Playouts(playouts) => {
                 let each = budget.count(*playouts, USUAL_PLAYOUTS);
                 let playouts = each.saturating_mul(repeats(self.models, guesses.len()));
-                weigh(tools, &guesses, Plan { playouts, seed }, budget)?
+                weigh(tools, &guesses, PlayoutPlan { playouts, seed }, budget)?
             }
             By::Insight(insight) => {
                 let worths = average(insight.as_mut(), tools, &guesses, seed, budget)?;
@@ -120,7 +121,20 @@ fn merge(states: impl Iterator<Item = (State, f64)>) -> Vec<Guess> {
     guesses
 }
 
-/// What moves are worth over all guesses. The time is divided evenly; where it does not suffice, the likeliest count.
+/// The values of the moves of one guess.
+struct Valued {
+    weight: f64,
+    worths: Vec<Worth>,
+}
+
+impl Valued {
+    /// Whether every legal move was looked at.
+    fn is_complete(&self) -> bool {
+        self.worths.iter().all(|worth| worth.visits > 0)
+    }
+}
+
+/// The values of moves over all guesses. The time is divided evenly; where it does not suffice, the likeliest guesses count.
 fn average(
     insight: &mut dyn Insight,
     tools: &mut Tools,
@@ -130,45 +144,107 @@ fn average(
 ) -> Result<Vec<Worth>, Fault> {
     let mut order: Vec<usize> = (0..guesses.len()).collect();
     order.sort_by(|&a, &b| guesses[b].weight.total_cmp(&guesses[a].weight));
-    let mut sums: BTreeMap<MoveId, Worth> = BTreeMap::new();
-    let mut total = 0.0;
+    let mut valued: Vec<Valued> = Vec::with_capacity(order.len());
     for (number, &at) in order.iter().enumerate() {
-        if total > 0.0 && budget.stop.is_raised() {
+        if !valued.is_empty() && budget.stop.is_raised() {
             break;
         }
         let guess = &guesses[at];
         let share = budget.part(1.0 / (order.len() - number) as f64);
         let legal = tools.legal(&guess.state, tools.role)?;
-        if legal.is_empty() {
-            continue;
+        if !legal.is_empty() {
+            let worths = insight.value(tools, &guess.state, seed.nth(number as u64), &share)?;
+            let weight = guess.weight;
+            valued.push(Valued { weight, worths });
         }
-        total += guess.weight;
-        for worth in insight.value(tools, &guess.state, seed.nth(number as u64), &share)? {
+    }
+    if budget.timed && valued.iter().any(Valued::is_complete) {
+        valued.retain(Valued::is_complete);
+    }
+    if valued.iter().all(|valued| valued.worths.is_empty()) {
+        return Err(Fault::no_move(None));
+    }
+    Ok(ranked(&valued, seed))
+}
+
+/// Expected values, the best move first. A move counts zero in guesses in which it is illegal.
+fn ranked(valued: &[Valued], seed: Seed) -> Vec<Worth> {
+    let total: f64 = valued.iter().map(|valued| valued.weight).sum();
+    let mut sums: BTreeMap<MoveId, Worth> = BTreeMap::new();
+    for Valued { weight, worths } in valued {
+        for worth in worths {
             let sum = sums.entry(worth.mv).or_insert(Worth {
                 mean: 0.0,
                 stderr: 0.0,
                 visits: 0,
-                ..worth
+                ..*worth
             });
-            sum.mean += guess.weight * worth.mean;
-            sum.stderr += (guess.weight * worth.stderr).powi(2);
+            sum.mean += weight * worth.mean;
+            sum.stderr += (weight * worth.stderr).powi(2);
             sum.visits += worth.visits;
         }
     }
-    if sums.is_empty() {
-        return Err(Fault::no_move(None));
-    }
-    Ok(ranked(sums, total, seed))
-}
-
-fn ranked(sums: BTreeMap<MoveId, Worth>, total: f64, seed: Seed) -> Vec<Worth> {
-    let mut rng = seed.child("ties").rng();
     let finish = |sum: Worth| Worth {
         mean: sum.mean / total,
         stderr: sum.stderr.sqrt() / total,
         ..sum
     };
-    let mut drawn: Vec<(Worth, u64)> = sums.into_values().map(|sum| (finish(sum), rng.bits())).collect();
-    drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-    drawn.into_iter().map(|(worth, _)| worth).collect()
+    best_first(sums.into_values().map(finish), &mut seed.child("ties").rng(), by_mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::{RoleId, StopFlag};
+
+    /// Values two moves in the first guess; there is no time for the second move in any other.
+    struct Hurried {
+        asked: usize,
+    }
+
+    impl Insight for Hurried {
+        fn value(&mut self, tools: &mut Tools, state: &State, _: Seed, _: &Budget) -> Result<Vec<Worth>, Fault> {
+            self.asked += 1;
+            let legal = tools.legal(state, tools.role)?;
+            let worth = |(number, &mv): (usize, &MoveId)| Worth {
+                mv,
+                mean: if self.asked == 1 {
+                    [40.0, 60.0][number]
+                } else {
+                    [40.0, 0.0][number]
+                },
+                stderr: 0.0,
+                visits: u64::from(self.asked == 1 || number == 0),
+            };
+            Ok(legal.iter().enumerate().map(worth).collect())
+        }
+
+        fn name(&self) -> &'static str {
+            "hurried"
+        }
+    }
+
+    #[test]
+    fn moves_that_there_was_no_time_for_are_not_losses() {
+        let text = "(role r) (legal r left) (legal r right) (init start) (goal r 0)
+            (<= (next over) (does r ?m)) (<= terminal (true over))";
+        let rules = gdl::read(text, &gdl::Options::default()).rules;
+        let mut tools = Tools {
+            sim: Box::new(ground::Reference::new(&rules).unwrap()),
+            batch: None,
+            playouts: None,
+            others: None,
+            role: RoleId(0),
+            seed: Seed(1),
+        };
+        let state = tools.sim.initial().unwrap();
+        let guesses = [0.5, 0.5].map(|weight| Guess {
+            state: state.clone(),
+            weight,
+        });
+        let budget = Budget::timed(StopFlag::default());
+        let worths = average(&mut Hurried { asked: 0 }, &mut tools, &guesses, Seed(1), &budget).unwrap();
+        let means: Vec<(&str, f64)> = worths.iter().map(|w| (tools.text(w.mv), w.mean)).collect();
+        assert_eq!(means, [("right", 60.0), ("left", 40.0)]);
+    }
 }

@@ -22,6 +22,7 @@ use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told, by_word};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -208,7 +209,7 @@ struct Arm {
 
 /// Statistics of a role's moves at a view.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct ArmTable {
     arms: Vec<Arm>,
     /// Whether it was last used for a choice to be mixed.
     mixed: bool,
@@ -230,7 +231,7 @@ struct Choice {
 
 type Path = SmallVec<[Choice; 16]>;
 
-struct Root {
+struct SimulationRoot {
     node: NodeId,
     everyone: Everyone,
     /// The same for the minds of the others, if they have any.
@@ -243,14 +244,12 @@ pub struct IsMcts {
     models: usize,
     options: IsMctsOptions,
     atlas: Atlas,
-    views: Views<Table>,
+    views: Views<ArmTable>,
     minds: Option<Minds>,
 }
 
 /// Simulations for a move where neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 10_000;
-/// Rounds after which a rollout is given up; a random one then finishes it.
-const MAX_ROUNDS: usize = 1_000;
 /// Roots drawn at a time.
 const DECK: usize = 64;
 /// Share of uniform exploration where choices are mixed.
@@ -293,7 +292,7 @@ impl IsMcts {
     }
 
     /// Histories to start from, with their weights.
-    fn roots(&mut self, budget: &Budget) -> Result<(Vec<Root>, Vec<f64>), Fault> {
+    fn roots(&mut self, budget: &Budget) -> Result<(Vec<SimulationRoot>, Vec<f64>), Fault> {
         let (mut roots, mut weights) = (Vec::new(), Vec::new());
         let one_view = self.one_view();
         let enough = budget.stop.part(FOLLOWING);
@@ -312,7 +311,7 @@ impl IsMcts {
             if model.weight > 0.0 && !self.atlas.node(node).over {
                 weights.push(model.weight);
                 let minds = minds.map_or_else(Everyone::new, |(_, minds)| minds);
-                roots.push(Root { node, everyone, minds });
+                roots.push(SimulationRoot { node, everyone, minds });
             }
         }
         Ok((roots, weights))
@@ -323,7 +322,7 @@ impl IsMcts {
         (self.options.observers == Observers::Single).then(|| self.me())
     }
 
-    fn search(&mut self, roots: &[Root], weights: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+    fn search(&mut self, roots: &[SimulationRoot], weights: &[f64], seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let mut rng = seed.child("descents").rng();
         let simulations = match self.options.simulations {
             Some(n) => n,
@@ -387,7 +386,7 @@ impl IsMcts {
     }
 
     /// From a root to the first move that nobody has tried, or to the end.
-    fn descend(&mut self, root: &Root, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
+    fn descend(&mut self, root: &SimulationRoot, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
         let mut path = Path::new();
         let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());
         while !self.atlas.node(at).over {
@@ -416,7 +415,7 @@ impl IsMcts {
     fn play_on(&mut self, leaf: NodeId, mut minds: Everyone, rng: &mut Rng) -> Result<NodeId, Fault> {
         let mut at = leaf;
         let Some(inner) = &mut self.minds else { return Ok(at) };
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..THINKING_ROUNDS {
             if self.atlas.node(at).over {
                 break;
             }
@@ -494,7 +493,7 @@ impl IsMcts {
         }
     }
 
-    fn decide(&mut self, roots: &[Root], seed: Seed) -> Decision {
+    fn decide(&mut self, roots: &[SimulationRoot], seed: Seed) -> Decision {
         let me = self.me();
         let root = &roots[0];
         let legal = self.atlas.node(root.node).legal[me].clone();
@@ -520,7 +519,7 @@ impl IsMcts {
     }
 }
 
-impl Table {
+impl ArmTable {
     /// Chooses among the legal moves: the place among them, the arm, and the chance it had if the choice was mixed.
     fn select(
         &mut self,

@@ -1,7 +1,7 @@
 //! How a game is expected to go on from a state, for people.
 
 use crate::Tools;
-use crate::flat::{Guess, Plan, worths};
+use crate::flat::{Guess, PlayoutPlan, worths};
 use game::{Budget, Fault, MoveId, RoleId, State};
 
 /// Rounds that are expected to follow.
@@ -39,7 +39,7 @@ pub fn expected_line(
                 [only] => only,
                 _ if round == 0 && role == me && legal.contains(&first) => first,
                 _ if Some(role) == nature => *seed.rng().pick(&legal),
-                _ => best(tools, &state, role, Plan { playouts, seed }, budget)?,
+                _ => best(tools, &state, role, PlayoutPlan { playouts, seed }, budget)?,
             };
             joint.push(mv);
         }
@@ -57,7 +57,7 @@ pub fn expected_line(
     Ok(line)
 }
 
-fn best(tools: &mut Tools, state: &State, role: RoleId, plan: Plan, budget: &Budget) -> Result<MoveId, Fault> {
+fn best(tools: &mut Tools, state: &State, role: RoleId, plan: PlayoutPlan, budget: &Budget) -> Result<MoveId, Fault> {
     let guess = Guess {
         state: state.clone(),
         weight: 1.0,

@@ -6,6 +6,7 @@
 //!
 //! Where we differ: only moves made in playouts are counted, not those on the way to them, whose choice is the tree's.
 
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Fault, MoveId, Rng, RoleId, Simulator, State, StopFlag};
 
 /// Means of all moves.
@@ -19,8 +20,6 @@ pub(crate) struct Mast {
 
 /// Points by which one move must be better than another to be chosen e times as often.
 const TEMPERATURE: f64 = 10.0;
-/// Rounds after which a playout of a game that does not end is given up.
-const MAX_ROUNDS: usize = 20_000;
 
 impl Mast {
     /// Plays one game to its end and learns from it. Nothing if the flag was raised before.
@@ -39,7 +38,7 @@ impl Mast {
         let mut legal = Vec::new();
         let mut joint = Vec::with_capacity(n_roles);
         let mut points = vec![0.0; n_roles];
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..PLAYOUT_ROUNDS {
             if sim.terminal(&state)? {
                 for (role, points) in points.iter_mut().enumerate() {
                     *points = f64::from(sim.goal(&state, RoleId(role as u16))?.points());

@@ -8,7 +8,7 @@
 
 /// What optimal play is worth, and how it mixes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Equilibrium {
+pub struct MatrixEquilibrium {
     /// What the row player gets.
     pub value: f64,
     /// How often each row is played.
@@ -21,10 +21,10 @@ pub struct Equilibrium {
 const TINY: f64 = 1e-10;
 
 /// Solves a game with this many columns, given row by row. A game without moves has the value 0.
-pub fn solve(payoffs: &[f64], n_columns: usize) -> Equilibrium {
+pub fn solve(payoffs: &[f64], n_columns: usize) -> MatrixEquilibrium {
     let n_rows = payoffs.len().checked_div(n_columns).unwrap_or(0);
     if n_rows == 0 || payoffs.iter().any(|p| !p.is_finite()) {
-        return Equilibrium {
+        return MatrixEquilibrium {
             value: 0.0,
             rows: vec![1.0 / n_rows.max(1) as f64; n_rows],
             columns: vec![1.0 / n_columns.max(1) as f64; n_columns],
@@ -34,12 +34,12 @@ pub fn solve(payoffs: &[f64], n_columns: usize) -> Equilibrium {
     let most = payoffs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let range = if most > least { most - least } else { 1.0 };
     let scaled = |p: &f64| 1.0 + (p - least) / range;
-    let mut table = Table::new(payoffs.iter().map(scaled), n_rows, n_columns);
+    let mut table = Tableau::new(payoffs.iter().map(scaled), n_rows, n_columns);
     table.optimise();
     let total = table.objective();
     let columns = normal((0..n_columns).map(|c| table.primal(c)));
     let rows = normal((0..n_rows).map(|r| table.dual(r)));
-    Equilibrium {
+    MatrixEquilibrium {
         value: least + (1.0 / total - 1.0) * range,
         rows,
         columns,
@@ -54,7 +54,7 @@ fn normal(parts: impl Iterator<Item = f64>) -> Vec<f64> {
 
 /// Maximise the sum of `y` where `A y <= 1` and `y >= 0`: one row for each constraint with a slack of its own, and a last one for
 /// the objective; the last column is the right side.
-struct Table {
+struct Tableau {
     cells: Vec<f64>,
     width: usize,
     n_rows: usize,
@@ -63,8 +63,8 @@ struct Table {
     basis: Vec<usize>,
 }
 
-impl Table {
-    fn new(payoffs: impl Iterator<Item = f64>, n_rows: usize, n_columns: usize) -> Table {
+impl Tableau {
+    fn new(payoffs: impl Iterator<Item = f64>, n_rows: usize, n_columns: usize) -> Tableau {
         let width = n_columns + n_rows + 1;
         let mut cells = vec![0.0; width * (n_rows + 1)];
         for (at, payoff) in payoffs.enumerate() {
@@ -75,7 +75,7 @@ impl Table {
             cells[row * width + width - 1] = 1.0;
         }
         cells[n_rows * width..n_rows * width + n_columns].fill(-1.0);
-        Table {
+        Tableau {
             cells,
             width,
             n_rows,

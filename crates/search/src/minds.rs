@@ -9,11 +9,12 @@
 
 use crate::Tools;
 use crate::atlas::{Atlas, Edge, NodeId, Places};
-use crate::flat::{Guess, Plan, repeats, worths};
+use crate::flat::{Guess, PlayoutPlan, repeats, worths};
 use crate::perfect::Worth;
 use crate::pruning::{Pruning, prune_and_weigh};
-use crate::tally::{Sample, Tallies};
+use crate::value_table::{Sample, ValueTable};
 use crate::views::{Everyone, Last, ViewId, Views};
+use game::limits::THINKING_ROUNDS;
 use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, Simulator, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -38,11 +39,11 @@ pub struct InnerOptions {
 pub(crate) struct Mind {
     bag: Option<Bag>,
     /// The moves it chooses among, by level, the lowest first.
-    choices: SmallVec<[Option<Choice>; 1]>,
+    choices: SmallVec<[Option<PreferredMoves>; 1]>,
 }
 
 /// Moves that a mind cannot tell apart: it plays any of them.
-type Choice = SmallVec<[MoveId; 1]>;
+type PreferredMoves = SmallVec<[MoveId; 1]>;
 
 /// States held possible with their probabilities, in the order of their numbers; empty if nothing was left.
 pub(crate) type Bag = Arc<[(NodeId, f64)]>;
@@ -56,8 +57,6 @@ pub(crate) struct Minds {
     pub stop: StopFlag,
 }
 
-/// Rounds after which a simulation is given up.
-pub(crate) const MAX_ROUNDS: u64 = 1_000;
 /// States a bag may hold, unless more models are asked for.
 const BAG: usize = 256;
 /// Joint moves tried for one round of one bag; where there are more, so many are drawn.
@@ -158,7 +157,7 @@ impl Minds {
         role: usize,
         view: ViewId,
         level: u32,
-    ) -> Result<Choice, Fault> {
+    ) -> Result<PreferredMoves, Fault> {
         let at = level as usize - 1;
         if let Some(Some(choice)) = self.views.get(view).choices.get(at) {
             return Ok(choice.clone());
@@ -194,21 +193,22 @@ impl Minds {
         if bag.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tallies = Tallies::new(bag.iter().map(|(_, w)| *w).collect(), &legal)?;
-        let moves = tallies.moves().to_vec();
+        let mut table =
+            ValueTable::new(bag.iter().map(|(_, w)| *w).collect(), &legal).ok_or_else(|| Fault::no_move(None))?;
+        let moves = table.moves().to_vec();
         let was = std::mem::replace(&mut self.options.levels, level - 1);
         for _ in 0..self.options.playouts * repeats(self.options.models, bag.len()) {
             for (model, &(node, _)) in bag.iter().enumerate() {
                 for (mv, &first) in moves.iter().enumerate().filter(|_| moves.len() > 1) {
-                    if tallies.is_legal(mv, model) {
+                    if table.is_legal(mv, model) {
                         let sample = self.simulate(tools, atlas, role, view, node, first, &mut rng)?;
-                        tallies.add(mv, model, sample, 1.0);
+                        table.add(mv, model, sample, 1.0);
                     }
                 }
             }
         }
         self.options.levels = was;
-        Ok(tallies.worths(&tallies.ranking(seed)))
+        Ok(table.worths(&table.ranking(seed)))
     }
 
     /// A game from a state on, begun with a move, in which the only role besides nature goes on at the present level.
@@ -226,7 +226,7 @@ impl Minds {
         let mut everyone = self.views.start();
         everyone[role] = view;
         let (mut at, mut rounds) = (from, 0);
-        while !atlas.node(at).over && rounds < MAX_ROUNDS {
+        while !atlas.node(at).over && rounds < THINKING_ROUNDS as u64 {
             let forced = (rounds == 0).then_some(first);
             at = self.play_round(tools, atlas, at, &mut everyone, forced, rng)?;
             rounds += 1;
@@ -247,7 +247,7 @@ impl Minds {
             weight,
         };
         let guesses: Vec<Guess> = bag.iter().map(guess).collect();
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts: self.options.playouts * repeats(self.options.models, guesses.len()),
             seed,
         };
@@ -307,8 +307,11 @@ impl Minds {
         last: Last,
     ) -> Result<Bag, Fault> {
         let mut rng = self.seed.child("bag").nth(u64::from(view.0)).rng();
-        let fans: Vec<Option<Fan>> = bag.iter().map(|(n, _)| Fan::new(atlas, *n, role, last.own)).collect();
-        let total: f64 = fans.iter().flatten().map(Fan::len).sum();
+        let fans: Vec<Option<JointChoices>> = bag
+            .iter()
+            .map(|(n, _)| JointChoices::new(atlas, *n, role, last.own))
+            .collect();
+        let total: f64 = fans.iter().flatten().map(JointChoices::len).sum();
         let mut mass: FxHashMap<NodeId, f64> = FxHashMap::default();
         let mut try_one = |node: NodeId, places: &Places, brings: f64| -> Result<(), Fault> {
             let edge = atlas.step(tools.sim.as_mut(), node, places)?;
@@ -347,9 +350,9 @@ impl Minds {
 
 /// The best moves. We ourselves settle on one of equals, since we can keep to it. Of others we cannot know which they prefer of moves
 /// whose values differ by no more than their error; a choice fixed once for all would be taken for knowledge, and relied upon.
-fn best_of(worths: &[Worth], of_another: bool) -> Choice {
+fn best_of(worths: &[Worth], of_another: bool) -> PreferredMoves {
     let Some(best) = worths.first() else {
-        return Choice::new();
+        return PreferredMoves::new();
     };
     let tied = worths.iter().take_while(|w| best.mean - w.mean <= best.stderr + 1e-9);
     let n = if of_another { worths.len() } else { 1 };
@@ -357,17 +360,17 @@ fn best_of(worths: &[Worth], of_another: bool) -> Choice {
 }
 
 /// The joint moves of a state with one role's move given.
-struct Fan {
+struct JointChoices {
     role: usize,
     own: u32,
     sizes: SmallVec<[u32; 4]>,
 }
 
-impl Fan {
+impl JointChoices {
     /// None if the move is not legal.
-    fn new(atlas: &Atlas, at: NodeId, role: usize, own: MoveId) -> Option<Fan> {
+    fn new(atlas: &Atlas, at: NodeId, role: usize, own: MoveId) -> Option<JointChoices> {
         let node = atlas.node(at);
-        Some(Fan {
+        Some(JointChoices {
             role,
             own: node.place(role, own)? as u32,
             sizes: node.legal.iter().map(|moves| moves.len() as u32).collect(),

@@ -17,9 +17,11 @@
 use crate::Tools;
 use crate::matrix;
 use crate::perfect::{Insight, Worth, unknown};
-use crate::tree::{NodeId, Open, Picks, Stage, Tree};
+use crate::tree::{NodeStage, OpenNode, Picks, SearchTree, StateNodeId};
+use crate::value_table::best_first;
 use game::{Budget, Fault, Seed, State};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// How minimax searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,17 +82,17 @@ const TOO_MUCH: usize = 1 << 30;
 /// A search that remembers.
 pub struct Minimax {
     options: MinimaxOptions,
-    graph: Tree,
+    graph: SearchTree,
     /// For each node of the graph.
-    marks: Vec<Mark>,
+    marks: Vec<NodeBounds>,
     /// The sum of two players' payoffs, as long as it is the same everywhere.
-    sum: Sum,
+    sum: PayoffSum,
     touched: u64,
 }
 
 /// What is known of two players' payoffs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Sum {
+enum PayoffSum {
     /// Nothing yet.
     Unknown,
     /// These two roles always had this sum.
@@ -101,11 +103,11 @@ enum Sum {
 
 /// What is known of a node.
 #[derive(Clone, Debug, Default)]
-struct Mark {
+struct NodeBounds {
     /// What random games came to, for each role.
-    guess: Option<Value>,
+    guess: Option<Payoffs>,
     /// What a search came to, for each role, how deep it was, and whether it saw all ends.
-    found: Option<(Value, u32, bool)>,
+    found: Option<(Payoffs, u32, bool)>,
     /// Bounds on the first player's payoff by a search of this depth.
     depth: u32,
     bounds: (f64, f64),
@@ -114,7 +116,7 @@ struct Mark {
 }
 
 /// A payoff for each role.
-type Value = SmallVec<[f64; 4]>;
+type Payoffs = SmallVec<[f64; 4]>;
 
 /// Why a search ends early.
 enum Halt {
@@ -136,15 +138,15 @@ impl Minimax {
     pub fn new(options: MinimaxOptions) -> Minimax {
         Minimax {
             options,
-            graph: Tree::default(),
+            graph: SearchTree::default(),
             marks: Vec::new(),
-            sum: Sum::Unknown,
+            sum: PayoffSum::Unknown,
             touched: 0,
         }
     }
 
     /// Deepens until there is nothing more to see, or no budget to see it with.
-    fn deepen(&mut self, dive: &mut Dive<'_>, root: NodeId) -> Result<Vec<Worth>, Fault> {
+    fn deepen(&mut self, dive: &mut Descent<'_>, root: StateNodeId) -> Result<Vec<Worth>, Fault> {
         let mut best = None;
         let mut depth = 1;
         let deepest = self.options.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH);
@@ -159,7 +161,7 @@ impl Minimax {
                 }
                 Err(Halt::Fault(fault)) => return Err(fault),
                 Err(Halt::Out) => break,
-                Err(Halt::NotConstant) => self.sum = Sum::None,
+                Err(Halt::NotConstant) => self.sum = PayoffSum::None,
             }
         }
         match best {
@@ -169,21 +171,19 @@ impl Minimax {
     }
 
     /// The legal moves in random order, with what playouts say of them, if anything.
-    fn undecided(&self, dive: &Dive<'_>, root: NodeId) -> Vec<Worth> {
+    fn undecided(&self, dive: &Descent<'_>, root: StateNodeId) -> Vec<Worth> {
         let role = dive.tools.role.0 as usize;
         let choices = self.graph.open(root).map(|open| open.moves(role)).unwrap_or_default();
         let mut rng = dive.seed.child("ties").rng();
-        let mut drawn: Vec<(u64, Worth)> = choices.iter().map(|c| (rng.bits(), unknown(c.mv))).collect();
-        drawn.sort_by_key(|(lot, _)| *lot);
-        drawn.into_iter().map(|(_, worth)| worth).collect()
+        best_first(choices.iter().map(|c| unknown(c.mv)), &mut rng, |_, _| Ordering::Equal)
     }
 
     /// Finds out whether two players share a constant sum, as far as random games tell.
-    fn weigh_sum(&mut self, dive: &mut Dive<'_>, root: NodeId) -> Result<(), Fault> {
+    fn weigh_sum(&mut self, dive: &mut Descent<'_>, root: StateNodeId) -> Result<(), Fault> {
         let nature = dive.nature;
         let players: Vec<usize> = (0..dive.n_roles).filter(|&r| Some(r) != nature).collect();
         let [first, second] = players[..] else {
-            self.sum = Sum::None;
+            self.sum = PayoffSum::None;
             return Ok(());
         };
         let state = self.graph.node(root).state.clone();
@@ -193,15 +193,15 @@ impl Minimax {
         let games = totals[0].playouts - totals[0].stuck;
         let sum = (totals[0].points[first] + totals[0].points[second]) as f64 / games.max(1) as f64;
         self.sum = match sum.fract() == 0.0 {
-            _ if games == 0 => Sum::Unknown,
-            true => Sum::Constant { first, second, sum },
-            false => Sum::None,
+            _ if games == 0 => PayoffSum::Unknown,
+            true => PayoffSum::Constant { first, second, sum },
+            false => PayoffSum::None,
         };
         Ok(())
     }
 
     /// Values every move of our role to a depth; and whether all ends were seen.
-    fn at_root(&mut self, dive: &mut Dive<'_>, root: NodeId, depth: u32) -> Result<(Vec<Worth>, bool), Halt> {
+    fn at_root(&mut self, dive: &mut Descent<'_>, root: StateNodeId, depth: u32) -> Result<(Vec<Worth>, bool), Halt> {
         let role = dive.tools.role.0 as usize;
         let Some(open) = self.graph.open(root) else {
             return Err(Halt::Fault(Fault::no_move(None)));
@@ -211,14 +211,14 @@ impl Minimax {
             let all = all_picks(open);
             self.guess_all(dive, root, &all)?;
         }
-        if let (Sum::Constant { first, .. }, None) = (self.sum, mover) {
+        if let (PayoffSum::Constant { first, .. }, None) = (self.sum, mover) {
             return self.matrix_at_root(dive, root, depth, role == first);
         }
         let mut values: Vec<f64> = Vec::with_capacity(n_moves);
         let mut all = true;
         for at in 0..n_moves as u32 {
             let (value, full) = match self.sum {
-                Sum::Constant { first, sum, .. } => {
+                PayoffSum::Constant { first, sum, .. } => {
                     let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
                     picks[role] = at;
                     let child = self.graph.follow(dive.tools, root, &picks)?;
@@ -240,8 +240,8 @@ impl Minimax {
     /// Two players move at once.
     fn matrix_at_root(
         &mut self,
-        dive: &mut Dive<'_>,
-        root: NodeId,
+        dive: &mut Descent<'_>,
+        root: StateNodeId,
         depth: u32,
         is_first: bool,
     ) -> Result<(Vec<Worth>, bool), Halt> {
@@ -274,7 +274,7 @@ impl Minimax {
     }
 
     /// Moves with their values, best first; a mixture puts the move that it drew before all others.
-    fn ranked(&self, dive: &Dive<'_>, root: NodeId, values: &[f64], mixture: Option<&[f64]>) -> Vec<Worth> {
+    fn ranked(&self, dive: &Descent<'_>, root: StateNodeId, values: &[f64], mixture: Option<&[f64]>) -> Vec<Worth> {
         let role = dive.tools.role.0 as usize;
         let Some(open) = self.graph.open(root) else {
             return Vec::new();
@@ -288,14 +288,11 @@ impl Minimax {
             });
             found.unwrap_or(0)
         });
-        let mut order: Vec<(usize, u64)> = (0..values.len()).map(|at| (at, rng.bits())).collect();
-        order.sort_by(|&(a, lot_a), &(b, lot_b)| {
-            let first = |at: usize| Some(at) == drawn;
-            (first(b).cmp(&first(a)))
-                .then(values[b].total_cmp(&values[a]))
-                .then(lot_a.cmp(&lot_b))
+        let is_drawn = |at: &usize| Some(*at) == drawn;
+        let order = best_first(0..values.len(), &mut rng, |a, b| {
+            (is_drawn(b).cmp(&is_drawn(a))).then(values[*b].total_cmp(&values[*a]))
         });
-        let worth = |(at, _): (usize, u64)| Worth {
+        let worth = |at: usize| Worth {
             mv: open.moves(role)[at].mv,
             mean: values[at].clamp(0.0, 100.0),
             stderr: 0.0,
@@ -305,7 +302,7 @@ impl Minimax {
     }
 
     /// Counts a node; gives its value if the game is over there, or cannot go on.
-    fn enter(&mut self, dive: &mut Dive<'_>, id: NodeId) -> Result<Option<Value>, Halt> {
+    fn enter(&mut self, dive: &mut Descent<'_>, id: StateNodeId) -> Result<Option<Payoffs>, Halt> {
         self.touched += 1;
         dive.seen += 1;
         if dive.seen > dive.limit || dive.budget.stop.is_raised() || self.graph.bytes() > TOO_MUCH {
@@ -313,13 +310,13 @@ impl Minimax {
         }
         self.graph.look(dive.tools, id)?;
         let node = self.graph.node(id);
-        let over: Option<Value> = match (&node.proof, &node.stage) {
+        let over: Option<Payoffs> = match (&node.proof, &node.stage) {
             (Some(proof), _) => Some(proof.points.iter().map(|&p| f64::from(p)).collect()),
             // As in playouts: a game that cannot go on earns nothing.
-            (None, Stage::Stuck) => Some(SmallVec::from_elem(0.0, dive.n_roles)),
+            (None, NodeStage::Stuck) => Some(SmallVec::from_elem(0.0, dive.n_roles)),
             (None, _) => None,
         };
-        if let (Some(points), Sum::Constant { first, second, sum }) = (&over, self.sum)
+        if let (Some(points), PayoffSum::Constant { first, second, sum }) = (&over, self.sum)
             && points[first] + points[second] != sum
         {
             return Err(Halt::NotConstant);
@@ -327,17 +324,17 @@ impl Minimax {
         Ok(over)
     }
 
-    fn mark(&mut self, id: NodeId) -> &mut Mark {
+    fn mark(&mut self, id: StateNodeId) -> &mut NodeBounds {
         let at = id as usize;
         if self.marks.len() <= at {
-            self.marks.resize(at + 1, Mark::default());
+            self.marks.resize(at + 1, NodeBounds::default());
         }
         &mut self.marks[at]
     }
 
     /// Random games from all states after some joint moves that were not played out before, at once.
-    fn guess_all(&mut self, dive: &mut Dive<'_>, id: NodeId, joints: &[Picks]) -> Result<(), Halt> {
-        let mut new: Vec<NodeId> = Vec::new();
+    fn guess_all(&mut self, dive: &mut Descent<'_>, id: StateNodeId, joints: &[Picks]) -> Result<(), Halt> {
+        let mut new: Vec<StateNodeId> = Vec::new();
         for picks in joints {
             if dive.budget.stop.is_raised() {
                 return Err(Halt::Out);
@@ -352,7 +349,7 @@ impl Minimax {
         self.guess(dive, &new)
     }
 
-    fn guess(&mut self, dive: &mut Dive<'_>, nodes: &[NodeId]) -> Result<(), Halt> {
+    fn guess(&mut self, dive: &mut Descent<'_>, nodes: &[StateNodeId]) -> Result<(), Halt> {
         if nodes.is_empty() {
             return Ok(());
         }
@@ -373,7 +370,7 @@ impl Minimax {
     }
 
     /// What random games say of a state.
-    fn horizon(&mut self, dive: &mut Dive<'_>, id: NodeId) -> Result<Value, Halt> {
+    fn horizon(&mut self, dive: &mut Descent<'_>, id: StateNodeId) -> Result<Payoffs, Halt> {
         if self.mark(id).guess.is_none() {
             self.guess(dive, &[id])?;
         }
@@ -383,13 +380,13 @@ impl Minimax {
     /// What the first player gets, if that is between alpha and beta; else a bound. And whether it is certain.
     fn alpha_beta(
         &mut self,
-        dive: &mut Dive<'_>,
-        id: NodeId,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
         depth: u32,
         mut alpha: f64,
         mut beta: f64,
     ) -> Result<(f64, bool), Halt> {
-        let Sum::Constant { first, sum, .. } = self.sum else {
+        let PayoffSum::Constant { first, sum, .. } = self.sum else {
             return Err(Halt::NotConstant);
         };
         if let Some(points) = self.enter(dive, id)? {
@@ -427,12 +424,12 @@ impl Minimax {
     /// Alpha-beta proper, where one player moves. The first wants much, the other little.
     fn best_of(
         &mut self,
-        dive: &mut Dive<'_>,
-        id: NodeId,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
         (role, n_moves): (usize, usize),
         (depth, mut alpha, mut beta): (u32, f64, f64),
     ) -> Result<(f64, bool), Halt> {
-        let Sum::Constant { first, sum, .. } = self.sum else {
+        let PayoffSum::Constant { first, sum, .. } = self.sum else {
             return Err(Halt::NotConstant);
         };
         let wants_much = role == first;
@@ -468,8 +465,13 @@ impl Minimax {
 
     /// What the first player gets for each pair of moves, row by row; nature is averaged. Where nobody has a choice but nature,
     /// that is one cell.
-    fn matrix(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32) -> Result<(Vec<f64>, usize, f64, bool), Halt> {
-        let (Sum::Constant { first, second, sum }, Some(open)) = (self.sum, self.graph.open(id)) else {
+    fn matrix(
+        &mut self,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
+        depth: u32,
+    ) -> Result<(Vec<f64>, usize, f64, bool), Halt> {
+        let (PayoffSum::Constant { first, second, sum }, Some(open)) = (self.sum, self.graph.open(id)) else {
             return Err(Halt::NotConstant);
         };
         let (n_rows, n_columns) = (open.moves(first).len(), open.moves(second).len());
@@ -516,7 +518,7 @@ impl Minimax {
     }
 
     /// What was found out before, if it answers; else it narrows the window.
-    fn recall(&mut self, id: NodeId, depth: u32, alpha: &mut f64, beta: &mut f64) -> Option<(f64, bool)> {
+    fn recall(&mut self, id: StateNodeId, depth: u32, alpha: &mut f64, beta: &mut f64) -> Option<(f64, bool)> {
         let mark = self.mark(id);
         let searched = (mark.depth >= depth && mark.depth > 0).then_some((mark.bounds, false));
         for ((low, high), full) in [mark.certain.map(|bounds| (bounds, true)), searched]
@@ -534,7 +536,7 @@ impl Minimax {
     }
 
     /// Keeps what a search with this window came to.
-    fn remember(&mut self, id: NodeId, depth: u32, (alpha, beta): (f64, f64), value: f64, full: bool, sum: f64) {
+    fn remember(&mut self, id: StateNodeId, depth: u32, (alpha, beta): (f64, f64), value: f64, full: bool, sum: f64) {
         let bounds = match value {
             v if v <= alpha => (0.0, v),
             v if v >= beta => (v, sum),
@@ -551,7 +553,7 @@ impl Minimax {
     }
 
     /// What the first player may get from here, to try good moves first.
-    fn likely(&self, id: NodeId, first: usize) -> Option<f64> {
+    fn likely(&self, id: StateNodeId, first: usize) -> Option<f64> {
         if let Some(proof) = &self.graph.node(id).proof {
             return Some(f64::from(proof.points[first]));
         }
@@ -564,7 +566,7 @@ impl Minimax {
     }
 
     /// What everybody gets if each plays for itself; and whether all ends were seen.
-    fn max_n(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32) -> Result<(Value, bool), Halt> {
+    fn max_n(&mut self, dive: &mut Descent<'_>, id: StateNodeId, depth: u32) -> Result<(Payoffs, bool), Halt> {
         if let Some(points) = self.enter(dive, id)? {
             return Ok((points, true));
         }
@@ -593,12 +595,12 @@ impl Minimax {
     /// After a move of ours, with the others' answers.
     fn max_n_after(
         &mut self,
-        dive: &mut Dive<'_>,
-        id: NodeId,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
         depth: u32,
         role: usize,
         at: u32,
-    ) -> Result<(Value, bool), Halt> {
+    ) -> Result<(Payoffs, bool), Halt> {
         let mut picks: Picks = SmallVec::from_elem(0, dive.n_roles);
         picks[role] = at;
         let others: Vec<usize> = dive.order.iter().copied().filter(|&r| r != role).collect();
@@ -609,17 +611,17 @@ impl Minimax {
     /// comes last, and is averaged.
     fn answer(
         &mut self,
-        dive: &mut Dive<'_>,
-        id: NodeId,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
         depth: u32,
         order: &[usize],
         picks: &mut Picks,
-    ) -> Result<(Value, bool), Halt> {
-        let moves = |graph: &Tree, role: usize| graph.open(id).map_or(1, |open| open.moves(role).len() as u32);
+    ) -> Result<(Payoffs, bool), Halt> {
+        let moves = |graph: &SearchTree, role: usize| graph.open(id).map_or(1, |open| open.moves(role).len() as u32);
         let Some((&role, others)) = order.split_first() else {
             return self.chance(dive, id, depth, picks);
         };
-        let mut best: Option<Value> = None;
+        let mut best: Option<Payoffs> = None;
         let mut all = true;
         for at in 0..moves(&self.graph, role) {
             picks[role] = at;
@@ -633,12 +635,18 @@ impl Minimax {
         Ok((best.unwrap_or_default(), all))
     }
 
-    fn chance(&mut self, dive: &mut Dive<'_>, id: NodeId, depth: u32, picks: &Picks) -> Result<(Value, bool), Halt> {
+    fn chance(
+        &mut self,
+        dive: &mut Descent<'_>,
+        id: StateNodeId,
+        depth: u32,
+        picks: &Picks,
+    ) -> Result<(Payoffs, bool), Halt> {
         let n = match (dive.nature, self.graph.open(id)) {
             (Some(role), Some(open)) => open.moves(role).len(),
             _ => 1,
         };
-        let mut sum: Value = SmallVec::from_elem(0.0, dive.n_roles);
+        let mut sum: Payoffs = SmallVec::from_elem(0.0, dive.n_roles);
         let mut all = true;
         for chance in 0..n {
             let mut picks = picks.clone();
@@ -662,7 +670,7 @@ const MOST_JOINTS: usize = 4_096;
 const SOUNDINGS: u64 = 64;
 
 /// What one search needs.
-struct Dive<'a> {
+struct Descent<'a> {
     tools: &'a mut Tools,
     budget: &'a Budget,
     seed: Seed,
@@ -693,7 +701,7 @@ impl Insight for Minimax {
             Some(_) => budget.iterations,
             None => budget.count(self.options.nodes, USUAL_NODES),
         };
-        let mut dive = Dive {
+        let mut dive = Descent {
             order: std::iter::once(ours).chain(others).collect(),
             tools,
             budget,
@@ -704,7 +712,7 @@ impl Insight for Minimax {
             limit,
             batches: 0,
         };
-        if self.sum == Sum::Unknown {
+        if self.sum == PayoffSum::Unknown {
             self.weigh_sum(&mut dive, root)?;
         }
         self.deepen(&mut dive, root)
@@ -720,7 +728,7 @@ impl Insight for Minimax {
 }
 
 /// All joint moves, unless there are too many to look at together.
-fn all_picks(open: &Open) -> Vec<Picks> {
+fn all_picks(open: &OpenNode) -> Vec<Picks> {
     let roles = 0..open.n_roles();
     let n = roles
         .clone()

@@ -13,6 +13,8 @@
 
 use crate::Tools;
 use crate::perfect::{Insight, Worth, widest};
+use crate::value_table::{best_first, by_mean};
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Budget, Fault, MoveId, Rng, RoleId, Seed, State};
 use rustc_hash::FxHashMap;
 
@@ -36,8 +38,6 @@ impl Default for NestedOptions {
 
 /// Playouts for each move, where neither a number nor a time is given.
 const USUAL_PLAYOUTS: u64 = 4;
-/// Rounds after which a playout of a game that does not end is given up.
-const MAX_ROUNDS: usize = 20_000;
 /// Moves of a line that is remembered, at most.
 const MAX_LINE: usize = 10_000;
 
@@ -49,7 +49,7 @@ pub struct Nested {
 }
 
 /// How a playout went.
-struct Played {
+struct NestedPlayout {
     points: f64,
     /// States and our moves there, if we are alone.
     line: Vec<(State, MoveId)>,
@@ -64,7 +64,7 @@ impl Nested {
         }
     }
 
-    fn keep(&mut self, played: Played) {
+    fn keep(&mut self, played: NestedPlayout) {
         let is_better = |(state, _): &&(State, MoveId)| {
             let known = self.line.get(state);
             known.is_none_or(|(_, points)| played.points > *points)
@@ -82,13 +82,13 @@ impl Insight for Nested {
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
         let alone = tools.sim.roles().len() == 1;
         let legal = tools.legal(state, tools.role)?;
-        let mut sums: Vec<Sum> = legal.iter().map(|&mv| Sum::new(mv)).collect();
+        let mut sums: Vec<MoveScore> = legal.iter().map(|&mv| MoveScore::new(mv)).collect();
         let playouts = budget.count(self.options.playouts, USUAL_PLAYOUTS);
         let mut rng = seed.child("nested").rng();
         let mut pass = 0;
         'passes: while pass < playouts && (pass == 0 || !budget.stop.is_raised()) {
             for sum in &mut sums {
-                let mut dive = Dive {
+                let mut dive = NestedSearch {
                     tools,
                     rng: &mut rng,
                     budget,
@@ -111,7 +111,7 @@ impl Insight for Nested {
                 sum.add_known(points);
             }
         }
-        Ok(ranked(&sums, alone, &mut rng))
+        Ok(best_first(sums.iter().map(|sum| sum.worth(alone)), &mut rng, by_mean))
     }
 
     fn name(&self) -> &'static str {
@@ -120,16 +120,16 @@ impl Insight for Nested {
 }
 
 /// A move at the root.
-struct Sum {
+struct MoveScore {
     mv: MoveId,
     n: u64,
     total: f64,
     best: f64,
 }
 
-impl Sum {
-    fn new(mv: MoveId) -> Sum {
-        Sum {
+impl MoveScore {
+    fn new(mv: MoveId) -> MoveScore {
+        MoveScore {
             mv,
             n: 0,
             total: 0.0,
@@ -159,25 +159,19 @@ impl Sum {
     }
 }
 
-fn ranked(sums: &[Sum], alone: bool, rng: &mut Rng) -> Vec<Worth> {
-    let mut drawn: Vec<(Worth, u64)> = sums.iter().map(|sum| (sum.worth(alone), rng.bits())).collect();
-    drawn.sort_by(|(a, lot_a), (b, lot_b)| b.mean.total_cmp(&a.mean).then(lot_a.cmp(lot_b)));
-    drawn.into_iter().map(|(worth, _)| worth).collect()
-}
-
 /// A playout at work.
-struct Dive<'a> {
+struct NestedSearch<'a> {
     tools: &'a mut Tools,
     rng: &'a mut Rng,
     budget: &'a Budget,
     alone: bool,
 }
 
-impl Dive<'_> {
+impl NestedSearch<'_> {
     /// Our move, random moves of the others, and a playout. Nothing if there was no time for it.
-    fn after(&mut self, state: &State, mv: MoveId, level: u32) -> Result<Option<Played>, Fault> {
+    fn after(&mut self, state: &State, mv: MoveId, level: u32) -> Result<Option<NestedPlayout>, Fault> {
         let Some(next) = self.step(state, mv)? else {
-            return Ok(Some(Played {
+            return Ok(Some(NestedPlayout {
                 points: 0.0,
                 line: Vec::new(),
             }));
@@ -212,9 +206,9 @@ impl Dive<'_> {
     }
 
     /// A random playout. Its moves are not known, so it leaves no line.
-    fn random(&mut self, state: &State) -> Result<Option<Played>, Fault> {
+    fn random(&mut self, state: &State) -> Result<Option<NestedPlayout>, Fault> {
         let points = self.random_games(std::slice::from_ref(state))?;
-        Ok(points[0].map(|points| Played {
+        Ok(points[0].map(|points| NestedPlayout {
             points,
             line: Vec::new(),
         }))
@@ -232,14 +226,14 @@ impl Dive<'_> {
     }
 
     /// A playout of level 1 or more: each of our moves is tried with a playout of the level below.
-    fn nested(&mut self, mut state: State, level: u32) -> Result<Option<Played>, Fault> {
+    fn nested(&mut self, mut state: State, level: u32) -> Result<Option<NestedPlayout>, Fault> {
         let role = self.tools.role;
         let mut made: Vec<(State, MoveId)> = Vec::new();
-        let mut best: Option<Played> = None;
-        for _ in 0..MAX_ROUNDS {
+        let mut best: Option<NestedPlayout> = None;
+        for _ in 0..PLAYOUT_ROUNDS {
             if self.tools.sim.terminal(&state)? {
                 let points = f64::from(self.tools.sim.goal(&state, role)?.points());
-                return Ok(Some(Played { points, line: made }));
+                return Ok(Some(NestedPlayout { points, line: made }));
             }
             if self.budget.stop.is_raised() {
                 return Ok(None);
@@ -247,7 +241,7 @@ impl Dive<'_> {
             let legal = self.tools.legal(&state, role)?;
             let mv = match legal[..] {
                 [] => {
-                    return Ok(Some(Played {
+                    return Ok(Some(NestedPlayout {
                         points: 0.0,
                         line: made,
                     }));
@@ -264,14 +258,14 @@ impl Dive<'_> {
                 made.push((state.clone(), mv));
             }
             let Some(next) = self.step(&state, mv)? else {
-                return Ok(Some(Played {
+                return Ok(Some(NestedPlayout {
                     points: 0.0,
                     line: made,
                 }));
             };
             state = next;
         }
-        Ok(Some(Played {
+        Ok(Some(NestedPlayout {
             points: 0.0,
             line: made,
         }))
@@ -283,7 +277,7 @@ impl Dive<'_> {
         state: &State,
         legal: &[MoveId],
         level: u32,
-        best: &mut Option<Played>,
+        best: &mut Option<NestedPlayout>,
     ) -> Result<Option<MoveId>, Fault> {
         if level == 1 {
             return self.best_by_random_games(state, legal);

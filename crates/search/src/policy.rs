@@ -4,8 +4,9 @@
 //! [`OpponentModel`]. The one here takes opponents to be Monte Carlo players: a legal move is the likelier the more random games from it promise them.
 
 use crate::Tools;
-use crate::flat::{Guess, Plan, worths};
+use crate::flat::{Guess, PlayoutPlan, worths};
 use belief::OpponentModel;
+use game::limits::PLAYOUT_ROUNDS;
 use game::{Budget, Fault, MoveId, RoleId, RootTotals, Seed, Simulator, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,11 +15,11 @@ use std::sync::Mutex;
 /// Opponents that play `mc` themselves, knowing the state: they prefer moves by the logistic rule, with the standard error of a value as the least difference that
 /// they take seriously.
 pub struct McOpponents {
-    inner: Mutex<Inner>,
+    inner: Mutex<ThinkingOpponent>,
     playouts: u64,
 }
 
-struct Inner {
+struct ThinkingOpponent {
     tools: Tools,
     known: FxHashMap<(State, RoleId), Vec<f64>>,
 }
@@ -32,7 +33,7 @@ impl McOpponents {
     /// Opponents who spend so many playouts on each of their moves.
     pub fn new(tools: Tools, playouts: u64) -> McOpponents {
         McOpponents {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(ThinkingOpponent {
                 tools,
                 known: FxHashMap::default(),
             }),
@@ -41,14 +42,14 @@ impl McOpponents {
     }
 }
 
-impl Inner {
+impl ThinkingOpponent {
     fn think(&mut self, state: &State, role: RoleId, legal: &[MoveId], playouts: u64) -> Result<Vec<f64>, Fault> {
         self.tools.role = role;
         let guess = Guess {
             state: state.clone(),
             weight: 1.0,
         };
-        let plan = Plan {
+        let plan = PlayoutPlan {
             playouts,
             seed: self.tools.seed.nth(u64::from(role.0)),
         };
@@ -92,9 +93,6 @@ impl OpponentModel for McOpponents {
     }
 }
 
-/// Rounds after which a playout is given up.
-const MAX_ROUNDS: usize = 20_000;
-
 /// Playouts in which we and nature move at random and the others by a model.
 pub(crate) fn play_by_policy(
     sim: &mut dyn Simulator,
@@ -137,7 +135,7 @@ fn play(
     let mut state = root.clone();
     let (mut legal, mut chances) = (Vec::new(), Vec::new());
     totals.playouts += 1;
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..PLAYOUT_ROUNDS {
         if sim.terminal(&state)? {
             for (role, points) in totals.points.iter_mut().enumerate() {
                 *points += u64::from(sim.goal(&state, RoleId(role as u16))?.points());

@@ -5,9 +5,9 @@
 //! that pruning hurts in most games of hidden information; it is here so that this can be seen. Readings of open points: decision 17.
 
 use crate::Tools;
-use crate::flat::{Guess, Plan};
+use crate::flat::{Guess, PlayoutPlan};
 use crate::perfect::Worth;
-use crate::tally::{Sample, Tallies};
+use crate::value_table::{Sample, ValueTable};
 use game::{Fault, MoveId, Rng, RoleId, State};
 use smallvec::SmallVec;
 
@@ -41,19 +41,19 @@ pub const DISCOUNT: f64 = 0.99;
 /// Samples every move in every model, moves in random order, and cuts short what may be. `play` gets the number of the move, that of
 /// the model, and the rounds it may take.
 pub(crate) fn sample_with_pruning(
-    tallies: &mut Tallies,
+    table: &mut ValueTable,
     playouts: u64,
     pruning: Pruning,
     rng: &mut Rng,
     mut play: impl FnMut(usize, usize, u64) -> Result<Sample, Fault>,
 ) -> Result<(), Fault> {
-    let mut order: Vec<usize> = (0..tallies.n_moves()).collect();
+    let mut order: Vec<usize> = (0..table.n_moves()).collect();
     shuffle(&mut order, rng);
     let mut quickest = u64::MAX;
     for mv in order {
         let (mut rounds, mut all_won) = (0, true);
-        for model in 0..tallies.n_models() {
-            if !tallies.is_legal(mv, model) {
+        for model in 0..table.n_models() {
+            if !table.is_legal(mv, model) {
                 all_won = false;
                 continue;
             }
@@ -66,7 +66,7 @@ pub(crate) fn sample_with_pruning(
                 let sample = play(mv, model, left)?;
                 rounds += sample.rounds;
                 all_won &= sample.points >= pruning.maximum;
-                tallies.add(mv, model, sample, pruning.discount);
+                table.add(mv, model, sample, pruning.discount);
             }
         }
         if all_won {
@@ -90,7 +90,7 @@ pub(crate) fn shuffle(items: &mut [usize], rng: &mut Rng) {
 pub(crate) fn prune_and_weigh(
     tools: &mut Tools,
     guesses: &[Guess],
-    plan: Plan,
+    plan: PlayoutPlan,
     pruning: Pruning,
 ) -> Result<Vec<Worth>, Fault> {
     let mut legal = Vec::with_capacity(guesses.len());
@@ -98,16 +98,16 @@ pub(crate) fn prune_and_weigh(
         legal.push(tools.legal(&guess.state, tools.role)?);
     }
     let weights = guesses.iter().map(|g| g.weight).collect();
-    let mut tallies = Tallies::new(weights, &legal)?;
-    if tallies.n_moves() > 1 {
+    let mut table = ValueTable::new(weights, &legal).ok_or_else(|| Fault::no_move(None))?;
+    if table.n_moves() > 1 {
         let mut rng = plan.seed.child("pruned").rng();
         let mut dice = plan.seed.child("playouts").rng();
-        let moves = tallies.moves().to_vec();
-        sample_with_pruning(&mut tallies, plan.playouts, pruning, &mut rng, |mv, model, left| {
+        let moves = table.moves().to_vec();
+        sample_with_pruning(&mut table, plan.playouts, pruning, &mut rng, |mv, model, left| {
             random_game(tools, &guesses[model].state, moves[mv], left, &mut dice)
         })?;
     }
-    Ok(tallies.worths(&tallies.ranking(plan.seed)))
+    Ok(table.worths(&table.ranking(plan.seed)))
 }
 
 /// A random game that begins with a move of ours and may take so many rounds.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 /// What one role does after each view, in canonical text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct StrategyTable {
     policies: FxHashMap<String, Vec<(String, f64)>>,
     moves: BTreeSet<String>,
     percepts: BTreeSet<String>,
 }
 
-impl Table {
+impl StrategyTable {
     /// Adds what to do after a view: moves and numbers in proportion to which they are played. What is not a positive number
     /// is never played; nothing is added if there is nothing to play.
     pub fn insert(&mut self, view: &[Told], policy: Vec<(String, f64)>) {
@@ -88,7 +88,7 @@ fn key(view: &[Told]) -> String {
 
 /// Plays by a table; after a view that is not in it, a random legal move.
 pub struct Tabular {
-    table: Arc<Table>,
+    table: Arc<StrategyTable>,
     seed: Seed,
     /// Also plays where there is only one legal move, which tables leave out.
     otherwise: Random,
@@ -99,7 +99,7 @@ impl Tabular {
     ///
     /// # Errors
     /// If the table names moves or percepts that the role does not have in this game.
-    pub fn new(mut tools: Tools, table: Arc<Table>) -> Result<Tabular, BeliefError> {
+    pub fn new(mut tools: Tools, table: Arc<StrategyTable>) -> Result<Tabular, BeliefError> {
         table.check(tools.sim.as_mut(), tools.role)?;
         Ok(Tabular {
             table,

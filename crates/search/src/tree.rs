@@ -11,19 +11,19 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// A node, by its place.
-pub(crate) type NodeId = u32;
+pub(crate) type StateNodeId = u32;
 
 /// One index for each role, into its moves.
 pub(crate) type Picks = SmallVec<[u32; 4]>;
 
 /// All that was seen. It grows and goes in small pieces: moving or freeing much at once would take longer than a move may.
 #[derive(Default)]
-pub(crate) struct Tree {
+pub(crate) struct SearchTree {
     nodes: Pieces,
     /// Nodes that are no longer needed, to be freed little by little.
     retired: Pieces,
     /// By hash of the state, in [`SHARDS`] parts; the next number is free or taken by another state of the same hash.
-    places: Vec<FxHashMap<u64, NodeId>>,
+    places: Vec<FxHashMap<u64, StateNodeId>>,
     /// Moves kept, to know how large the tree is.
     choices: usize,
     /// Moves of the role at hand.
@@ -31,23 +31,23 @@ pub(crate) struct Tree {
 }
 
 /// A state.
-pub(crate) struct Node {
+pub(crate) struct StateNode {
     pub(crate) state: State,
     /// Playouts that were begun from here or below.
     pub(crate) visits: u32,
     /// Those of them that have not come back yet.
     pub(crate) flying: u32,
-    pub(crate) stage: Stage,
+    pub(crate) stage: NodeStage,
     /// How the game ends from here if everybody plays well, once that is certain.
     pub(crate) proof: Option<Box<Proof>>,
 }
 
 /// What is known of a state.
-pub(crate) enum Stage {
+pub(crate) enum NodeStage {
     /// Nothing.
     New,
     /// What can be done there.
-    Open(Box<Open>),
+    OpenNode(Box<OpenNode>),
     /// The game is over.
     Over,
     /// Somebody cannot move although the game is not over.
@@ -55,9 +55,9 @@ pub(crate) enum Stage {
 }
 
 /// A state in which the game goes on.
-pub(crate) struct Open {
+pub(crate) struct OpenNode {
     /// Moves of all roles, one role after the other, in canonical order.
-    choices: Box<[Choice]>,
+    choices: Box<[MoveStats]>,
     /// Where each role's moves end.
     ends: SmallVec<[u32; 4]>,
     /// The only role that has a choice, if it is one, and not nature.
@@ -69,7 +69,7 @@ pub(crate) struct Open {
 
 /// A move and what it came to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct MoveStats {
     pub(crate) mv: MoveId,
     /// Playouts that began with it.
     pub(crate) visits: u32,
@@ -92,19 +92,19 @@ pub(crate) struct Proof {
 
 /// Successors, by the number of the joint move.
 enum Children {
-    Few(Box<[NodeId]>),
-    Many(FxHashMap<u64, NodeId>),
+    Few(Box<[StateNodeId]>),
+    Many(FxHashMap<u64, StateNodeId>),
 }
 
 /// Nodes in pieces of equal length.
 #[derive(Default)]
-struct Pieces(Vec<Vec<Node>>);
+struct Pieces(Vec<Vec<StateNode>>);
 
 /// Nodes in a piece.
 const PIECE: usize = 1 << 12;
 /// Parts of the table of states, so that none is large.
 const SHARDS: usize = 256;
-const NONE: NodeId = NodeId::MAX;
+const NONE: StateNodeId = StateNodeId::MAX;
 /// Joint moves of a state that get a place each.
 const FEW: u64 = 512;
 
@@ -113,7 +113,7 @@ impl Pieces {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * PIECE + last.len())
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: StateNode) {
         match self.0.last_mut().filter(|last| last.len() < PIECE) {
             Some(last) => last.push(node),
             None => {
@@ -135,24 +135,25 @@ impl Pieces {
     }
 }
 
-impl std::ops::Index<NodeId> for Pieces {
-    type Output = Node;
+impl std::ops::Index<StateNodeId> for Pieces {
+    type Output = StateNode;
 
-    fn index(&self, id: NodeId) -> &Node {
+    fn index(&self, id: StateNodeId) -> &StateNode {
         &self.0[id as usize / PIECE][id as usize % PIECE]
     }
 }
 
-impl std::ops::IndexMut<NodeId> for Pieces {
-    fn index_mut(&mut self, id: NodeId) -> &mut Node {
+impl std::ops::IndexMut<StateNodeId> for Pieces {
+    fn index_mut(&mut self, id: StateNodeId) -> &mut StateNode {
         &mut self.0[id as usize / PIECE][id as usize % PIECE]
     }
 }
 
-impl Tree {
+impl SearchTree {
     /// Roughly the memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + size_of::<Open>() + 24) + self.choices * (size_of::<Choice>() + 8)
+        self.nodes.len() * (size_of::<StateNode>() + size_of::<OpenNode>() + 24)
+            + self.choices * (size_of::<MoveStats>() + 8)
     }
 
     /// Forgets everything.
@@ -163,30 +164,30 @@ impl Tree {
         self.choices = 0;
     }
 
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: StateNodeId) -> &StateNode {
         &self.nodes[id]
     }
 
-    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    pub(crate) fn node_mut(&mut self, id: StateNodeId) -> &mut StateNode {
         &mut self.nodes[id]
     }
 
-    pub(crate) fn open(&self, id: NodeId) -> Option<&Open> {
+    pub(crate) fn open(&self, id: StateNodeId) -> Option<&OpenNode> {
         match &self.nodes[id].stage {
-            Stage::Open(open) => Some(open),
+            NodeStage::OpenNode(open) => Some(open),
             _ => None,
         }
     }
 
-    pub(crate) fn open_mut(&mut self, id: NodeId) -> Option<&mut Open> {
+    pub(crate) fn open_mut(&mut self, id: StateNodeId) -> Option<&mut OpenNode> {
         match &mut self.nodes[id].stage {
-            Stage::Open(open) => Some(open),
+            NodeStage::OpenNode(open) => Some(open),
             _ => None,
         }
     }
 
     /// The node of a state, made if there is none.
-    pub(crate) fn place(&mut self, state: State) -> NodeId {
+    pub(crate) fn place(&mut self, state: State) -> StateNodeId {
         let mut hasher = FxHasher::default();
         state.hash(&mut hasher);
         let mut key = hasher.finish();
@@ -201,23 +202,23 @@ impl Tree {
                 Some(_) => key = key.wrapping_add(1),
             }
         }
-        let id = self.nodes.len() as NodeId;
+        let id = self.nodes.len() as StateNodeId;
         shard.insert(key, id);
         (0..4).for_each(|_| self.retired.pop());
-        self.nodes.push(Node {
+        self.nodes.push(StateNode {
             state,
             visits: 0,
             flying: 0,
-            stage: Stage::New,
+            stage: NodeStage::New,
             proof: None,
         });
         id
     }
 
     /// Looks at a state that is still new.
-    pub(crate) fn look(&mut self, tools: &mut Tools, id: NodeId) -> Result<(), Fault> {
+    pub(crate) fn look(&mut self, tools: &mut Tools, id: StateNodeId) -> Result<(), Fault> {
         let node = &mut self.nodes[id];
-        if !matches!(node.stage, Stage::New) {
+        if !matches!(node.stage, NodeStage::New) {
             return Ok(());
         }
         let n_roles = tools.sim.roles().len();
@@ -226,7 +227,7 @@ impl Tree {
             for role in 0..n_roles {
                 points.push(tools.sim.goal(&node.state, RoleId(role as u16))?.points());
             }
-            node.stage = Stage::Over;
+            node.stage = NodeStage::Over;
             node.proof = Some(Box::new(Proof { points, rounds: 0 }));
             return Ok(());
         }
@@ -234,21 +235,21 @@ impl Tree {
         for role in 0..n_roles {
             tools.sim.legal(&node.state, RoleId(role as u16), &mut self.legal)?;
             if self.legal.is_empty() {
-                node.stage = Stage::Stuck;
+                node.stage = NodeStage::Stuck;
                 return Ok(());
             }
-            choices.extend(self.legal.iter().map(|&mv| Choice::new(mv)));
+            choices.extend(self.legal.iter().map(|&mv| MoveStats::new(mv)));
             ends.push(choices.len() as u32);
         }
         self.choices += choices.len();
-        node.stage = Stage::Open(Box::new(Open::new(choices.into(), ends, tools.sim.nature())));
+        node.stage = NodeStage::OpenNode(Box::new(OpenNode::new(choices.into(), ends, tools.sim.nature())));
         Ok(())
     }
 
     /// The state after a joint move.
-    pub(crate) fn follow(&mut self, tools: &mut Tools, id: NodeId, picks: &Picks) -> Result<NodeId, Fault> {
+    pub(crate) fn follow(&mut self, tools: &mut Tools, id: StateNodeId, picks: &Picks) -> Result<StateNodeId, Fault> {
         let node = &self.nodes[id];
-        let Stage::Open(open) = &node.stage else {
+        let NodeStage::OpenNode(open) = &node.stage else {
             return Err(Fault::Foreign("a state that is not open"));
         };
         let number = open.number(picks);
@@ -269,9 +270,9 @@ impl Tree {
     /// moves can have everything, or has tried all. Only where one role decides. Gives whether it is news.
     ///
     /// Where the mover has several moves that are best for it, the others' points are those of one of them.
-    pub(crate) fn prove(&mut self, id: NodeId) -> bool {
+    pub(crate) fn prove(&mut self, id: StateNodeId) -> bool {
         let node = &self.nodes[id];
-        let Stage::Open(open) = &node.stage else {
+        let NodeStage::OpenNode(open) = &node.stage else {
             return false;
         };
         if node.proof.is_some() || (open.mover.is_none() && !open.forced) {
@@ -295,7 +296,7 @@ impl Tree {
         let marks: SmallVec<[_; 32]> = known.iter().map(|k| k.map(|p| (p.points[role], p.rounds))).collect();
         drop(known);
         let node = &mut self.nodes[id];
-        if let Stage::Open(open) = &mut node.stage {
+        if let NodeStage::OpenNode(open) = &mut node.stage {
             open.moves_mut(role)
                 .iter_mut()
                 .zip(marks)
@@ -306,7 +307,7 @@ impl Tree {
     }
 
     /// What is certain about the states after each move of a role, if the others have no choice.
-    fn known(&self, open: &Open, role: usize) -> SmallVec<[Option<&Proof>; 32]> {
+    fn known(&self, open: &OpenNode, role: usize) -> SmallVec<[Option<&Proof>; 32]> {
         let mut picks: Picks = SmallVec::from_elem(0, open.n_roles());
         let proof = |at| {
             picks[role] = at;
@@ -317,9 +318,9 @@ impl Tree {
     }
 }
 
-impl Choice {
-    fn new(mv: MoveId) -> Choice {
-        Choice {
+impl MoveStats {
+    fn new(mv: MoveId) -> MoveStats {
+        MoveStats {
             mv,
             visits: 0,
             flying: 0,
@@ -355,9 +356,9 @@ impl Proof {
     }
 }
 
-impl Open {
-    fn new(choices: Box<[Choice]>, ends: SmallVec<[u32; 4]>, nature: Option<RoleId>) -> Open {
-        let mut open = Open {
+impl OpenNode {
+    fn new(choices: Box<[MoveStats]>, ends: SmallVec<[u32; 4]>, nature: Option<RoleId>) -> OpenNode {
+        let mut open = OpenNode {
             choices,
             ends,
             mover: None,
@@ -389,12 +390,12 @@ impl Open {
     }
 
     /// The moves of a role.
-    pub(crate) fn moves(&self, role: usize) -> &[Choice] {
+    pub(crate) fn moves(&self, role: usize) -> &[MoveStats] {
         &self.choices[self.range(role)]
     }
 
     /// The moves of a role.
-    pub(crate) fn moves_mut(&mut self, role: usize) -> &mut [Choice] {
+    pub(crate) fn moves_mut(&mut self, role: usize) -> &mut [MoveStats] {
         let range = self.range(role);
         &mut self.choices[range]
     }
@@ -409,14 +410,14 @@ impl Open {
         picks.iter().enumerate().fold(0, add)
     }
 
-    fn child(&self, number: u64) -> Option<NodeId> {
+    fn child(&self, number: u64) -> Option<StateNodeId> {
         match &self.children {
             Children::Few(few) => few.get(number as usize).copied().filter(|&id| id != NONE),
             Children::Many(many) => many.get(&number).copied(),
         }
     }
 
-    fn set_child(&mut self, number: u64, child: NodeId) {
+    fn set_child(&mut self, number: u64, child: StateNodeId) {
         match &mut self.children {
             Children::Few(few) => few[number as usize] = child,
             Children::Many(many) => {

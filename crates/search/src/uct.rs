@@ -17,7 +17,7 @@
 use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
-use crate::tree::{Choice, NodeId, Open, Picks, Stage, Tree};
+use crate::tree::{MoveStats, NodeStage, OpenNode, Picks, SearchTree, StateNodeId};
 use game::{Budget, Fault, Rng, Seed, State, by_word};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ pub struct UctOptions {
     /// How much to explore, for payoffs between 0 and 1.
     pub c: f64,
     /// How leaves are played out.
-    pub policy: Policy,
+    pub policy: PlayoutPolicy,
     /// Leaves that are played out together; if not given, as many as seems right.
     pub batch: Option<u64>,
     /// Playouts from each leaf.
@@ -41,7 +41,7 @@ pub struct UctOptions {
 
 /// How playouts choose moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum PlayoutPolicy {
     /// Uniformly.
     #[default]
     Uniform,
@@ -49,11 +49,15 @@ pub enum Policy {
     Mast,
 }
 
-impl std::str::FromStr for Policy {
+impl std::str::FromStr for PlayoutPolicy {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Policy, String> {
-        by_word("policy", text, &[("uniform", Policy::Uniform), ("mast", Policy::Mast)])
+    fn from_str(text: &str) -> Result<PlayoutPolicy, String> {
+        by_word(
+            "policy",
+            text,
+            &[("uniform", PlayoutPolicy::Uniform), ("mast", PlayoutPolicy::Mast)],
+        )
     }
 }
 
@@ -62,7 +66,7 @@ impl Default for UctOptions {
         UctOptions {
             simulations: None,
             c: 0.7,
-            policy: Policy::Uniform,
+            policy: PlayoutPolicy::Uniform,
             batch: None,
             playouts: 1,
             solve: true,
@@ -83,10 +87,10 @@ const TOO_MUCH: usize = 1 << 30;
 /// A search that remembers.
 pub struct Uct {
     options: UctOptions,
-    tree: Tree,
+    tree: SearchTree,
     mast: Mast,
     flights: Flights,
-    roots: &'static Roots,
+    roots: &'static SquareRoots,
     touched: u64,
 }
 
@@ -94,9 +98,9 @@ pub struct Uct {
 #[derive(Default)]
 struct Flights {
     /// States gone through and what was chosen there, one descent after the other.
-    steps: Vec<(NodeId, Picks)>,
+    steps: Vec<(StateNodeId, Picks)>,
     /// Where each descent begins in `steps`, and where it came to.
-    begun: Vec<(usize, NodeId)>,
+    begun: Vec<(usize, StateNodeId)>,
 }
 
 impl Uct {
@@ -104,10 +108,10 @@ impl Uct {
     pub fn new(options: UctOptions) -> Uct {
         Uct {
             options,
-            tree: Tree::default(),
+            tree: SearchTree::default(),
             mast: Mast::default(),
             flights: Flights::default(),
-            roots: ROOTS.get_or_init(Roots::new),
+            roots: ROOTS.get_or_init(SquareRoots::new),
             touched: 0,
         }
     }
@@ -119,7 +123,7 @@ impl Uct {
         }
         let root = self.tree.place(state.clone());
         self.tree.look(tools, root)?;
-        if matches!(self.tree.node(root).stage, Stage::Stuck) {
+        if matches!(self.tree.node(root).stage, NodeStage::Stuck) {
             return Err(Fault::no_move(None));
         }
         let limit = budget.count(self.options.simulations, USUAL_SIMULATIONS);
@@ -142,13 +146,13 @@ impl Uct {
     }
 
     /// Whether there is something left to find out, and memory to keep it in.
-    fn goes_on(&self, root: NodeId) -> bool {
+    fn goes_on(&self, root: StateNodeId) -> bool {
         self.tree.node(root).proof.is_none() && self.tree.bytes() < TOO_MUCH
     }
 
     /// Leaves to be played out together.
-    fn leaves(&self, tools: &Tools, root: NodeId) -> u64 {
-        if tools.playouts.is_none() || self.options.policy == Policy::Mast {
+    fn leaves(&self, tools: &Tools, root: StateNodeId) -> u64 {
+        if tools.playouts.is_none() || self.options.policy == PlayoutPolicy::Mast {
             return 1;
         }
         let seen = u64::from(self.tree.node(root).visits);
@@ -156,7 +160,7 @@ impl Uct {
     }
 
     /// Goes down to a state that was not evaluated yet, or whose end is known.
-    fn descend(&mut self, tools: &mut Tools, root: NodeId, rng: &mut Rng) -> Result<(), Fault> {
+    fn descend(&mut self, tools: &mut Tools, root: StateNodeId, rng: &mut Rng) -> Result<(), Fault> {
         let nature = tools.sim.nature().map(|r| r.0 as usize);
         let first = self.flights.steps.len();
         let mut at = root;
@@ -200,8 +204,8 @@ impl Uct {
     }
 
     /// What each leaf is worth to each role; nothing where there was no time.
-    fn evaluate(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<Vec<Option<Value>>, Fault> {
-        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.flights.begun.len());
+    fn evaluate(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<Vec<Option<Payoffs>>, Fault> {
+        let mut values: Vec<Option<Payoffs>> = Vec::with_capacity(self.flights.begun.len());
         let mut open: Vec<usize> = Vec::new();
         let mut states: Vec<State> = Vec::new();
         for (number, &(_, leaf)) in self.flights.begun.iter().enumerate() {
@@ -209,7 +213,7 @@ impl Uct {
             values.push(match (&node.proof, &node.stage) {
                 (Some(proof), _) => Some(proof.points.iter().map(|&p| f64::from(p)).collect()),
                 // As in playouts: a game that cannot go on earns nothing.
-                (None, Stage::Stuck) => Some(SmallVec::from_elem(0.0, tools.sim.roles().len())),
+                (None, NodeStage::Stuck) => Some(SmallVec::from_elem(0.0, tools.sim.roles().len())),
                 (None, _) => {
                     open.push(number);
                     states.push(node.state.clone());
@@ -219,14 +223,14 @@ impl Uct {
         }
         match self.options.policy {
             _ if states.is_empty() => {}
-            Policy::Uniform => {
+            PlayoutPolicy::Uniform => {
                 let totals = tools.play_out(&states, self.options.playouts, seed, &budget.stop)?;
                 for (number, total) in open.into_iter().zip(totals).filter(|(_, t)| t.playouts > 0) {
                     let n = total.playouts as f64;
                     values[number] = Some(total.points.iter().map(|&p| p as f64 / n).collect());
                 }
             }
-            Policy::Mast => {
+            PlayoutPolicy::Mast => {
                 let mut rng = seed.rng();
                 for (number, state) in open.into_iter().zip(&states) {
                     values[number] = self.play_by_mast(tools, state, &mut rng, budget)?;
@@ -242,8 +246,8 @@ impl Uct {
         state: &State,
         rng: &mut Rng,
         budget: &Budget,
-    ) -> Result<Option<Value>, Fault> {
-        let mut sums: Value = SmallVec::new();
+    ) -> Result<Option<Payoffs>, Fault> {
+        let mut sums: Payoffs = SmallVec::new();
         let mut n = 0.0;
         for _ in 0..self.options.playouts {
             let Some(points) = self.mast.play_out(tools.sim.as_mut(), state, rng, &budget.stop)? else {
@@ -258,7 +262,7 @@ impl Uct {
     }
 
     /// Counts a playout along its descent; one that never came back is forgotten.
-    fn take_up(&mut self, path: &[(NodeId, Picks)], leaf: NodeId, value: Option<&[f64]>) {
+    fn take_up(&mut self, path: &[(StateNodeId, Picks)], leaf: StateNodeId, value: Option<&[f64]>) {
         let lost = u32::from(value.is_none());
         let node = self.tree.node_mut(leaf);
         node.flying -= 1;
@@ -268,7 +272,7 @@ impl Uct {
             let node = self.tree.node_mut(*id);
             node.flying -= 1;
             node.visits -= lost;
-            if let Stage::Open(open) = &mut node.stage {
+            if let NodeStage::OpenNode(open) = &mut node.stage {
                 for (role, &at) in picks.iter().enumerate() {
                     open.moves_mut(role)[at as usize].land(value.map(|value| value[role]));
                 }
@@ -279,7 +283,7 @@ impl Uct {
 }
 
 /// A payoff for each role.
-type Value = SmallVec<[f64; 4]>;
+type Payoffs = SmallVec<[f64; 4]>;
 
 impl Insight for Uct {
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
@@ -298,8 +302,8 @@ impl Insight for Uct {
     }
 }
 
-/// Roots of small numbers, which would be most of the work of a descent.
-struct Roots {
+/// Precomputed roots of small numbers: computing them would be most of the work of a descent.
+struct SquareRoots {
     /// One over the square root.
     inverse: Vec<f64>,
     /// The square root of the logarithm.
@@ -307,12 +311,12 @@ struct Roots {
 }
 
 /// Made once, for all searches.
-static ROOTS: OnceLock<Roots> = OnceLock::new();
+static ROOTS: OnceLock<SquareRoots> = OnceLock::new();
 
-impl Roots {
-    fn new() -> Roots {
+impl SquareRoots {
+    fn new() -> SquareRoots {
         let small = || (0..4_096).map(f64::from);
-        Roots {
+        SquareRoots {
             inverse: small().map(|n| n.sqrt().recip()).collect(),
             log: small().map(|n| n.max(1.0).ln().sqrt()).collect(),
         }
@@ -330,7 +334,7 @@ impl Roots {
 }
 
 /// A move for every role, each by its own statistics, counted as made.
-fn choose(open: &mut Open, nature: Option<usize>, width: f64, roots: &Roots, rng: &mut Rng) -> Picks {
+fn choose(open: &mut OpenNode, nature: Option<usize>, width: f64, roots: &SquareRoots, rng: &mut Rng) -> Picks {
     let mut picks = Picks::new();
     for role in 0..open.n_roles() {
         let choices = open.moves_mut(role);
@@ -347,7 +351,7 @@ fn choose(open: &mut Open, nature: Option<usize>, width: f64, roots: &Roots, rng
 }
 
 /// Moves that were never made come first, in random order; then the one with the highest bound.
-fn most_promising(choices: &[Choice], width: f64, roots: &Roots, rng: &mut Rng) -> usize {
+fn most_promising(choices: &[MoveStats], width: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
     let mut fresh = 0;
     let mut usual = None;
     let (mut best, mut highest) = (0, f64::NEG_INFINITY);
@@ -369,26 +373,26 @@ fn most_promising(choices: &[Choice], width: f64, roots: &Roots, rng: &mut Rng) 
     if fresh == 0 {
         return best;
     }
-    let is_fresh = |choice: &Choice| choice.visits == 0 && choice.known.is_none();
+    let is_fresh = |choice: &MoveStats| choice.visits == 0 && choice.known.is_none();
     let mut numbered = choices.iter().enumerate().filter(|(_, choice)| is_fresh(choice));
     numbered.nth(rng.below(fresh)).map_or(best, |(at, _)| at)
 }
 
 /// The mean of everything that came back.
-fn mean_of(choices: &[Choice]) -> f64 {
-    let n: u32 = choices.iter().map(Choice::back).sum();
+fn mean_of(choices: &[MoveStats]) -> f64 {
+    let n: u32 = choices.iter().map(MoveStats::back).sum();
     let total: f64 = choices.iter().map(|c| c.mean * f64::from(c.back())).sum();
     if n > 0 { total / f64::from(n) } else { 50.0 }
 }
 
 /// Moves with what they are worth: the most visited first, or what is certain if it is no worse.
-fn ranked(choices: &[Choice]) -> Vec<Worth> {
-    let mean = |choice: &Choice| choice.mean;
+fn ranked(choices: &[MoveStats]) -> Vec<Worth> {
+    let mean = |choice: &MoveStats| choice.mean;
     let open = choices.iter().filter(|c| c.known.is_none());
     let most = open.max_by(|a, b| a.visits.cmp(&b.visits).then(mean(a).total_cmp(&mean(b))));
     let bar = most.map_or(f64::NEG_INFINITY, mean);
     // Class, and what counts within it: a good end soon, a bad one late.
-    let rank = |choice: &Choice| match choice.known {
+    let rank = |choice: &MoveStats| match choice.known {
         None => (1, f64::from(choice.visits), mean(choice)),
         Some((points, rounds)) => {
             let class = if f64::from(points) >= bar { 2 } else { 0 };
@@ -396,7 +400,7 @@ fn ranked(choices: &[Choice]) -> Vec<Worth> {
             (class, f64::from(points), soon * f64::from(rounds))
         }
     };
-    let mut order: Vec<&Choice> = choices.iter().collect();
+    let mut order: Vec<&MoveStats> = choices.iter().collect();
     order.sort_by(|a, b| {
         let (a, b) = (rank(a), rank(b));
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.total_cmp(&a.2))
@@ -404,7 +408,7 @@ fn ranked(choices: &[Choice]) -> Vec<Worth> {
     order.into_iter().map(worth).collect()
 }
 
-fn worth(choice: &Choice) -> Worth {
+fn worth(choice: &MoveStats) -> Worth {
     let visits = u64::from(choice.back());
     match choice.known {
         Some((points, _)) => Worth {

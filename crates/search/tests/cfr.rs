@@ -3,7 +3,7 @@
 mod common;
 
 use belief::{Options, SamplerKind};
-use common::{Table, budget};
+use common::{TestGame, budget};
 use game::{Budget, Decision, Player, StopFlag, Told};
 use surmise_search::{Cfr, CfrOptions, PlayoutHorizon, Roots, Tools};
 
@@ -30,7 +30,7 @@ fn p(decision: &Decision, mv: &str) -> f64 {
 
 #[test]
 fn scissors_count_double() {
-    let table = Table::of("scissors-paper-rock");
+    let table = TestGame::of("scissors-paper-rock");
     for role in 0..2 {
         let decision = player(table.tools(role, 1), CfrOptions::default()).choose(&[], &budget());
         let decision = decision.unwrap();
@@ -42,7 +42,7 @@ fn scissors_count_double() {
 }
 
 fn at_the_door(options: CfrOptions) -> Decision {
-    let table = Table::of("monty-hall");
+    let table = TestGame::of("monty-hall");
     let told = [told("(choose 1)", &[]), told("noop", &["(closed 3)"])];
     player(table.tools(0, 1), options).choose(&told, &budget()).unwrap()
 }
@@ -67,7 +67,7 @@ fn averaged_states_switch_two_times_in_three_and_views_always() {
 #[test]
 fn poker_players_bluff_as_much_as_they_may() {
     // Kuhn: the first player bets a jack with some probability up to 1/3, and a king three times as often.
-    let table = Table::of("kuhn-poker");
+    let table = TestGame::of("kuhn-poker");
     let bet = |card: &str| {
         let mut player = player(table.tools(0, 1), CfrOptions::default());
         let mut rounds: Vec<Told> = Vec::new();
@@ -82,7 +82,7 @@ fn poker_players_bluff_as_much_as_they_may() {
 
 #[test]
 fn same_seed_same_decision() {
-    let table = Table::of("blind-tictactoe");
+    let table = TestGame::of("blind-tictactoe");
     let rounds = [told("(mark 2 2)", &["yes"]), told("(mark 1 1)", &["no"])];
     let decide = |seed| {
         let options = CfrOptions {
@@ -100,7 +100,7 @@ fn same_seed_same_decision() {
 
 #[test]
 fn an_answer_when_there_is_no_time() {
-    let table = Table::of("blind-tictactoe");
+    let table = TestGame::of("blind-tictactoe");
     let flag = StopFlag::default();
     flag.raise();
     let mut player = player(table.tools(0, 1), CfrOptions::default());
@@ -125,7 +125,7 @@ const ODD_ONE_OUT: &str = "
 
 #[test]
 fn three_roles() {
-    let table = Table::from_text(ODD_ONE_OUT);
+    let table = TestGame::from_text(ODD_ONE_OUT);
     let decision = player(table.tools(1, 1), CfrOptions::default()).choose(&[], &budget());
     let decision = decision.unwrap();
     assert!((decision.policy.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-9);
@@ -134,7 +134,7 @@ fn three_roles() {
 
 #[test]
 fn sampled_chance_is_not_taken_for_a_solution() {
-    let table = Table::of("meier");
+    let table = TestGame::of("meier");
     let options = CfrOptions {
         chance: 4,
         nodes: Some(2_000),

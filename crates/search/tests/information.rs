@@ -3,7 +3,7 @@
 mod common;
 
 use belief::{Options, SamplerKind};
-use common::{Table, budget, mean};
+use common::{TestGame, budget, mean};
 use game::{Decision, MoveId, PerceptId, Player, RoleId, State, StopFlag, Told};
 use std::collections::BTreeMap;
 use surmise_search::{
@@ -26,7 +26,7 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    fn value(table: &Table, policy: Option<&Policy<'_>>) -> f64 {
+    fn value(table: &TestGame, policy: Option<&Policy<'_>>) -> f64 {
         let tools = table.tools(0, 1);
         let mut program = Program {
             tools,
@@ -138,14 +138,14 @@ fn ismcts(tools: Tools, simulations: u64, options: IsMctsOptions) -> IsMcts {
 }
 
 /// What a player gets on average, exactly, with one seed; it is made anew at every view.
-fn worth_of(table: &Table, make: &dyn Fn(Tools) -> Box<dyn Player>) -> f64 {
+fn worth_of(table: &TestGame, make: &dyn Fn(Tools) -> Box<dyn Player>) -> f64 {
     let policy = |told: &[Told]| make(table.tools(0, 5)).choose(told, &budget()).unwrap().mv;
     Program::value(table, Some(&policy))
 }
 
 #[track_caller]
 fn is_near_optimal(game: &str, optimum: f64, make: &dyn Fn(Tools) -> Box<dyn Player>) {
-    let table = Table::of(game);
+    let table = TestGame::of(game);
     let best = Program::value(&table, None);
     assert!((best - optimum).abs() < 1e-3, "{game}: the optimum is {best}");
     let worth = worth_of(&table, make);
@@ -184,7 +184,7 @@ fn information_set_search_is_near_optimal_against_chance() {
 
 #[test]
 fn hyperplay_guesses_at_once_and_auto_does_not() {
-    let table = Table::of("number-guessing:numbers=4");
+    let table = TestGame::of("number-guessing:numbers=4");
     let auto = |t| Box::new(Auto::new(hp2(t, hp2_options(1, 64, 1)), 64)) as Box<dyn Player>;
     // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200 matches
     // average 79.5.
@@ -204,7 +204,7 @@ fn at_the_door(make: impl Fn(Tools) -> Box<dyn Player>) -> Decision {
         sees: sees.iter().map(|&s| s.to_owned()).collect(),
     };
     let told = [told("(choose 1)", &[]), told("noop", &["(closed 3)"])];
-    let table = Table::of("monty-hall");
+    let table = TestGame::of("monty-hall");
     make(table.tools(0, 3)).choose(&told, &budget()).unwrap()
 }
 
@@ -232,7 +232,7 @@ fn roots_are_weighted() {
 
 #[test]
 fn mixes_where_everyone_moves_at_once() {
-    let table = Table::of("matching-pennies");
+    let table = TestGame::of("matching-pennies");
     for selection in [Selection::Auto, Selection::Exp3] {
         let options = IsMctsOptions {
             selection,
@@ -260,7 +260,7 @@ fn every_option_plays_a_legal_move_in_hidden_games_of_two() {
         "banker-and-thief",
         "meier",
     ] {
-        let table = Table::of(game);
+        let table = TestGame::of(game);
         let role = table
             .tools(0, 1)
             .sim
@@ -328,7 +328,7 @@ fn every_option_plays_a_legal_move_in_hidden_games_of_two() {
 
 #[test]
 fn remembering_saves_work() {
-    let table = Table::of("hidden-connect");
+    let table = TestGame::of("hidden-connect");
     let cost = |cache| {
         let options = Hp2Options {
             cache,
@@ -343,7 +343,7 @@ fn remembering_saves_work() {
 
 #[test]
 fn a_raised_flag_ends_thinking() {
-    let table = Table::of("battleships-in-fog");
+    let table = TestGame::of("battleships-in-fog");
     let stop = StopFlag::default();
     stop.raise();
     let budget = game::Budget::timed(stop);
@@ -367,7 +367,7 @@ fn a_raised_flag_ends_thinking() {
 #[test]
 fn opponents_may_be_taken_for_monte_carlo_players() {
     // Whoever may win at once by a move is taken to prefer it.
-    let table = Table::opened("tictactoe");
+    let table = TestGame::opened("tictactoe");
     let mut tools = table.tools(0, 1);
     let mut state = tools.sim.initial().unwrap();
     for (x, o) in [
@@ -401,7 +401,7 @@ fn opponents_may_be_taken_for_monte_carlo_players() {
 
 #[test]
 fn same_seed_same_decisions() {
-    let table = Table::of("krieg-tictactoe:size=3,line=3");
+    let table = TestGame::of("krieg-tictactoe:size=3,line=3");
     let decide = || {
         let a = hp2(table.tools(0, 9), hp2_options(2, 4, 1))
             .choose(&[], &budget())

@@ -1,8 +1,7 @@
-//! What threads gain: `speed [--threads 1,2] [--algorithm A] [--tries N] [--histories N] [--rows N] [--share N] GAME…`
+//! What threads gain: `speed [--threads 1,2] [--algorithm A] [--tries N] [--histories N] [--rows N] GAME…`
 //!
 //! For each number of threads in turns, the best of many short tries, so that other work on the machine disturbs little:
-//! seconds to build the tree and its form, iterations a second (in slices of some milliseconds, starting threads
-//! included), and seconds for one NashConv.
+//! seconds to build the tree and its form, iterations a second (on one thread, in slices of some milliseconds), and seconds for one NashConv.
 
 use game::Seed;
 use propnet::Scalar;
@@ -21,7 +20,6 @@ fn main() {
             "--algorithm" => algorithm = value().parse().expect("an algorithm"),
             "--tries" => tries = value().parse().expect("a number"),
             "--histories" => usual.histories = value().parse().expect("a number"),
-            "--share" => usual.share = value().parse().expect("a number"),
             "--rows" => usual.rows = value().parse().expect("a number"),
             _ => games.push(arg),
         }

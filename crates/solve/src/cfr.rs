@@ -2,18 +2,21 @@
 //! Incomplete Information, 2007). Regrets are summed as they are; the average strategy weighs every iteration alike.
 //! Unlike in the paper, the players take turns within an iteration, as has become usual and as OpenSpiel does.
 
-use crate::sweep::Rule;
+use crate::sweep::SweepRule;
+use game::regret::RegretRule;
 
 /// The plain rule.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cfr;
+pub struct PlainCfr;
 
-impl Rule for Cfr {
+impl SweepRule for PlainCfr {
     fn begin(&mut self, _iteration: u64) {}
+}
 
+impl RegretRule for PlainCfr {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        before + now
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        before + (gain - value)
     }
 
     fn weight(&self) -> f64 {

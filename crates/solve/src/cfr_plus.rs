@@ -1,7 +1,8 @@
 //! CFR+ (Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014). Sums of regret do not fall below 0, so that
 //! an action that turns out well is taken up at once; the average strategy weighs iteration t by t.
 
-use crate::sweep::Rule;
+use crate::sweep::SweepRule;
+use game::regret::RegretRule;
 
 /// The rule of CFR+.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,14 +10,16 @@ pub struct CfrPlus {
     weight: f64,
 }
 
-impl Rule for CfrPlus {
+impl SweepRule for CfrPlus {
     fn begin(&mut self, iteration: u64) {
         self.weight = iteration as f64;
     }
+}
 
+impl RegretRule for CfrPlus {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        (before + now).max(0.0)
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        (before + (gain - value)).max(0.0)
     }
 
     fn weight(&self) -> f64 {

@@ -3,7 +3,8 @@
 //! t^α / (t^α + 1) where they are positive and by t^β / (t^β + 1) where they are negative. The paper multiplies the sum
 //! of strategies by (t / (t + 1))^γ, which is the same as weighing iteration t by t^γ.
 
-use crate::sweep::Rule;
+use crate::sweep::SweepRule;
+use game::regret::RegretRule;
 
 /// The rule of discounted CFR with its three exponents.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ impl Default for Discounted {
     }
 }
 
-impl Rule for Discounted {
+impl SweepRule for Discounted {
     fn begin(&mut self, iteration: u64) {
         // The discount that was due after the iteration before is made up for when its sums are next used. Until then it
         // makes no difference: matching does not see a common factor.
@@ -52,10 +53,12 @@ impl Rule for Discounted {
         (self.positive, self.negative) = (factor(self.alpha), factor(self.beta));
         self.weight = (iteration as f64).powf(self.gamma);
     }
+}
 
+impl RegretRule for Discounted {
     #[inline]
-    fn regret(&self, before: f64, now: f64) -> f64 {
-        before * if before > 0.0 { self.positive } else { self.negative } + now
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        before * if before > 0.0 { self.positive } else { self.negative } + (gain - value)
     }
 
     fn weight(&self) -> f64 {

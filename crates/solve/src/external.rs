@@ -5,24 +5,25 @@
 //! The others' strategies are averaged where they are met, which is with their own reach, as it should be. With more than two
 //! players each would be met several times in an iteration; only those who sit after the player count then, as in OpenSpiel.
 
-use crate::form::{Policy, normalise};
+use crate::form::Policy;
 use crate::sampling::Sums;
 use crate::solver::Solver;
 use crate::tree::{Infoset, Node, Tree};
 use game::Seed;
+use game::regret::normalise;
 
 /// External sampling.
-pub struct External<'a> {
+pub struct ExternalSampling<'a> {
     sums: Sums<'a>,
     iterations: u64,
     /// Strategies and values of the nodes on the way, so that a walk need not allocate.
     stack: Vec<f64>,
 }
 
-impl<'a> External<'a> {
+impl<'a> ExternalSampling<'a> {
     /// A solver that has not begun.
-    pub fn new(tree: &'a Tree, seed: Seed) -> External<'a> {
-        External {
+    pub fn new(tree: &'a Tree, seed: Seed) -> ExternalSampling<'a> {
+        ExternalSampling {
             sums: Sums::new(tree, seed.child("external").rng()),
             iterations: 0,
             stack: Vec::new(),
@@ -130,7 +131,7 @@ fn few_mut<const N: usize>(all: &mut [f64]) -> &mut [f64; N] {
     all.first_chunk_mut().expect("as many as there are actions")
 }
 
-impl Solver for External<'_> {
+impl Solver for ExternalSampling<'_> {
     fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;

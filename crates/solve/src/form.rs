@@ -10,6 +10,7 @@
 
 use crate::threads::Threads;
 use crate::tree::{Infoset, Tree};
+use game::regret::normalise;
 use std::ops::Range;
 
 /// A probability for each action of each information set, by sequence. Entries of empty sequences mean nothing.
@@ -32,18 +33,6 @@ impl Policy {
     }
 }
 
-/// Makes numbers that are not negative sum to 1; equal, if all are 0.
-#[inline]
-pub(crate) fn normalise(numbers: &mut [f64]) {
-    let total: f64 = numbers.iter().sum();
-    if total > 0.0 {
-        let scale = 1.0 / total;
-        numbers.iter_mut().for_each(|x| *x *= scale);
-    } else {
-        numbers.fill(1.0 / numbers.len() as f64);
-    }
-}
-
 /// The table of one player, sorted by its own sequences.
 struct Gains {
     /// Where the rows of each own sequence begin, and where the last ends.
@@ -57,7 +46,7 @@ struct Gains {
     middle: f64,
 }
 
-/// How much more there must be to do in one pass for which threads are started than in each of many iterations.
+/// One pass over the rows is shorter than building them: it pays to start threads from this many times as many rows.
 const PER_START: usize = 4;
 
 /// A game in sequence form.
@@ -98,20 +87,6 @@ impl<'a> Form<'a> {
         self.tree
     }
 
-    /// Who works on it.
-    pub(crate) fn threads(&self) -> &Threads {
-        &self.threads
-    }
-
-    /// How many threads a pass over everything is worth.
-    pub(crate) fn n_threads(&self) -> usize {
-        let rows: usize = self.gains.iter().map(|gains| gains.weight.len()).sum();
-        match rows + self.tree.n_sequences() >= self.threads.rows {
-            true => self.threads.n,
-            false => 1,
-        }
-    }
-
     /// The information sets of a player.
     pub(crate) fn infosets_of(&self, player: usize) -> &'a [Infoset] {
         &self.tree.infosets()[self.tree.infosets_of(player)]
@@ -123,39 +98,17 @@ impl<'a> Form<'a> {
         first..first + self.gains[player].start.len() - 1
     }
 
-    /// The rows of some sequences of a player.
-    fn rows(&self, player: usize, sequences: Range<usize>) -> Range<usize> {
-        let start = &self.gains[player].start;
-        let first = self.tree.empty_sequence(player);
-        start[sequences.start - first] as usize..start[sequences.end - first] as usize
-    }
-
-    /// How many rows some sequences of a player have.
-    pub(crate) fn n_rows(&self, player: usize, sequences: Range<usize>) -> usize {
-        self.rows(player, sequences).len()
-    }
-
     /// For each sequence of a player, what is earned where it is the last, given the others' reach.
     #[inline]
     pub(crate) fn gain(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
         let sequences = self.sequences_of(player);
-        self.gain_of(
-            player,
-            sequences.clone(),
-            |sequence| reach[sequence as usize],
-            &mut gain[sequences],
-        );
+        self.gain_of(player, sequences.clone(), reach, &mut gain[sequences]);
     }
 
-    /// The same for some of its sequences, wherever reach is kept. What comes out for one depends on no other.
+    /// The same for some of its sequences. The gain of a sequence depends on no other sequence of the player.
     #[inline]
-    pub(crate) fn gain_of(
-        &self,
-        player: usize,
-        sequences: Range<usize>,
-        reach: impl Fn(u32) -> f64 + Copy,
-        gain: &mut [f64],
-    ) {
+    fn gain_of(&self, player: usize, sequences: Range<usize>, reach: &[f64], gain: &mut [f64]) {
+        let reach = |sequence: u32| reach[sequence as usize];
         let gains = &self.gains[player];
         let first = self.tree.empty_sequence(player);
         let start = &gains.start[sequences.start - first..=sequences.end - first];
@@ -182,8 +135,8 @@ impl<'a> Form<'a> {
     /// As [`Form::gain`], on all threads if there are enough rows.
     fn gain_shared(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
         let all = self.sequences_of(player);
-        let n_rows = self.n_rows(player, all.clone());
-        let threads = self.n_threads();
+        let n_rows = self.gains[player].weight.len();
+        let threads = self.threads.n;
         if threads < 2 || n_rows < PER_START * self.threads.rows {
             return self.gain(player, reach, gain);
         }
@@ -200,7 +153,7 @@ impl<'a> Form<'a> {
                 };
                 let (here, later) = rest.split_at_mut(end - from);
                 let sequences = from..end;
-                let work = move || self.gain_of(player, sequences, |s| reach[s as usize], here);
+                let work = move || self.gain_of(player, sequences, reach, here);
                 match nth == threads {
                     true => work(),
                     false => drop(scope.spawn(work)),

@@ -28,7 +28,6 @@ mod form;
 mod lp;
 mod outcome;
 mod sampling;
-mod shared_sweep;
 mod solver;
 mod sweep;
 mod threads;
@@ -36,7 +35,7 @@ mod tree;
 
 pub use efg::write_efg;
 pub use form::{Form, Policy};
-pub use lp::{Equilibrium, LpError, LpProgress, equilibrium};
-pub use solver::{Algorithm, Solver};
+pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
+pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

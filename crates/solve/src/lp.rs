@@ -21,12 +21,13 @@
 //! simplex method of the crate `microlp` took 35 times as long on Leduc poker, was off by 5e-7 points there, and finds
 //! the plan of one role only; HiGHS needs a C++ compiler and CMake.
 
-use crate::form::{Form, Policy, normalise};
+use crate::form::{Form, Policy};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultInfo, DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
 };
 use game::StopFlag;
+use game::regret::normalise;
 use std::fmt;
 
 /// An equilibrium as far as floating point carries: [`Form::nash_conv`] tells how far that is.
@@ -48,8 +49,34 @@ pub enum LpError {
     NotConstantSum,
     /// The flag was raised.
     Stopped,
-    /// The solver gave up, with its reason.
-    Failed(String),
+    /// The interior point method ended without a solution.
+    Failed(LpFailure),
+}
+
+/// How the interior point method ended without a solution. The program of a game has a solution, so each case comes from
+/// the limits of floating point, or is a mistake in the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LpFailure {
+    /// The solver did not accept the program or its settings; the solver's message.
+    Refused(String),
+    /// The solver takes the program, or its dual, for infeasible.
+    Infeasible,
+    /// The number of steps or the time that the solver allows was used up.
+    OutOfSteps,
+    /// The numbers became too inexact to go on.
+    Numerical,
+}
+
+impl fmt::Display for LpFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LpFailure::Refused(message) => write!(f, "the solver refused it ({message})"),
+            LpFailure::Infeasible => f.write_str("the solver takes it for infeasible"),
+            LpFailure::OutOfSteps => f.write_str("the solver ran out of steps"),
+            LpFailure::Numerical => f.write_str("the numbers became too inexact"),
+        }
+    }
 }
 
 impl fmt::Display for LpError {
@@ -85,8 +112,7 @@ pub fn equilibrium(form: &Form<'_>, stop: &StopFlag, mut progress: LpProgress) -
     if tree.constant_sum().is_none() {
         return Err(LpError::NotConstantSum);
     }
-    let program = Program::new(form);
-    let failed = |e: &dyn fmt::Display| LpError::Failed(e.to_string());
+    let program = LinearProgram::new(form);
     let mut solver = DefaultSolver::new(
         &program.quadratic,
         &program.cost,
@@ -98,7 +124,7 @@ pub fn equilibrium(form: &Form<'_>, stop: &StopFlag, mut progress: LpProgress) -
         ],
         settings(),
     )
-    .map_err(|e| failed(&e))?;
+    .map_err(|error| LpError::Failed(LpFailure::Refused(error.to_string())))?;
     let flag = stop.clone();
     let scale = scale(form);
     solver.set_termination_callback(move |info: &DefaultInfo<f64>| {
@@ -107,11 +133,7 @@ pub fn equilibrium(form: &Form<'_>, stop: &StopFlag, mut progress: LpProgress) -
     });
     solver.solve();
     let solution = &solver.solution;
-    match solution.status {
-        SolverStatus::CallbackTerminated => return Err(LpError::Stopped),
-        SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress => {}
-        other => return Err(failed(&format!("{other:?}"))),
-    }
+    check(solution.status)?;
     let first = &solution.x[..program.n_first];
     let second = &solution.z[program.n_equal..][..program.n_second];
     let plan: Vec<f64> = first.iter().chain(second).map(|p| p.max(0.0)).collect();
@@ -119,6 +141,23 @@ pub fn equilibrium(form: &Form<'_>, stop: &StopFlag, mut progress: LpProgress) -
         policy: policy_of(form, &plan),
         steps: solution.iterations,
     })
+}
+
+/// Whether a solver that ended in this status has a solution.
+fn check(status: SolverStatus) -> Result<(), LpError> {
+    match status {
+        // Insufficient progress is the usual end: the tolerances are smaller than floating point can meet.
+        SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress => Ok(()),
+        SolverStatus::CallbackTerminated => Err(LpError::Stopped),
+        SolverStatus::PrimalInfeasible
+        | SolverStatus::DualInfeasible
+        | SolverStatus::AlmostPrimalInfeasible
+        | SolverStatus::AlmostDualInfeasible => Err(LpError::Failed(LpFailure::Infeasible)),
+        SolverStatus::Unsolved | SolverStatus::MaxIterations | SolverStatus::MaxTime => {
+            Err(LpError::Failed(LpFailure::OutOfSteps))
+        }
+        SolverStatus::NumericalError => Err(LpError::Failed(LpFailure::Numerical)),
+    }
 }
 
 /// Points that are 1 in the program.
@@ -141,7 +180,7 @@ fn settings() -> DefaultSettings<f64> {
 
 /// The program as the solver takes it: the least cost · z such that matrix · z + slack = right, with slack 0 in the first
 /// `n_equal` rows and at least 0 in the others.
-struct Program {
+struct LinearProgram {
     quadratic: CscMatrix<f64>,
     cost: Vec<f64>,
     matrix: CscMatrix<f64>,
@@ -151,10 +190,10 @@ struct Program {
     n_second: usize,
 }
 
-impl Program {
+impl LinearProgram {
     /// Unknowns are the first role's plan, then a value for the start and for each information set of the second role. Rows are
     /// the equations of the plan, the inequalities of the second role's sequences, and that plans are not negative.
-    fn new(form: &Form<'_>) -> Program {
+    fn new(form: &Form<'_>) -> LinearProgram {
         let tree = form.tree();
         let [empty, second_empty] = [0, 1].map(|player| tree.empty_sequence(player));
         let [first_sets, second_sets] = [0, 1].map(|player| form.infosets_of(player));
@@ -185,7 +224,7 @@ impl Program {
         cost[n_first] = -1.0;
         let mut right = vec![0.0; n_rows];
         right[0] = 1.0;
-        Program {
+        LinearProgram {
             quadratic: CscMatrix::zeros((columns.len(), columns.len())),
             cost,
             matrix: sparse(n_rows, &columns),

@@ -12,7 +12,7 @@ use game::Seed;
 const EXPLORATION: f64 = 0.6;
 
 /// Outcome sampling.
-pub struct Outcome<'a> {
+pub struct OutcomeSampling<'a> {
     sums: Sums<'a>,
     iterations: u64,
     stack: Vec<f64>,
@@ -29,10 +29,10 @@ struct Reach {
     sample: f64,
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> OutcomeSampling<'a> {
     /// A solver that has not begun.
-    pub fn new(tree: &'a Tree, seed: Seed) -> Outcome<'a> {
-        Outcome {
+    pub fn new(tree: &'a Tree, seed: Seed) -> OutcomeSampling<'a> {
+        OutcomeSampling {
             sums: Sums::new(tree, seed.child("outcome").rng()),
             iterations: 0,
             stack: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-impl Solver for Outcome<'_> {
+impl Solver for OutcomeSampling<'_> {
     fn iterate(&mut self, n: u64) {
         let root = Reach {
             own: 1.0,

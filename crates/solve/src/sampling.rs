@@ -1,8 +1,9 @@
 //! What the algorithms that sample share: sums by sequence, and strategies made from them where they are needed.
 
-use crate::form::{Policy, normalise};
+use crate::form::Policy;
 use crate::tree::{Infoset, Node, Tree};
 use game::Rng;
+use game::regret::normalise;
 
 /// Sums of regrets and strategies.
 pub(crate) struct Sums<'a> {

@@ -1,14 +1,14 @@
 //! Algorithms by name.
 
-use crate::cfr::Cfr;
+use crate::cfr::PlainCfr;
 use crate::cfr_plus::CfrPlus;
 use crate::discounted::Discounted;
-use crate::external::External;
+use crate::external::ExternalSampling;
 use crate::form::{Form, Policy};
-use crate::outcome::Outcome;
-use crate::shared_sweep::SharedSweep;
-use crate::sweep::{Rule, Sweep};
+use crate::outcome::OutcomeSampling;
+use crate::sweep::Sweep;
 use game::Seed;
+use std::fmt;
 use std::str::FromStr;
 
 /// Something that approaches an equilibrium, an iteration at a time. An iteration updates each player once.
@@ -66,32 +66,40 @@ impl Algorithm {
     /// A solver that has not begun. Only those that sample use the seed.
     pub fn solver<'a>(self, form: &'a Form<'a>, seed: Seed) -> Box<dyn Solver + 'a> {
         match self {
-            Algorithm::Cfr => sweep(form, Cfr),
-            Algorithm::CfrPlus => sweep(form, CfrPlus::default()),
-            Algorithm::Linear => sweep(form, Discounted::linear()),
-            Algorithm::Discounted => sweep(form, Discounted::default()),
-            Algorithm::External => Box::new(External::new(form.tree(), seed)),
-            Algorithm::Outcome => Box::new(Outcome::new(form.tree(), seed)),
+            Algorithm::Cfr => Box::new(Sweep::new(form, PlainCfr)),
+            Algorithm::CfrPlus => Box::new(Sweep::new(form, CfrPlus::default())),
+            Algorithm::Linear => Box::new(Sweep::new(form, Discounted::linear())),
+            Algorithm::Discounted => Box::new(Sweep::new(form, Discounted::default())),
+            Algorithm::External => Box::new(ExternalSampling::new(form.tree(), seed)),
+            Algorithm::Outcome => Box::new(OutcomeSampling::new(form.tree(), seed)),
         }
     }
 }
 
-/// On one thread or on several: the same to the bit.
-fn sweep<'a, R: Rule + 'a>(form: &'a Form<'a>, rule: R) -> Box<dyn Solver + 'a> {
-    match form.n_threads() {
-        1 => Box::new(Sweep::new(form, rule)),
-        threads => Box::new(SharedSweep::new(form, rule, threads)),
+/// A name that no [`Algorithm`] has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownAlgorithm(pub String);
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Algorithm::ALL.iter().map(|(_, name)| *name).collect();
+        write!(
+            f,
+            "there is no algorithm `{}`; choose one of {}",
+            self.0,
+            names.join(", ")
+        )
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = String;
+impl std::error::Error for UnknownAlgorithm {}
 
-    fn from_str(text: &str) -> Result<Algorithm, String> {
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(text: &str) -> Result<Algorithm, UnknownAlgorithm> {
         let named = Algorithm::ALL.iter().find(|(_, name)| *name == text);
-        named.map(|(algorithm, _)| *algorithm).ok_or_else(|| {
-            let names: Vec<&str> = Algorithm::ALL.iter().map(|(_, name)| *name).collect();
-            format!("there is no algorithm `{text}`; choose one of {}", names.join(", "))
-        })
+        let unknown = || UnknownAlgorithm(text.to_owned());
+        named.map(|(algorithm, _)| *algorithm).ok_or_else(unknown)
     }
 }

@@ -1,46 +1,17 @@
-//! What the algorithms that look at everything in every iteration share: alternating updates of flat arrays.
+//! The iteration of the algorithms that visit the whole game: alternating updates of flat arrays.
 //!
-//! One iteration lets each player in turn hold its strategy against the others' newest ones: it finds the counterfactual
-//! value of each of its actions, adds up regrets, and matches them (Hart and Mas-Colell, A simple adaptive procedure
-//! leading to correlated equilibrium, 2000). How regrets and strategies are added up is the [`Rule`], one file each.
+//! In one iteration each player in turn computes the counterfactual value of each of its actions against the newest
+//! strategies of the others, accumulates regrets, and matches its strategy to them ([`game::regret`]). How regrets and
+//! strategies are accumulated is the [`SweepRule`]: one file for each algorithm.
 
-use crate::form::{Form, Policy, normalise};
+use crate::form::{Form, Policy};
 use crate::solver::Solver;
+use game::regret::{RegretRule, update_infoset};
 
-/// How an algorithm adds up.
-pub(crate) trait Rule: Copy + Send + Sync {
-    /// Tells that an iteration begins, from 1.
+/// A [`RegretRule`] whose numbers depend on the iteration.
+pub(crate) trait SweepRule: RegretRule {
+    /// Begins an iteration; the first one is 1.
     fn begin(&mut self, iteration: u64);
-
-    /// The regret after an iteration in which this much was regretted.
-    fn regret(&self, before: f64, now: f64) -> f64;
-
-    /// What the strategy of this iteration counts in the average.
-    fn weight(&self) -> f64;
-}
-
-/// Brings one information set up to date. Returns what it is worth.
-#[inline]
-pub(crate) fn update_set<R: Rule>(
-    rule: &R,
-    gain: &[f64],
-    reach: impl Iterator<Item = f64>,
-    total: &mut [f64],
-    regret: &mut [f64],
-    policy: &mut [f64],
-) -> f64 {
-    let value: f64 = gain.iter().zip(&*policy).map(|(g, p)| g * p).sum();
-    let weight = rule.weight();
-    total
-        .iter_mut()
-        .zip(reach)
-        .for_each(|(total, reach)| *total += weight * reach);
-    for ((regret, gain), policy) in regret.iter_mut().zip(gain).zip(policy.iter_mut()) {
-        *regret = rule.regret(*regret, gain - value);
-        *policy = regret.max(0.0);
-    }
-    normalise(policy);
-    value
 }
 
 /// A solver by its rule.
@@ -58,7 +29,7 @@ pub(crate) struct Sweep<'a, R> {
     gain: Vec<f64>,
 }
 
-impl<'a, R: Rule> Sweep<'a, R> {
+impl<'a, R: SweepRule> Sweep<'a, R> {
     pub fn new(form: &'a Form<'a>, rule: R) -> Sweep<'a, R> {
         let n = form.tree().n_sequences();
         let policy = Policy::uniform(form.tree()).0;
@@ -82,10 +53,10 @@ impl<'a, R: Rule> Sweep<'a, R> {
         self.form.gain(player, &self.reach, &mut self.gain);
         for set in self.form.infosets_of(player).iter().rev() {
             let range = set.sequences();
-            let value = update_set(
+            let value = update_infoset(
                 &self.rule,
                 &self.gain[range.clone()],
-                self.reach[range.clone()].iter().copied(),
+                &self.reach[range.clone()],
                 &mut self.total[range.clone()],
                 &mut self.regret[range.clone()],
                 &mut self.policy[range],
@@ -96,7 +67,7 @@ impl<'a, R: Rule> Sweep<'a, R> {
     }
 }
 
-impl<R: Rule> Solver for Sweep<'_, R> {
+impl<R: SweepRule> Solver for Sweep<'_, R> {
     fn iterate(&mut self, n: u64) {
         for _ in 0..n {
             self.iterations += 1;

@@ -13,7 +13,7 @@ mod builder;
 mod subtrees;
 
 use crate::threads::Threads;
-use builder::Builder;
+use builder::TreeBuilder;
 use game::{Fault, MoveId, PerceptId, RoleId, Round, Simulator, StopFlag};
 use std::fmt;
 use std::ops::Range;
@@ -159,7 +159,7 @@ impl Infoset {
 
 /// One more round of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
+struct ViewStep {
     parent: u32,
     own: MoveId,
     /// Where in the pool of percepts it is.
@@ -193,7 +193,7 @@ pub struct Tree {
     empty: Vec<u32>,
     /// The move of each sequence; nothing sensible for empty ones.
     moves: Vec<MoveId>,
-    steps: Vec<Step>,
+    steps: Vec<ViewStep>,
     /// For each view, whether it leaves a choice.
     chooses: Vec<bool>,
     percepts: Vec<PerceptId>,
@@ -205,7 +205,7 @@ impl Tree {
     /// # Errors
     /// If the game is too large, does not end, or cannot be solved as it is.
     pub fn build(sim: &mut dyn Simulator, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<Tree, BuildError> {
-        let mut builder = Builder::new(sim)?;
+        let mut builder = TreeBuilder::new(sim)?;
         builder.run(u64::MAX, limits, progress)?;
         Ok(builder.finish())
     }
@@ -224,7 +224,7 @@ impl Tree {
         if threads.n < 2 {
             return Tree::build(sim, limits, progress);
         }
-        let mut builder = Builder::new(sim)?;
+        let mut builder = TreeBuilder::new(sim)?;
         builder.run(threads.histories, limits, progress)?;
         builder.share_out(threads.n, limits, progress)?;
         Ok(builder.finish())

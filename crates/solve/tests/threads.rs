@@ -9,12 +9,7 @@ use surmise_solve::{Algorithm, BuildError, Form, Limits, Policy, Threads, Tree};
 
 /// So many threads, for games of any size.
 fn eager(n: usize, histories: u64) -> Threads {
-    Threads {
-        n,
-        histories,
-        rows: 0,
-        share: 1,
-    }
+    Threads { n, histories, rows: 0 }
 }
 
 /// Games of the catalogue and random ones, with names.
@@ -178,11 +173,7 @@ fn iterations_are_the_same() {
     for (name, mut sim) in games() {
         let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
         let alone = Form::new(&tree);
-        // In as many parts as there can be, and in few.
-        let shared = [(2, 1), (3, 1), (2, 50), (3, 1_000)].map(|(n, share)| {
-            let threads = Threads { share, ..eager(n, 1) };
-            Form::on(&threads, &tree)
-        });
+        let shared = [2, 3].map(|n| Form::on(&eager(n, 1), &tree));
         for (algorithm, _) in Algorithm::ALL {
             let expected = average(&alone, algorithm, &[41]);
             for form in &shared {

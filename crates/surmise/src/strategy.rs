@@ -3,7 +3,7 @@
 use crate::{Error, files};
 use belief::BeliefError;
 use game::{Fault, RoleId, Round, Simulator, Told};
-use search::Table;
+use search::StrategyTable;
 use serde_json::{Value, json};
 use solve::{Infoset, Policy, Tree};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct Strategy {
     path: PathBuf,
     game: String,
     roles: Vec<String>,
-    tables: BTreeMap<String, Arc<Table>>,
+    tables: BTreeMap<String, Arc<StrategyTable>>,
 }
 
 impl Strategy {
@@ -35,7 +35,7 @@ impl Strategy {
     }
 
     fn from_json(path: &Path, value: &Value) -> Option<Strategy> {
-        let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+        let mut tables: BTreeMap<String, StrategyTable> = BTreeMap::new();
         for entry in value["strategy"].as_array()? {
             let rounds = entry["view"].as_array()?;
             let view: Option<Vec<Told>> = rounds.iter().map(told).collect();
@@ -56,7 +56,7 @@ impl Strategy {
     ///
     /// # Errors
     /// If the strategy is for other roles.
-    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<Table>, Error> {
+    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<StrategyTable>, Error> {
         if self.roles != roles {
             return Err(self.other_game(format!(
                 "its roles are {}, not {}",

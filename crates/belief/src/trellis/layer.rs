@@ -6,53 +6,53 @@ use game::{Fault, State};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// A way into a state.
+/// A step into a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct LayerStep {
     /// The state of the layer before.
     pub parent: u32,
-    /// The joint move, by its place in [`Layer::joints`].
+    /// The joint move, as an index into [`StateLayer::joints`].
     pub joint: u32,
-    /// What it brought: mass of the parent times probability of the move, in any scale.
+    /// Mass of the parent times probability of the move, in any scale.
     pub mass: f64,
 }
 
 /// The distinct states that a round may have led to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layer {
+pub(crate) struct StateLayer {
     pub states: Vec<State>,
     /// Posterior mass of each state; sums to 1 when the layer is made.
     pub mass: Vec<f64>,
-    /// Histories that lead to each state. Means nothing once layers are resampled.
+    /// Number of histories that lead to each state. Meaningless once layers are resampled.
     pub count: Vec<f64>,
-    /// Log of the number of moves of the other roles, known once the layer was expanded.
+    /// Log of the number of moves of the other roles; empty until the layer is expanded.
     pub log_choice: Vec<f64>,
-    /// States of which resampling dropped a successor: not known to be dead when nothing follows.
+    /// States of which resampling dropped a successor: without successors they are not known to be dead.
     pub open: Vec<bool>,
     pub joints: Vec<Joint>,
     /// Whether masses are exact.
     pub exact: bool,
-    steps: Vec<Step>,
+    steps: Vec<LayerStep>,
     /// Where the steps into each state begin, and where the last ones end.
     first: Vec<u32>,
 }
 
-impl Layer {
+impl StateLayer {
     /// The layer of the initial state.
-    pub(crate) fn start(state: &State) -> Layer {
-        Layer {
+    pub(crate) fn start(state: &State) -> StateLayer {
+        StateLayer {
             states: vec![state.clone()],
             mass: vec![1.0],
             count: vec![1.0],
             open: vec![false],
             exact: true,
             first: vec![0, 0],
-            ..Layer::default()
+            ..StateLayer::default()
         }
     }
 
     /// The steps into a state.
-    pub(crate) fn steps_into(&self, at: usize) -> &[Step] {
+    pub(crate) fn steps_into(&self, at: usize) -> &[LayerStep] {
         &self.steps[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
@@ -83,9 +83,9 @@ fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
     items.retain(|_| keep.next().copied().unwrap_or(false));
 }
 
-/// Takes out states from which nothing leads to the last layer, from the last layer but one backwards. Layers before
-/// `settled` lead nowhere new: they are looked at only as long as the layer after them has lost states.
-pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
+/// Removes states from which no step leads to the last layer, from the last layer but one backwards. Layers before
+/// `settled` are visited only while the layer after them has lost states.
+pub(crate) fn prune(layers: &mut [StateLayer], settled: usize) {
     for at in (1..layers.len()).rev() {
         let (before, after) = layers.split_at_mut(at);
         let (layer, next) = (&mut before[at - 1], &mut after[0]);
@@ -108,25 +108,25 @@ pub(crate) fn prune(layers: &mut [Layer], settled: usize) {
 const NOWHERE: u32 = u32::MAX;
 
 /// A layer while its states are being found.
-pub(crate) struct Growing {
+pub(crate) struct GrowingLayer {
     pub states: Vec<State>,
     pub mass: Vec<f64>,
     pub tries: FirstTries,
     count: Vec<f64>,
-    /// By hash of a state: the state of that hash found last. States stay where they are, so that this remains small.
+    /// By hash of a state: the last state found with that hash. (States are not copied into the map, to keep it small.)
     heads: FxHashMap<u64, u32>,
-    /// For each state, the one of the same hash found before it.
+    /// For each state, the state of the same hash found before it.
     earlier: Vec<u32>,
     joints: Vec<Joint>,
     joint_places: FxHashMap<Joint, u32>,
     /// Child and step, in the order they were found.
-    steps: Vec<(u32, Step)>,
+    steps: Vec<(u32, LayerStep)>,
     resampled: bool,
 }
 
-impl Growing {
-    pub(crate) fn new() -> Growing {
-        Growing {
+impl GrowingLayer {
+    pub(crate) fn new() -> GrowingLayer {
+        GrowingLayer {
             states: Vec::new(),
             mass: Vec::new(),
             tries: FirstTries::default(),
@@ -164,7 +164,7 @@ impl Growing {
             let child = self.place_of(state);
             self.mass[child as usize] += brought;
             self.count[child as usize] += count[*parent as usize];
-            let step = Step {
+            let step = LayerStep {
                 parent: *parent,
                 joint: self.place_of_joint(joint),
                 mass: brought,
@@ -173,8 +173,8 @@ impl Growing {
         })
     }
 
-    /// Notes that the states of the layer before were tried only up to this one.
-    pub(crate) fn cut_short(&mut self, parent: usize, from: &mut Layer) {
+    /// Records that the states of the layer before were expanded only up to this one.
+    pub(crate) fn cut_short(&mut self, parent: usize, from: &mut StateLayer) {
         self.resampled = true;
         from.open[parent..].fill(true);
         from.log_choice.resize(from.open.len(), 0.0);
@@ -229,8 +229,8 @@ impl Growing {
         retain(&mut self.count, keep);
     }
 
-    /// Keeps what resampling kept, and remembers whose successors it did not keep.
-    pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut Layer) {
+    /// Drops the states that resampling did not keep, and marks their parents as open.
+    pub(crate) fn drop_unless_kept(&mut self, keep: &[bool], from: &mut StateLayer) {
         self.resampled = true;
         for (_, step) in self.steps.iter().filter(|(child, _)| !keep[*child as usize]) {
             from.open[step.parent as usize] = true;
@@ -239,11 +239,11 @@ impl Growing {
     }
 
     /// The layer, its masses scaled to sum to 1.
-    pub(crate) fn finish(mut self, from: &Layer) -> Layer {
+    pub(crate) fn finish(mut self, from: &StateLayer) -> StateLayer {
         let total: f64 = self.mass.iter().sum();
         self.mass.iter_mut().for_each(|m| *m /= total);
         let (steps, first) = by_child(&self.steps, self.states.len());
-        Layer {
+        StateLayer {
             open: vec![false; self.states.len()],
             log_choice: Vec::new(),
             exact: from.exact && !self.resampled,
@@ -257,15 +257,15 @@ impl Growing {
     }
 }
 
-/// Steps sorted by child, with where each child's begin; in the order they were found otherwise.
-fn by_child(found: &[(u32, Step)], n_children: usize) -> (Vec<Step>, Vec<u32>) {
+/// Steps sorted by child, in the order in which they were found, with the first step of each child.
+fn by_child(found: &[(u32, LayerStep)], n_children: usize) -> (Vec<LayerStep>, Vec<u32>) {
     let mut first = vec![0_u32; n_children + 1];
     found.iter().for_each(|(child, _)| first[*child as usize + 1] += 1);
     for at in 1..first.len() {
         first[at] += first[at - 1];
     }
     let mut free = first.clone();
-    let nothing = Step {
+    let nothing = LayerStep {
         parent: 0,
         joint: 0,
         mass: 0.0,

@@ -1,28 +1,29 @@
-//! Forward filtering over distinct states, backward sampling of histories: ours.
+//! Forward filtering over distinct states and backward sampling of histories. This sampler is ours.
 //!
-//! An information set of 10^25 histories may have few states. So belief is kept as layers, one per round: the distinct
-//! states that histories explaining the view can be in, each with its posterior mass (the probability of the other roles'
-//! moves, summed over histories), and the steps that lead from layer to layer. A history is drawn backwards: a state of the last
-//! layer by its mass, then one of the steps into it by what the step brought, and so on to the start (the forward-backward
-//! recursions of hidden Markov models; S. Godsill, A. Doucet and M. West, *Monte Carlo smoothing for nonlinear time series*, 2004, for
-//! the sampling). While layers fit a limit this is exact: the posterior to rounding, the histories independent samples of it.
+//! An information set of 10^25 histories may have few states. The belief is kept as layers, one per round. A layer
+//! holds the distinct states in which histories that explain the view can be, each with its posterior mass (the
+//! probability of the other roles' moves, summed over histories), and the steps from the layer before. A history is
+//! drawn backwards: a state of the last layer by its mass, then one of the steps into that state by the mass of the
+//! step, and so on to the start. These are the forward-backward recursions of hidden Markov models; for the sampling
+//! see S. Godsill, A. Doucet and M. West, *Monte Carlo Smoothing for Nonlinear Time Series*, 2004. While layers stay
+//! within a limit the result is exact: the posterior up to rounding, and the histories independent samples of it.
 //!
-//! Past the limit a layer is resampled without bias (see [`resample`]); later layers then are estimates, and the report says
-//! so. If all that was kept turns out to be wrong, or nearly all, the filter goes back some rounds and runs again from there with
-//! fresh luck and a larger limit: the papers' backtracking, for whole layers. Each such run is unbiased given where it starts, whatever the run
-//! before it found.
+//! A layer beyond the limit is resampled without bias (see [`resample`]). Later layers are then estimates, and the
+//! report says so. If none or few of the kept states explain later percepts, the filter goes back some rounds and runs
+//! again from there, with other random numbers and a larger limit: backtracking for whole layers. Each run is unbiased
+//! given its first layer, whatever the run before found.
 //!
-//! A state that leads nowhere any more is taken out, and so is what only led there, unless resampling dropped some of
-//! its successors and it is not known to be dead.
+//! A state without successors in the next layer is removed, and so are states that only led to it, unless resampling
+//! dropped some of its successors.
 
 mod layer;
 mod resample;
 
-use crate::driver::Engine;
-use crate::work::{Clue, Fan, PORTION, Work};
-use crate::{BeliefError, FirstTries, Joint, Model, OpponentModel, Options, Report, SamplerKind};
+use crate::driver::SamplingMethod;
+use crate::work::{Clue, OpenMoves, PORTION, Work};
+use crate::{BeliefError, BeliefReport, FirstTries, Joint, Model, OpponentModel, Options, SamplerKind};
 use game::{Fault, Rng, RoleId, Seed, State};
-use layer::{Growing, Layer};
+use layer::{GrowingLayer, StateLayer};
 
 pub(crate) struct Trellis {
     n_models: usize,
@@ -30,20 +31,20 @@ pub(crate) struct Trellis {
     seed: Seed,
     again: u32,
     opponents: Option<Box<dyn OpponentModel>>,
-    layers: Vec<Layer>,
+    layers: Vec<StateLayer>,
     first_tries: Vec<FirstTries>,
-    /// Rounds since the filter last went back, and how often it did.
+    /// Rounds since the filter last went back.
     since_back: usize,
     went_back: u32,
 }
 
 /// Rounds between two runs that are made only because few states are left.
 const PATIENCE: usize = 4;
-/// States a layer may have in a run that goes back, at most, if the limit is not larger.
+/// States of a layer in a run that goes back, at most, unless the limit is larger.
 const LARGEST: usize = 50_000;
-/// Joint moves tried, all told, by the runs that go back; past that a percept is ignored.
+/// Joint moves tried by all runs that go back together; beyond it, a percept is relaxed.
 const GOING_BACK: u64 = 30_000_000;
-/// A layer that was resampled and has come down to this part of the limit has few states left.
+/// A resampled layer with fewer states than this fraction of the limit has few states left.
 const FEW: usize = 16;
 
 impl Trellis {
@@ -65,15 +66,15 @@ impl Trellis {
         self.layers.last().is_none_or(|layer| layer.exact)
     }
 
-    /// One layer more from the last of these layers, resampled to a limit; none if nothing explains the clue.
+    /// The next layer, resampled to a limit; none if nothing explains the clue.
     fn grow(
         &self,
         work: &mut Work,
-        from: &mut Layer,
+        from: &mut StateLayer,
         clue: &Clue,
         limit: usize,
         rng: &mut Rng,
-    ) -> Result<Option<(Layer, FirstTries)>, Fault> {
+    ) -> Result<Option<(StateLayer, FirstTries)>, Fault> {
         let mut growing = self.expand(work, from, clue)?;
         let states: Vec<&State> = growing.states.iter().collect();
         let fits = work.fits_now(&states)?;
@@ -89,9 +90,9 @@ impl Trellis {
         Ok(Some((growing.finish(from), tries)))
     }
 
-    /// All successors of a layer that agree with a clue. Once time has run out, those of the states so far, if there are any: the
-    /// layer is not exact then.
-    fn expand(&self, work: &mut Work, from: &mut Layer, clue: &Clue) -> Result<Growing, Fault> {
+    /// All successors of a layer that agree with a clue. Once time has run out, only the successors of the states done
+    /// so far, if there are any; the layer is then not exact.
+    fn expand(&self, work: &mut Work, from: &mut StateLayer, clue: &Clue) -> Result<GrowingLayer, Fault> {
         from.log_choice.clear();
         let states = std::mem::take(&mut from.states);
         let grown = self.expand_states(work, &states, from, clue);
@@ -103,10 +104,10 @@ impl Trellis {
         &self,
         work: &mut Work,
         states: &[State],
-        from: &mut Layer,
+        from: &mut StateLayer,
         clue: &Clue,
-    ) -> Result<Growing, Fault> {
-        let mut growing = Growing::new();
+    ) -> Result<GrowingLayer, Fault> {
+        let mut growing = GrowingLayer::new();
         let parents: Vec<&State> = states.iter().collect();
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
         let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
@@ -145,8 +146,8 @@ impl Trellis {
         Ok(growing)
     }
 
-    /// The probabilities of the joint moves of a fan, if a model of the opponents says so; empty for uniform play.
-    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &Fan, out: &mut Vec<f64>) {
+    /// The probabilities of joint moves by the model of the opponents; empty for uniform play.
+    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &OpenMoves, out: &mut Vec<f64>) {
         out.clear();
         let Some(opponents) = &self.opponents else { return };
         if fan.len() == 0 {
@@ -159,7 +160,7 @@ impl Trellis {
         for role in (0..n_roles).map(|r| RoleId(r as u16)) {
             let moves = fan.of(role);
             if role == work.role {
-                // Our own choices are not evidence; they are the same in every history.
+                // Our own moves are the same in every history, so they are no evidence.
                 row = vec![1.0; moves.len()];
             } else if Some(role) == nature {
                 row = vec![1.0 / moves.len() as f64; moves.len()];
@@ -174,8 +175,8 @@ impl Trellis {
         }
     }
 
-    /// Goes back some rounds and filters again from there, further and further and with more and more states a layer,
-    /// until something is left.
+    /// Goes back some rounds and filters again from there: further back each time, and with more states a layer, until
+    /// a state is left.
     fn go_back(&mut self, work: &mut Work, clues: &[Clue]) -> Result<bool, Fault> {
         self.since_back = 0;
         self.went_back += 1;
@@ -203,7 +204,8 @@ impl Trellis {
         }
     }
 
-    /// Filters from an old layer on, with fresh luck and a larger limit; gives that layer and those after it.
+    /// Filters again from an old layer on, with other random numbers and a larger limit. Returns that layer and the
+    /// later ones.
     fn run_again(
         &self,
         work: &mut Work,
@@ -211,7 +213,7 @@ impl Trellis {
         from: usize,
         limit: usize,
         enough: u64,
-    ) -> Result<Option<Vec<Layer>>, Fault> {
+    ) -> Result<Option<Vec<StateLayer>>, Fault> {
         let mut layers = vec![self.layers[from].clone()];
         let now = work.now;
         for (round, clue) in clues.iter().enumerate().skip(from) {
@@ -235,7 +237,7 @@ impl Trellis {
         self.seed.nth(u64::from(self.again)).nth(round as u64).rng()
     }
 
-    /// A history by its probability; `upto` are the masses of the last layer, summed up.
+    /// A history drawn by its probability; `upto` holds the cumulative masses of the last layer.
     fn draw(&self, upto: &[f64], rng: &mut Rng) -> Option<Model> {
         let last = self.layers.last()?;
         let point = rng.unit() * upto.last()?;
@@ -257,7 +259,7 @@ impl Trellis {
         Some(model)
     }
 
-    /// Completes every history that ends in a state of layer `round`, backwards; `tail` is what follows, latest first.
+    /// Lists every history that leads to a state of layer `round`, backwards; `tail` is the later part, latest first.
     fn list(&self, round: usize, at: usize, tail: &mut Model, found: &mut Vec<Model>) {
         if round == 0 {
             let mut model = tail.clone();
@@ -280,7 +282,7 @@ impl Trellis {
     }
 }
 
-/// One of these, with probability in proportion.
+/// A place drawn in proportion to the masses.
 fn pick(rng: &mut Rng, masses: impl Iterator<Item = f64> + Clone) -> Option<usize> {
     let total: f64 = masses.clone().sum();
     let mut left = rng.unit() * total;
@@ -295,13 +297,13 @@ fn pick(rng: &mut Rng, masses: impl Iterator<Item = f64> + Clone) -> Option<usiz
     last
 }
 
-impl Engine for Trellis {
+impl SamplingMethod for Trellis {
     fn kind(&self) -> SamplerKind {
         SamplerKind::Trellis
     }
 
     fn reset(&mut self, start: &State, again: u32) {
-        self.layers = vec![Layer::start(start)];
+        self.layers = vec![StateLayer::start(start)];
         self.again = again << 16;
         self.first_tries.clear();
         (self.since_back, self.went_back) = (0, 0);
@@ -358,7 +360,7 @@ impl Engine for Trellis {
     }
 
     fn may_do_better_again(&self) -> bool {
-        // An exact layer knows, and any other has gone back to the start already.
+        // An exact layer is complete, and any other has gone back to the start already.
         false
     }
 
@@ -366,14 +368,14 @@ impl Engine for Trellis {
         &self.first_tries
     }
 
-    fn describe(&self, report: &mut Report) {
+    fn describe(&self, report: &mut BeliefReport) {
         let Some(last) = self.layers.last() else { return };
         report.exact = self.is_exact();
         report.rebuilt += self.went_back;
         report.distinct_states = last.states.len();
         report.histories = last.exact.then(|| last.count.iter().sum());
         if !last.exact {
-            // Independent draws from an estimate are worth no more than the estimate.
+            // The effective sample size of draws from an estimate is bounded by that of the estimate.
             let squares: f64 = last.mass.iter().map(|m| m * m).sum();
             let total: f64 = last.mass.iter().sum();
             report.ess = report.ess.min(total * total / squares);

@@ -1,18 +1,19 @@
-//! Fewer states with the same expected masses.
+//! Resampling: fewer states with the same expected masses.
 //!
-//! P. Fearnhead and P. Clifford, *On-line inference for hidden Markov models via particle filters*, 2003: there is a threshold
-//! such that states above it are all kept as they are, and states below it are kept with probability mass/threshold and then weigh the threshold. No
-//! state is kept twice, every mass keeps its expectation, and no unbiased way to keep as many has a smaller error.
+//! P. Fearnhead and P. Clifford, *On-Line Inference for Hidden Markov Models via Particle Filters*, 2003. There is a
+//! threshold such that states above it are kept as they are, and states below it are kept with probability mass /
+//! threshold and then have the threshold as mass. No state is kept twice, every mass keeps its expectation, and no
+//! unbiased method that keeps as many states has a smaller error.
 
 use game::Rng;
 
-/// Chooses `limit` of these masses to keep and gives those their new masses. Tells for each whether it is kept.
+/// Chooses `limit` of these masses to keep and sets their new masses. Returns for each whether it is kept.
 pub(crate) fn resample(masses: &mut [f64], limit: usize, rng: &mut Rng) -> Vec<bool> {
     if masses.len() <= limit {
         return vec![true; masses.len()];
     }
     let threshold = threshold(masses, limit);
-    // One random offset, then every threshold's worth of mass along the row: as many as there should be, give or take one.
+    // Systematic sampling: one random offset, then one state for each threshold of mass along the row.
     let mut left = rng.unit() * threshold;
     masses
         .iter_mut()
@@ -43,7 +44,7 @@ fn threshold(masses: &[f64], limit: usize) -> f64 {
         }
         rest -= mass;
     }
-    // Only rounding gets here: everything that weighs anything is kept.
+    // Reached only by rounding: every state with mass is kept.
     sorted[limit - 1]
 }
 

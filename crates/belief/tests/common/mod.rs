@@ -19,7 +19,7 @@ pub fn rules(text: &str) -> Compiled {
 }
 
 /// A random game as it truly went.
-pub struct Played {
+pub struct PlayedGame {
     pub joints: Vec<Joint>,
     /// From the initial state on.
     pub states: Vec<State>,
@@ -27,7 +27,7 @@ pub struct Played {
     pub views: Vec<View>,
 }
 
-impl Played {
+impl PlayedGame {
     /// A role's view before a round.
     pub fn view(&self, role: RoleId, round: usize) -> View {
         View {
@@ -42,10 +42,10 @@ impl Played {
 }
 
 /// Plays a random game.
-pub fn play(sim: &mut dyn Simulator, rng: &mut Rng, max_rounds: usize) -> Played {
+pub fn play(sim: &mut dyn Simulator, rng: &mut Rng, max_rounds: usize) -> PlayedGame {
     let n_roles = sim.roles().len();
     let mut state = sim.initial().unwrap();
-    let mut played = Played {
+    let mut played = PlayedGame {
         joints: Vec::new(),
         states: vec![state.clone()],
         views: vec![View::default(); n_roles],

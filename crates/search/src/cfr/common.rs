@@ -17,19 +17,19 @@ use smallvec::SmallVec;
 
 /// What a role does after a view.
 #[derive(Clone, Debug)]
-pub(crate) struct Habit {
+pub(crate) struct AssumedPolicy {
     pub moves: Box<[MoveId]>,
     pub p: Vec<f64>,
     /// What the moves are worth, in 0..1, where a search said so.
     pub worth: Vec<f64>,
 }
 
-/// Habits by view. A view without one leaves no choice.
-pub(crate) type Habits = FxHashMap<ViewId, Habit>;
+/// Assumed policies by view. A view without one leaves no choice.
+pub(crate) type AssumedPolicies = FxHashMap<ViewId, AssumedPolicy>;
 
 /// Histories that everybody holds possible.
 #[derive(Clone, Debug)]
-pub(crate) struct Common {
+pub(crate) struct CommonKnowledge {
     /// Weights are nature's part only.
     entries: Vec<Start>,
     /// My own view.
@@ -38,7 +38,7 @@ pub(crate) struct Common {
 }
 
 /// How large the set may become.
-pub(crate) struct Size {
+pub(crate) struct ClosureLimits {
     pub histories: usize,
     pub steps: usize,
 }
@@ -48,11 +48,15 @@ const TREMBLE: f64 = 0.05;
 /// States of a view that a network is asked about.
 const ASKED: usize = 16;
 
-impl Common {
+impl CommonKnowledge {
     /// Before the first round.
-    pub(crate) fn start<T: Default>(tools: &mut Tools, atlas: &mut Atlas, views: &Views<T>) -> Result<Common, Fault> {
+    pub(crate) fn start<T: Default>(
+        tools: &mut Tools,
+        atlas: &mut Atlas,
+        views: &Views<T>,
+    ) -> Result<CommonKnowledge, Fault> {
         let everyone = views.start();
-        Ok(Common {
+        Ok(CommonKnowledge {
             mine: everyone[usize::from(tools.role.0)],
             entries: vec![Start {
                 node: atlas.start(tools.sim.as_mut())?,
@@ -70,7 +74,7 @@ impl Common {
         tools: &mut Tools,
         atlas: &mut Atlas,
         views: &mut Views<T>,
-        size: &Size,
+        size: &ClosureLimits,
         stop: &StopFlag,
     ) -> Result<bool, Fault> {
         let nature = tools.sim.nature().map(|r| usize::from(r.0));
@@ -115,7 +119,7 @@ impl Common {
     }
 
     /// Everything, weighted by how likely it is if all roles follow their habits.
-    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, habits: &Habits) -> Vec<Start> {
+    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, habits: &AssumedPolicies) -> Vec<Start> {
         let mut known: FxHashMap<ViewId, f64> = FxHashMap::default();
         let mut starts = self.entries.clone();
         for start in &mut starts {
@@ -137,7 +141,7 @@ impl Common {
         nature: Option<usize>,
         atlas: &Atlas,
         horizon: &mut dyn Horizon,
-        habits: &mut Habits,
+        habits: &mut AssumedPolicies,
         anew: impl Fn(usize) -> bool,
     ) {
         let mut asked: FxHashMap<ViewId, SmallVec<[u32; 4]>> = FxHashMap::default();
@@ -180,13 +184,18 @@ impl Common {
             }
             normalise(&mut p);
             let worth = Vec::new();
-            habits.insert(view, Habit { moves, p, worth });
+            habits.insert(view, AssumedPolicy { moves, p, worth });
         }
     }
 }
 
 /// How likely a role is to have done what a view says it did.
-fn reach<T: Default>(view: ViewId, views: &Views<T>, habits: &Habits, known: &mut FxHashMap<ViewId, f64>) -> f64 {
+fn reach<T: Default>(
+    view: ViewId,
+    views: &Views<T>,
+    habits: &AssumedPolicies,
+    known: &mut FxHashMap<ViewId, f64>,
+) -> f64 {
     if let Some(&reach) = known.get(&view) {
         return reach;
     }

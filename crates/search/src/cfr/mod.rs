@@ -28,11 +28,11 @@ use crate::believer::Believer;
 use crate::minds::systematic;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
-use common::{Common, Habit, Habits, Size};
+use common::{AssumedPolicies, AssumedPolicy, ClosureLimits, CommonKnowledge};
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told, by_word};
-use regrets::{Plan, Solution, normalise, solve};
+use regrets::{IterationPlan, Solution, normalise, solve};
 use std::str::FromStr;
-use subgame::{Bounds, Growth, Infoset, Start, Subgame, joint_moves};
+use subgame::{Growth, GrowthLimits, Start, Subgame, SubgameInfoset, joint_moves};
 
 /// What a search begins in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,18 +101,18 @@ pub struct Cfr {
     horizon: Box<dyn Horizon>,
     atlas: Atlas,
     views: Views<()>,
-    common: Option<Common>,
+    common: Option<CommonKnowledge>,
     /// What roles do after views: what was found in earlier searches, or what the horizon says.
-    habits: Habits,
+    habits: AssumedPolicies,
     /// Whether the habits are a solution of all that can still happen.
     solved: bool,
 }
 
 /// What a search found, and how.
-struct Found {
+struct SearchResult {
     solution: Solution,
     /// Information sets and moves beyond these were met later.
-    infosets: Vec<Infoset>,
+    infosets: Vec<SubgameInfoset>,
     moves: Vec<MoveId>,
     depth: usize,
     whole: bool,
@@ -135,7 +135,7 @@ impl Cfr {
         let views = Views::new(tools.sim.roles().len());
         let wanted = options.roots == Roots::View && options.common > 0;
         let common = match wanted {
-            true => Some(Common::start(&mut tools, &mut atlas, &views)?),
+            true => Some(CommonKnowledge::start(&mut tools, &mut atlas, &views)?),
             false => None,
         };
         Ok(Cfr {
@@ -146,7 +146,7 @@ impl Cfr {
             atlas,
             views,
             common,
-            habits: Habits::default(),
+            habits: AssumedPolicies::default(),
             solved: false,
         })
     }
@@ -178,7 +178,7 @@ impl Cfr {
 
     /// Brings what everybody holds possible up to date, as long as that is not too much.
     fn follow_common(&mut self, budget: &Budget) -> Result<(), Fault> {
-        let size = Size {
+        let size = ClosureLimits {
             histories: self.options.common,
             steps: COMMON_STEPS,
         };
@@ -242,7 +242,7 @@ impl Cfr {
     }
 
     /// Looks further and further ahead; nothing if not even one round could be looked at.
-    fn search(&mut self, starts: &[Start], seed: Seed, budget: &Budget) -> Result<Option<Found>, Fault> {
+    fn search(&mut self, starts: &[Start], seed: Seed, budget: &Budget) -> Result<Option<SearchResult>, Fault> {
         let most = match self.options.nodes {
             Some(nodes) => nodes,
             None if budget.timed => MOST_NODES,
@@ -266,13 +266,13 @@ impl Cfr {
         most: usize,
         seed: Seed,
         stop: &StopFlag,
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<SearchResult>, Fault> {
         let tools = &mut self.believer.tools;
         let n_roles = tools.sim.roles().len();
         let mut subgame = Subgame::new(tools, starts);
         let mut found = None;
         while subgame.depth < depth && subgame.has_horizon() {
-            let bounds = Bounds {
+            let bounds = GrowthLimits {
                 // The first round has been made small enough before; it has to be looked at.
                 steps: if subgame.depth == 0 { usize::MAX } else { most },
                 chance: self.options.chance,
@@ -296,7 +296,7 @@ impl Cfr {
                 .child("assumed")
                 .rng()
                 .below(self.options.iterations.max(1) as usize) as u64;
-            let plan = Plan {
+            let plan = IterationPlan {
                 iterations: self.options.iterations,
                 keep: kept,
                 prior: None,
@@ -305,7 +305,7 @@ impl Cfr {
             let Some(solution) = solve(&subgame, &rows, &plan) else {
                 break;
             };
-            found = Some(Found {
+            found = Some(SearchResult {
                 solution,
                 infosets: subgame.infosets.clone(),
                 moves: subgame.moves.clone(),
@@ -340,7 +340,7 @@ impl Cfr {
     }
 
     /// What was found is what roles are taken to do from now on.
-    fn remember(&mut self, found: &Found) {
+    fn remember(&mut self, found: &SearchResult) {
         if self.common.is_none() {
             return;
         }
@@ -353,7 +353,7 @@ impl Cfr {
                 true => &found.solution.average,
                 false => &found.solution.assumed,
             };
-            let habit = Habit {
+            let habit = AssumedPolicy {
                 moves: found.moves[set.sequences()].into(),
                 p: by[set.sequences()].to_vec(),
                 worth: found.solution.worth[set.sequences()].to_vec(),
@@ -369,7 +369,7 @@ impl Cfr {
     }
 
     /// What to do: the average policy over the views that are mine, with the values of the moves.
-    fn policy(&self, starts: &[Start], found: &Found) -> Vec<(MoveId, f64, f64)> {
+    fn policy(&self, starts: &[Start], found: &SearchResult) -> Vec<(MoveId, f64, f64)> {
         let me = self.me();
         let mut views: Vec<(ViewId, f64)> = Vec::new();
         for start in starts {
@@ -488,7 +488,7 @@ impl Cfr {
         Ok((legal.len() == 1).then(|| Decision::plain(self.believer.tools.text(legal[0]))))
     }
 
-    fn describe(&self, starts: &[Start], found: &Found) -> String {
+    fn describe(&self, starts: &[Start], found: &SearchResult) -> String {
         let from = match &self.common {
             Some(common) => format!("{} histories that everybody holds possible", common.len()),
             None => format!("{} histories of {}", starts.len(), self.believer.belief().report),
@@ -560,7 +560,7 @@ impl Player for Cfr {
         {
             let mine = mine.unwrap_or(first.everyone[me]);
             let policy: Vec<(MoveId, f64, f64)> = legal.iter().zip(&advice).map(|(&mv, &p)| (mv, p, 0.0)).collect();
-            let habit = Habit {
+            let habit = AssumedPolicy {
                 moves: legal,
                 p: advice,
                 worth: Vec::new(),

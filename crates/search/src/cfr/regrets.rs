@@ -3,8 +3,9 @@
 //! The paper runs plain CFR; CFR+ needs far fewer iterations for the same strategy. The policy of one iteration, drawn beforehand, is
 //! kept: it is what the others are taken to play (Brown and others 2020, and the paper's section 2.3).
 
-use super::subgame::{Infoset, Rows, Subgame};
+use super::subgame::{Rows, Subgame, SubgameInfoset};
 use game::StopFlag;
+use game::regret::{RegretRule, update_infoset};
 
 /// What an equilibrium search found: policies by sequence.
 pub(crate) struct Solution {
@@ -19,7 +20,7 @@ pub(crate) struct Solution {
 }
 
 /// How to iterate.
-pub(crate) struct Plan<'a> {
+pub(crate) struct IterationPlan<'a> {
     pub iterations: u64,
     /// Which iteration's policy to keep, from 1.
     pub keep: u64,
@@ -28,12 +29,37 @@ pub(crate) struct Plan<'a> {
     pub stop: &'a StopFlag,
 }
 
+/// The rule of CFR+.
+///
+/// It is the solver's rule with operations in another order. The order decides the last bit of a policy, and so now and
+/// then which move a seed draws: records of matches depend on it.
+#[derive(Clone, Copy)]
+struct SubgamePlus {
+    weight: f64,
+}
+
+impl RegretRule for SubgamePlus {
+    #[inline]
+    fn regret(&self, before: f64, gain: f64, value: f64) -> f64 {
+        (before + gain - value).max(0.0)
+    }
+
+    fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    #[inline]
+    fn normalise(policy: &mut [f64]) {
+        normalise(policy);
+    }
+}
+
 struct Regrets<'a> {
     subgame: &'a Subgame,
     rows: &'a Rows,
     n_players: usize,
     /// Information sets of each player.
-    own: Vec<Vec<Infoset>>,
+    own: Vec<Vec<SubgameInfoset>>,
     regret: Vec<f64>,
     policy: Vec<f64>,
     reach: Vec<f64>,
@@ -42,7 +68,7 @@ struct Regrets<'a> {
 }
 
 /// Finds policies; nothing if the flag was raised before the end.
-pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &Plan<'_>) -> Option<Solution> {
+pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &IterationPlan<'_>) -> Option<Solution> {
     let mut regrets = Regrets::new(subgame, rows, plan.prior);
     let mut assumed = regrets.policy.clone();
     for iteration in 1..=plan.iterations {
@@ -50,8 +76,9 @@ pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &Plan<'_>) -> Option<S
         if (rows.weight.len() > 2_000 || iteration % 16 == 0) && plan.stop.is_raised() {
             return None;
         }
+        let weight = iteration as f64;
         for player in 0..regrets.n_players {
-            regrets.update(player, iteration as f64);
+            regrets.update(player, SubgamePlus { weight });
         }
         if iteration == plan.keep {
             assumed.clone_from(&regrets.policy);
@@ -126,22 +153,19 @@ impl<'a> Regrets<'a> {
         }
     }
 
-    fn update(&mut self, player: usize, weight: f64) {
+    fn update(&mut self, player: usize, rule: SubgamePlus) {
         let (n, rows) = (self.n_players, self.rows);
         self.gains(player, |row| rows.worth[row * n + player]);
         for set in self.own[player].iter().rev() {
             let range = set.sequences();
-            let gain = &self.gain[range.clone()];
-            let policy = &mut self.policy[range.clone()];
-            let value: f64 = gain.iter().zip(&*policy).map(|(g, p)| g * p).sum();
-            let totals = self.total[range.clone()].iter_mut().zip(&self.reach[range.clone()]);
-            totals.for_each(|(total, reach)| *total += weight * reach);
-            let regrets = self.regret[range].iter_mut().zip(gain).zip(policy.iter_mut());
-            for ((regret, gain), policy) in regrets {
-                *regret = (*regret + gain - value).max(0.0);
-                *policy = *regret;
-            }
-            normalise(policy);
+            let value = update_infoset(
+                &rule,
+                &self.gain[range.clone()],
+                &self.reach[range.clone()],
+                &mut self.total[range.clone()],
+                &mut self.regret[range.clone()],
+                &mut self.policy[range],
+            );
             self.gain[set.parent as usize] += value;
         }
         self.spread(player);
@@ -166,7 +190,10 @@ impl<'a> Regrets<'a> {
             let mass = self.roll_up(player);
             self.gains(player, |row| rows.worth[row * n + player]);
             let worth = self.roll_up(player);
-            let mine = self.own[player].iter().flat_map(Infoset::sequences).chain([player]);
+            let mine = self.own[player]
+                .iter()
+                .flat_map(SubgameInfoset::sequences)
+                .chain([player]);
             for sequence in mine.filter(|&s| mass[s] > 1e-300) {
                 worths[sequence] = worth[sequence] / mass[sequence];
             }
@@ -185,7 +212,7 @@ impl<'a> Regrets<'a> {
     }
 }
 
-/// Makes numbers that are not negative sum to 1; equal, if all are 0.
+/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see [`SubgamePlus`].
 pub(crate) fn normalise(numbers: &mut [f64]) {
     let total: f64 = numbers.iter().sum();
     if total > 0.0 {

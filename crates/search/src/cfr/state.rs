@@ -1,7 +1,7 @@
 //! Regret minimisation from one known state: what the paper trains its network on.
 
-use super::regrets::{Plan, solve};
-use super::subgame::{Bounds, Growth, Start, Subgame};
+use super::regrets::{IterationPlan, solve};
+use super::subgame::{Growth, GrowthLimits, Start, Subgame};
 use super::{CfrOptions, Horizon, USUAL_NODES};
 use crate::Tools;
 use crate::atlas::Atlas;
@@ -60,7 +60,7 @@ impl StateSearch {
         let most = self.options.nodes.unwrap_or(USUAL_NODES);
         let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
         while subgame.depth < depth && subgame.has_horizon() {
-            let bounds = Bounds {
+            let bounds = GrowthLimits {
                 steps: if subgame.depth == 0 { usize::MAX } else { most },
                 chance: self.options.chance,
                 stop: &stop,
@@ -75,7 +75,7 @@ impl StateSearch {
             false => horizon.values(tools, &states, seed.child("horizon"), &stop)?,
         };
         let rows = subgame.rows(&of_open, &values, n_roles);
-        let plan = Plan {
+        let plan = IterationPlan {
             iterations: self.options.iterations,
             keep: self.options.iterations,
             prior: None,
@@ -90,7 +90,7 @@ impl StateSearch {
         };
         for (player, &role) in subgame.players.iter().enumerate() {
             outlook.values[role] = solution.worth[player];
-            let here = |set: &&super::Infoset| set.view == everyone[role];
+            let here = |set: &&super::SubgameInfoset| set.view == everyone[role];
             if let Some(set) = subgame.infosets.iter().find(here) {
                 let moves = subgame.moves[set.sequences()].iter().copied();
                 let p = solution.average[set.sequences()].iter().copied();

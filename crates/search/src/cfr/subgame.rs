@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// One number for each player, or a few.
-pub(crate) type Few = SmallVec<[u32; 4]>;
+pub(crate) type PerPlayer = SmallVec<[u32; 4]>;
 
 /// A history that the subgame begins in.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Start {
 
 /// A view after which a role has a choice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Infoset {
+pub(crate) struct SubgameInfoset {
     /// Whose it is, by its place among the players.
     pub player: u32,
     /// The sequence of its first move; the others follow.
@@ -39,7 +39,7 @@ pub(crate) struct Infoset {
     pub view: ViewId,
 }
 
-impl Infoset {
+impl SubgameInfoset {
     pub(crate) fn sequences(&self) -> Range<usize> {
         self.first as usize..(self.first + self.n) as usize
     }
@@ -54,11 +54,11 @@ pub(crate) struct Rows {
     pub worth: Vec<f64>,
     /// The same for a value of 1.
     pub weight: Vec<f64>,
-    places: FxHashMap<Few, u32>,
+    places: FxHashMap<PerPlayer, u32>,
 }
 
 impl Rows {
-    fn add(&mut self, last: &Few, weight: f64, values: impl Iterator<Item = f64>) {
+    fn add(&mut self, last: &PerPlayer, weight: f64, values: impl Iterator<Item = f64>) {
         let next = self.weight.len() as u32;
         let n = last.len();
         let row = match self.places.get(last) {
@@ -80,15 +80,15 @@ impl Rows {
 
 /// Where the subgame goes on.
 #[derive(Clone, Debug)]
-struct Open {
+struct FrontierHistory {
     node: NodeId,
     everyone: Everyone,
-    last: Few,
+    last: PerPlayer,
     weight: f64,
 }
 
 /// How far a subgame may grow.
-pub(crate) struct Bounds<'a> {
+pub(crate) struct GrowthLimits<'a> {
     /// Steps that expanding may take.
     pub steps: usize,
     /// Moves of nature in one state that are all looked at; of more, a sample of so many.
@@ -111,14 +111,14 @@ pub(crate) struct Subgame {
     /// The roles that are not nature.
     pub players: Vec<usize>,
     nature: Option<usize>,
-    pub infosets: Vec<Infoset>,
+    pub infosets: Vec<SubgameInfoset>,
     /// The move of each sequence; the first ones are the empty sequences of the players.
     pub moves: Vec<MoveId>,
     by_view: FxHashMap<ViewId, u32>,
     /// Views whose legal moves depend on something the role does not know, which rules should not allow.
     odd: FxHashMap<(ViewId, Vec<MoveId>), u32>,
     ends: Rows,
-    frontier: Vec<Open>,
+    frontier: Vec<FrontierHistory>,
     /// Rounds looked ahead.
     pub depth: usize,
     /// Whether all of nature's moves were looked at.
@@ -130,8 +130,8 @@ impl Subgame {
     pub(crate) fn new(tools: &Tools, starts: &[Start]) -> Subgame {
         let nature = tools.sim.nature().map(|r| usize::from(r.0));
         let players: Vec<usize> = (0..tools.sim.roles().len()).filter(|&r| Some(r) != nature).collect();
-        let empty: Few = (0..players.len() as u32).collect();
-        let open = |start: &Start| Open {
+        let empty: PerPlayer = (0..players.len() as u32).collect();
+        let open = |start: &Start| FrontierHistory {
             node: start.node,
             everyone: start.everyone.clone(),
             last: empty.clone(),
@@ -162,7 +162,7 @@ impl Subgame {
 
     /// Steps that another round would take.
     pub(crate) fn next_steps(&self, atlas: &Atlas, chance: usize) -> usize {
-        let steps = |open: &Open| joint_moves(atlas, open.node, self.nature, chance);
+        let steps = |open: &FrontierHistory| joint_moves(atlas, open.node, self.nature, chance);
         self.frontier.iter().map(steps).fold(0, usize::saturating_add)
     }
 
@@ -172,7 +172,7 @@ impl Subgame {
         tools: &mut Tools,
         atlas: &mut Atlas,
         views: &mut Views<T>,
-        bounds: &Bounds<'_>,
+        bounds: &GrowthLimits<'_>,
         seed: Seed,
     ) -> Result<Growth, Fault> {
         if self.next_steps(atlas, bounds.chance) > bounds.steps {
@@ -206,11 +206,11 @@ impl Subgame {
     #[allow(clippy::too_many_arguments)]
     fn expand<T: Default>(
         &mut self,
-        open: &Open,
+        open: &FrontierHistory,
         tools: &mut Tools,
         atlas: &mut Atlas,
         views: &mut Views<T>,
-        bounds: &Bounds<'_>,
+        bounds: &GrowthLimits<'_>,
         rng: &mut Rng,
         places: &mut FxHashMap<(NodeId, Everyone), u32>,
     ) -> Result<(), Fault> {
@@ -239,7 +239,7 @@ impl Subgame {
                 }
                 let edge = atlas.step(tools.sim.as_mut(), open.node, &counters)?;
                 let weight = open.weight / n_outcomes as f64;
-                let last: Few = first
+                let last: PerPlayer = first
                     .iter()
                     .enumerate()
                     .map(|(player, first)| first.map_or(open.last[player], |f| f + counters[self.players[player]]))
@@ -263,7 +263,7 @@ impl Subgame {
                     }
                     std::collections::hash_map::Entry::Vacant(place) => {
                         place.insert(next);
-                        self.frontier.push(Open {
+                        self.frontier.push(FrontierHistory {
                             node: edge.to,
                             everyone,
                             last,
@@ -321,7 +321,7 @@ impl Subgame {
         debug_assert_eq!(set, next);
         let first = self.moves.len() as u32;
         self.moves.extend_from_slice(legal);
-        self.infosets.push(Infoset {
+        self.infosets.push(SubgameInfoset {
             player: player as u32,
             first,
             n: legal.len() as u32,
@@ -331,7 +331,7 @@ impl Subgame {
         first
     }
 
-    fn end(&mut self, last: &Few, weight: f64, points: &[u8]) {
+    fn end(&mut self, last: &PerPlayer, weight: f64, points: &[u8]) {
         let values = self.players.iter().map(|&role| f64::from(points[role]) / 100.0);
         self.ends.add(last, weight, values);
     }
@@ -340,7 +340,7 @@ impl Subgame {
     pub(crate) fn horizon(&self, atlas: &Atlas) -> (Vec<State>, Vec<u32>) {
         let mut numbers: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut states = Vec::new();
-        let number = |open: &Open| {
+        let number = |open: &FrontierHistory| {
             *numbers.entry(open.node).or_insert_with(|| {
                 states.push(atlas.node(open.node).state.clone());
                 states.len() as u32 - 1

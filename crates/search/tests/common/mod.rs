@@ -9,31 +9,31 @@ use propnet::{CompileOptions, Compiled, Lanes, Rollouts, Scalar, compile};
 use surmise_search::{Insight, Perfect, Tools};
 
 /// A game that many players can be made for.
-pub struct Table {
+pub struct TestGame {
     rules: gdl::Rules,
     compiled: Compiled,
 }
 
-impl Table {
-    pub fn of(name: &str) -> Table {
-        Table::from_text(&catalogue::rules(name).unwrap())
+impl TestGame {
+    pub fn of(name: &str) -> TestGame {
+        TestGame::from_text(&catalogue::rules(name).unwrap())
     }
 
-    pub fn from_text(text: &str) -> Table {
-        Table::from_rules(gdl::read(text, &gdl::Options::default()).rules)
+    pub fn from_text(text: &str) -> TestGame {
+        TestGame::from_rules(gdl::read(text, &gdl::Options::default()).rules)
     }
 
     /// A game of the catalogue in which everybody is told every move, whatever it hides.
-    pub fn opened(name: &str) -> Table {
+    pub fn opened(name: &str) -> TestGame {
         let mut rules = gdl::read(&catalogue::rules(name).unwrap(), &gdl::Options::default()).rules;
         rules.clauses.retain(|c| c.head.relation != gdl::kw::SEES);
-        Table::from_rules(rules)
+        TestGame::from_rules(rules)
     }
 
-    fn from_rules(mut rules: gdl::Rules) -> Table {
+    fn from_rules(mut rules: gdl::Rules) -> TestGame {
         rules.announce_moves();
         let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| {}).unwrap();
-        Table {
+        TestGame {
             rules,
             compiled: compile(&program, &CompileOptions::default()),
         }

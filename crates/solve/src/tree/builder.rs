@@ -1,12 +1,12 @@
 //! Plays out histories, depth first, and numbers everything as it is met.
 
-use super::{BuildError, Infoset, Limits, Node, Step, Tree};
+use super::{BuildError, Infoset, Limits, Node, Tree, ViewStep};
 use game::{MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Rounds after which a game is taken not to end. Walks over the tree are as deep as it is.
-const MAX_ROUNDS: u32 = 2_000;
+/// Rounds after which a game is taken not to end. Walks over the tree recurse this deep.
+const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
 
 /// Where a history ends. Moves of nature that lead to the same state and the same views are one: nothing that comes after
 /// depends on which of them it was.
@@ -14,71 +14,71 @@ const MAX_ROUNDS: u32 = 2_000;
 pub(super) struct After {
     pub state: State,
     /// The views of the players.
-    pub views: Few,
+    pub views: PerPlayer,
     /// Whether the game is over: then nobody's view matters any more, and there are none.
     pub over: bool,
 }
 
 /// A history that is still to be looked at.
 #[derive(Clone)]
-pub(super) struct Pending {
+pub(super) struct PendingHistory {
     pub after: After,
     /// The last sequences of the players.
-    pub sequences: Few,
+    pub sequences: PerPlayer,
     pub chance: f64,
     pub rounds: u32,
     /// The edge that leads here.
     pub edge: Option<u32>,
 }
 
-pub(super) type Few = SmallVec<[u32; 4]>;
+pub(super) type PerPlayer = SmallVec<[u32; 4]>;
 
 /// What a player can do after a view.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Options {
+pub(super) enum ViewMoves {
     Unknown,
     Forced(MoveId),
     Infoset(u32),
 }
 
 /// Sequences and information sets are numbered as they are met here, and in order in the end.
-pub(super) struct Builder<'a> {
+pub(super) struct TreeBuilder<'a> {
     pub sim: &'a mut dyn Simulator,
     pub tree: Tree,
-    pub options: Vec<Options>,
+    pub options: Vec<ViewMoves>,
     views: FxHashMap<(u32, MoveId, SmallVec<[PerceptId; 4]>), u32>,
-    pub stack: Vec<Pending>,
+    pub stack: Vec<PendingHistory>,
     /// Every time a history was longer than all before: how many there were before it, and its rounds.
     pub longest: Vec<(u64, u32)>,
 }
 
 /// The round that is being serialised.
-struct Turn {
-    at: Pending,
+struct SerialRound {
+    at: PendingHistory,
     /// One move for each role, as far as they have decided.
     joint: Vec<MoveId>,
     /// The information sets of the players that have a choice.
-    deciding: Few,
+    deciding: PerPlayer,
     /// Nature's moves.
     outcomes: Vec<MoveId>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> TreeBuilder<'a> {
     /// At the start of the game.
-    pub fn new(sim: &'a mut dyn Simulator) -> Result<Builder<'a>, BuildError> {
+    pub fn new(sim: &'a mut dyn Simulator) -> Result<TreeBuilder<'a>, BuildError> {
         let state = sim.initial()?;
-        let root = Pending {
+        let root = PendingHistory {
             after: After {
                 over: sim.terminal(&state)?,
                 state,
-                views: Few::new(),
+                views: PerPlayer::new(),
             },
-            sequences: Few::new(),
+            sequences: PerPlayer::new(),
             chance: 1.0,
             rounds: 0,
             edge: None,
         };
-        let builder = Builder::below(sim, root);
+        let builder = TreeBuilder::below(sim, root);
         match builder.tree.players.is_empty() {
             true => Err(BuildError::NoPlayers),
             false => Ok(builder),
@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
     }
 
     /// After some history. Views and sequences are numbered as if it were the start.
-    pub fn below(sim: &'a mut dyn Simulator, mut root: Pending) -> Builder<'a> {
+    pub fn below(sim: &'a mut dyn Simulator, mut root: PendingHistory) -> TreeBuilder<'a> {
         let nature = sim.nature();
         let roles = (0..sim.roles().len() as u16).map(RoleId);
         let players: Vec<RoleId> = roles.filter(|&r| Some(r) != nature).collect();
@@ -113,10 +113,10 @@ impl<'a> Builder<'a> {
             chooses: Vec::new(),
             percepts: Vec::new(),
         };
-        Builder {
+        TreeBuilder {
             sim,
             tree,
-            options: vec![Options::Unknown; n],
+            options: vec![ViewMoves::Unknown; n],
             views: FxHashMap::default(),
             stack: vec![root],
             longest: Vec::new(),
@@ -135,7 +135,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Another history, if it is allowed.
-    pub fn count(&mut self, at: &Pending, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<(), BuildError> {
+    pub fn count(
+        &mut self,
+        at: &PendingHistory,
+        limits: &Limits,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), BuildError> {
         let (reached, limit) = (self.tree.histories, allowed(limits));
         if self.longest.last().is_none_or(|&(_, rounds)| rounds < at.rounds) {
             self.longest.push((reached, at.rounds));
@@ -161,7 +166,7 @@ impl<'a> Builder<'a> {
         within.last().map_or(0, |&(_, rounds)| rounds)
     }
 
-    pub fn visit(&mut self, at: Pending) -> Result<(), BuildError> {
+    pub fn visit(&mut self, at: PendingHistory) -> Result<(), BuildError> {
         match at.after.over {
             true => self.end(&at),
             false => self.play(at),
@@ -175,7 +180,7 @@ impl<'a> Builder<'a> {
         self.tree.nodes.push(node);
     }
 
-    fn end(&mut self, at: &Pending) -> Result<(), BuildError> {
+    fn end(&mut self, at: &PendingHistory) -> Result<(), BuildError> {
         let terminal = self.tree.n_terminals() as u32;
         self.node(at.edge, Node::Terminal(terminal));
         for player in 0..self.tree.players.len() {
@@ -188,13 +193,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Makes the nodes of one round and leaves its histories on the stack, the first on top.
-    pub fn play(&mut self, at: Pending) -> Result<(), BuildError> {
+    pub fn play(&mut self, at: PendingHistory) -> Result<(), BuildError> {
         if at.rounds >= MAX_ROUNDS {
             return Err(BuildError::Endless { rounds: MAX_ROUNDS });
         }
-        let mut turn = Turn {
+        let mut turn = SerialRound {
             joint: vec![MoveId(0); self.sim.roles().len()],
-            deciding: Few::new(),
+            deciding: PerPlayer::new(),
             outcomes: Vec::new(),
             at,
         };
@@ -203,7 +208,7 @@ impl<'a> Builder<'a> {
             let role = self.tree.players[player];
             self.legal(&turn.at, role, &mut legal)?;
             match self.options(player, &turn.at, &legal)? {
-                Options::Infoset(infoset) => turn.deciding.push(infoset),
+                ViewMoves::Infoset(infoset) => turn.deciding.push(infoset),
                 _ => turn.joint[role.0 as usize] = legal[0],
             }
         }
@@ -216,7 +221,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn legal(&mut self, at: &Pending, role: RoleId, legal: &mut Vec<MoveId>) -> Result<(), BuildError> {
+    fn legal(&mut self, at: &PendingHistory, role: RoleId, legal: &mut Vec<MoveId>) -> Result<(), BuildError> {
         self.sim.legal(&at.after.state, role, legal)?;
         match legal.is_empty() {
             true => Err(BuildError::NoMove {
@@ -228,7 +233,7 @@ impl<'a> Builder<'a> {
     }
 
     /// What a player can do after its view: the same in every history that gives it.
-    fn options(&mut self, player: usize, at: &Pending, legal: &[MoveId]) -> Result<Options, BuildError> {
+    fn options(&mut self, player: usize, at: &PendingHistory, legal: &[MoveId]) -> Result<ViewMoves, BuildError> {
         let options = self.agree(player, at.after.views[player], at.sequences[player], legal);
         options.ok_or_else(|| BuildError::Unclear {
             role: self.sim.roles()[self.tree.players[player].0 as usize].clone(),
@@ -237,24 +242,24 @@ impl<'a> Builder<'a> {
     }
 
     /// What a player can do after a view, if these legal moves are what was found there before.
-    pub fn agree(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> Option<Options> {
+    pub fn agree(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> Option<ViewMoves> {
         let known = self.options[view as usize];
         let agrees = match known {
-            Options::Unknown => {
+            ViewMoves::Unknown => {
                 let options = match legal {
-                    [only] => Options::Forced(*only),
+                    [only] => ViewMoves::Forced(*only),
                     _ => self.infoset(player, view, parent, legal),
                 };
                 self.options[view as usize] = options;
                 return Some(options);
             }
-            Options::Forced(only) => *legal == [only],
-            Options::Infoset(at) => self.tree.moves[self.tree.infosets[at as usize].sequences()] == *legal,
+            ViewMoves::Forced(only) => *legal == [only],
+            ViewMoves::Infoset(at) => self.tree.moves[self.tree.infosets[at as usize].sequences()] == *legal,
         };
         agrees.then_some(known)
     }
 
-    fn infoset(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> Options {
+    fn infoset(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> ViewMoves {
         let tree = &mut self.tree;
         tree.infosets.push(Infoset {
             player: player as u32,
@@ -264,11 +269,11 @@ impl<'a> Builder<'a> {
             view,
         });
         tree.moves.extend_from_slice(legal);
-        Options::Infoset(tree.infosets.len() as u32 - 1)
+        ViewMoves::Infoset(tree.infosets.len() as u32 - 1)
     }
 
     /// The rest of a round, from the `nth` of those that have a choice.
-    fn decide(&mut self, turn: &mut Turn, nth: usize, edge: Option<u32>) -> Result<(), BuildError> {
+    fn decide(&mut self, turn: &mut SerialRound, nth: usize, edge: Option<u32>) -> Result<(), BuildError> {
         let Some(&number) = turn.deciding.get(nth) else {
             return self.chance(turn, edge);
         };
@@ -296,7 +301,7 @@ impl<'a> Builder<'a> {
         first as u32
     }
 
-    fn chance(&mut self, turn: &mut Turn, edge: Option<u32>) -> Result<(), BuildError> {
+    fn chance(&mut self, turn: &mut SerialRound, edge: Option<u32>) -> Result<(), BuildError> {
         let Some(nature) = self.tree.nature else {
             let after = self.follow(turn)?;
             self.push(turn, after, 1.0, edge);
@@ -338,11 +343,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Everybody has moved: what comes next, and what everybody sees of it.
-    fn follow(&mut self, turn: &Turn) -> Result<After, BuildError> {
+    fn follow(&mut self, turn: &SerialRound) -> Result<After, BuildError> {
         let at = &turn.at.after;
         let state = self.sim.next(&at.state, &turn.joint)?;
         let over = self.sim.terminal(&state)?;
-        let mut views = Few::new();
+        let mut views = PerPlayer::new();
         let mut sees = Vec::new();
         for player in (0..self.tree.players.len()).take_while(|_| !over) {
             let role = self.tree.players[player];
@@ -352,8 +357,8 @@ impl<'a> Builder<'a> {
         Ok(After { state, views, over })
     }
 
-    fn push(&mut self, turn: &Turn, after: After, chance: f64, edge: Option<u32>) {
-        self.stack.push(Pending {
+    fn push(&mut self, turn: &SerialRound, after: After, chance: f64, edge: Option<u32>) {
+        self.stack.push(PendingHistory {
             after,
             sequences: turn.at.sequences.clone(),
             chance: turn.at.chance * chance,
@@ -369,12 +374,12 @@ impl<'a> Builder<'a> {
         if view == next {
             let start = self.tree.percepts.len() as u32;
             self.tree.percepts.extend_from_slice(sees);
-            self.tree.steps.push(Step {
+            self.tree.steps.push(ViewStep {
                 parent,
                 own,
                 sees: start..self.tree.percepts.len() as u32,
             });
-            self.options.push(Options::Unknown);
+            self.options.push(ViewMoves::Unknown);
         }
         view
     }
@@ -382,7 +387,7 @@ impl<'a> Builder<'a> {
     /// Puts what belongs to one player together.
     pub fn finish(self) -> Tree {
         let mut tree = self.tree;
-        let chooses = self.options.iter().map(|o| matches!(o, Options::Infoset(_)));
+        let chooses = self.options.iter().map(|o| matches!(o, ViewMoves::Infoset(_)));
         tree.chooses = chooses.collect();
         let n_players = tree.players.len();
         let mut order: Vec<u32> = (0..tree.infosets.len() as u32).collect();

@@ -8,7 +8,7 @@
 //! When something is wrong in a unit, or with it and those before it, the builder goes there itself and finds the error
 //! that one thread finds.
 
-use super::builder::{Builder, Options, Pending, allowed};
+use super::builder::{PendingHistory, TreeBuilder, ViewMoves, allowed};
 use super::{BuildError, Limits, Node, Tree};
 use game::Simulator;
 use std::cmp::Reverse;
@@ -25,29 +25,29 @@ const UNITS: usize = 256;
 const LOOKS: usize = 2_048;
 
 /// How a game is cut.
-struct Plan {
+struct UnitPlan {
     /// For each history that is not over, in the order in which the builder comes to it: whether it is a unit. All after the
     /// last of these are not.
     is_unit: Vec<bool>,
     /// To be taken by whoever plays it out.
-    units: Vec<Mutex<Option<Pending>>>,
+    units: Vec<Mutex<Option<PendingHistory>>>,
     /// Histories reached in each unit.
     reached: Vec<AtomicU64>,
     next: AtomicUsize,
 }
 
 /// A history that was looked at to make a plan.
-struct Look {
-    at: Pending,
+struct PlannedHistory {
+    at: PendingHistory,
     /// Its continuations, if it is not a unit.
     children: Option<Range<usize>>,
 }
 
-impl Plan {
+impl UnitPlan {
     /// Takes apart the histories with the fewest rounds until there are enough.
-    fn new(sim: &mut dyn Simulator, stack: &[Pending]) -> Plan {
-        let look = |at: Pending| Look { at, children: None };
-        let mut looks: Vec<Look> = stack.iter().rev().cloned().map(look).collect();
+    fn new(sim: &mut dyn Simulator, stack: &[PendingHistory]) -> UnitPlan {
+        let look = |at: PendingHistory| PlannedHistory { at, children: None };
+        let mut looks: Vec<PlannedHistory> = stack.iter().rev().cloned().map(look).collect();
         let roots = 0..looks.len();
         let mut open = BinaryHeap::new();
         let mut found = roots.clone();
@@ -60,7 +60,7 @@ impl Plan {
             let Some(Reverse((_, number))) = open.pop() else {
                 break;
             };
-            let mut below = Builder::below(sim, looks[number].at.clone());
+            let mut below = TreeBuilder::below(sim, looks[number].at.clone());
             let Some(root) = below.stack.pop() else { break };
             found = looks.len()..looks.len();
             // What fails here fails where it is played out.
@@ -70,14 +70,14 @@ impl Plan {
                 looks[number].children = Some(found.clone());
             }
         }
-        Plan::in_order(&looks, roots)
+        UnitPlan::in_order(&looks, roots)
     }
 
-    fn in_order(looks: &[Look], roots: Range<usize>) -> Plan {
+    fn in_order(looks: &[PlannedHistory], roots: Range<usize>) -> UnitPlan {
         let (mut is_unit, mut units) = (Vec::new(), Vec::new());
         let mut stack: Vec<usize> = roots.rev().collect();
         while let Some(number) = stack.pop() {
-            let Look { at, children } = &looks[number];
+            let PlannedHistory { at, children } = &looks[number];
             if at.after.over {
                 continue;
             }
@@ -87,7 +87,7 @@ impl Plan {
                 None => units.push(Mutex::new(Some(at.clone()))),
             }
         }
-        Plan {
+        UnitPlan {
             is_unit,
             reached: units.iter().map(|_| AtomicU64::new(0)).collect(),
             units,
@@ -102,7 +102,7 @@ impl Plan {
     }
 
     /// The unit that nobody has taken yet.
-    fn take(&self) -> Option<(usize, Pending)> {
+    fn take(&self) -> Option<(usize, PendingHistory)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let unit = self.units.get(number)?;
         let taken = unit.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -111,20 +111,20 @@ impl Plan {
 }
 
 /// What came of a unit.
-struct Played {
+struct FinishedUnit {
     tree: Tree,
-    options: Vec<Options>,
+    options: Vec<ViewMoves>,
     longest: Vec<(u64, u32)>,
     result: Result<(), BuildError>,
 }
 
-enum Message {
+enum UnitMessage {
     /// Some more histories were reached.
     Reached,
-    Played(usize, Box<Played>),
+    FinishedUnit(usize, Box<FinishedUnit>),
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// The rest of the game, on so many threads.
     pub fn share_out(
         &mut self,
@@ -132,7 +132,7 @@ impl Builder<'_> {
         limits: &Limits,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), BuildError> {
-        let plan = Plan::new(self.sim, &self.stack);
+        let plan = UnitPlan::new(self.sim, &self.stack);
         let sims: Vec<Box<dyn Simulator>> = (0..threads.min(plan.units.len())).map(|_| self.sim.fork()).collect();
         let (sender, receiver) = channel();
         let left = Limits {
@@ -153,13 +153,13 @@ impl Builder<'_> {
     /// Goes through the rest of the game as one thread would, but takes units as others have played them.
     fn gather(
         &mut self,
-        plan: &Plan,
-        receiver: Receiver<Message>,
+        plan: &UnitPlan,
+        receiver: Receiver<UnitMessage>,
         limits: &Limits,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), BuildError> {
         let before = self.tree.histories;
-        let mut played: Vec<Option<Box<Played>>> = plan.units.iter().map(|_| None).collect();
+        let mut played: Vec<Option<Box<FinishedUnit>>> = plan.units.iter().map(|_| None).collect();
         let mut units = 0..plan.units.len();
         let mut is_unit = plan.is_unit.iter();
         while let Some(at) = self.stack.pop() {
@@ -175,7 +175,7 @@ impl Builder<'_> {
             while played[unit].is_none()
                 && let Ok(message) = receiver.recv()
             {
-                if let Message::Played(number, what) = message {
+                if let UnitMessage::FinishedUnit(number, what) = message {
                     played[number] = Some(what);
                 }
                 progress(before + plan.reached(plan.reached.len()));
@@ -198,7 +198,7 @@ impl Builder<'_> {
     }
 
     /// Puts a unit where a history is pending, unless something is wrong with it.
-    fn put(&mut self, at: &Pending, played: &Played, limits: &Limits) -> Result<bool, BuildError> {
+    fn put(&mut self, at: &PendingHistory, played: &FinishedUnit, limits: &Limits) -> Result<bool, BuildError> {
         if !matches!(played.result, Ok(()) | Err(BuildError::TooLarge { .. })) {
             return Ok(false);
         }
@@ -222,7 +222,7 @@ impl Builder<'_> {
     }
 
     /// What information sets and sequences of a unit are called here. Nothing, if it contradicts what is known of some view.
-    fn numbers(&mut self, at: &Pending, played: &Played) -> Option<Numbers> {
+    fn numbers(&mut self, at: &PendingHistory, played: &FinishedUnit) -> Option<UnitNumbers> {
         let unit = &played.tree;
         let mut views: Vec<u32> = at.after.views.to_vec();
         for step in &unit.steps {
@@ -235,7 +235,7 @@ impl Builder<'_> {
         for set in &unit.infosets {
             let (view, parent) = (views[set.view as usize], sequences[set.parent as usize]);
             let legal = &unit.moves[set.sequences()];
-            let Some(Options::Infoset(number)) = self.agree(set.player as usize, view, parent, legal) else {
+            let Some(ViewMoves::Infoset(number)) = self.agree(set.player as usize, view, parent, legal) else {
                 return None;
             };
             infosets.push(number);
@@ -243,15 +243,15 @@ impl Builder<'_> {
             sequences.extend(first..first + set.n);
         }
         for (&view, options) in views.iter().zip(&played.options) {
-            if let Options::Forced(only) = options {
+            if let ViewMoves::Forced(only) = options {
                 // A forced move makes no information set, so it does not matter whose it is.
                 self.agree(0, view, 0, &[*only])?;
             }
         }
-        Some(Numbers { sequences, infosets })
+        Some(UnitNumbers { sequences, infosets })
     }
 
-    fn append(&mut self, at: &Pending, unit: &Tree, numbers: &Numbers) {
+    fn append(&mut self, at: &PendingHistory, unit: &Tree, numbers: &UnitNumbers) {
         let tree = &mut self.tree;
         let (nodes, edges) = (tree.nodes.len() as u32, tree.children.len() as u32);
         let terminals = tree.n_terminals() as u32;
@@ -282,36 +282,39 @@ impl Builder<'_> {
 }
 
 /// What things of a unit are called in the whole.
-struct Numbers {
+struct UnitNumbers {
     sequences: Vec<u32>,
     infosets: Vec<u32>,
 }
 
 /// Plays out units, one after the other, while there are any and somebody listens.
-fn work(plan: &Plan, sim: &mut dyn Simulator, left: &Limits, sender: &Sender<Message>) {
+fn work(plan: &UnitPlan, sim: &mut dyn Simulator, left: &Limits, sender: &Sender<UnitMessage>) {
     while let Some((number, at)) = plan.take() {
-        let mut unit = Builder::below(sim, at);
+        let mut unit = TreeBuilder::below(sim, at);
         let result = unit.run_unit(plan, number, left, sender);
-        let played = Played {
+        let played = FinishedUnit {
             tree: unit.tree,
             options: unit.options,
             longest: unit.longest,
             result,
         };
-        if sender.send(Message::Played(number, Box::new(played))).is_err() {
+        if sender
+            .send(UnitMessage::FinishedUnit(number, Box::new(played)))
+            .is_err()
+        {
             return;
         }
     }
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// All of a unit, unless it is known to begin or to end beyond the limit.
     fn run_unit(
         &mut self,
-        plan: &Plan,
+        plan: &UnitPlan,
         number: usize,
         left: &Limits,
-        sender: &Sender<Message>,
+        sender: &Sender<UnitMessage>,
     ) -> Result<(), BuildError> {
         loop {
             let until = self.tree.histories + 1024;
@@ -325,7 +328,7 @@ impl Builder<'_> {
                 let rounds = self.rounds_within(limit);
                 return Err(BuildError::TooLarge { reached, limit, rounds });
             }
-            if sender.send(Message::Reached).is_err() {
+            if sender.send(UnitMessage::Reached).is_err() {
                 return Err(BuildError::Stopped { reached });
             }
         }
