@@ -1,4 +1,5 @@
-//! Facts about the games that a wrong rule would get wrong: `testdata/facts.md`, whose first section explains the lines.
+//! Facts about the games that a wrong rule would get wrong: `testdata/facts.md`, whose first section explains the
+//! lines.
 
 use game::{MoveId, PerceptId, RoleId, Simulator, State};
 use ground::Reference;
