@@ -28,7 +28,8 @@ def main():
                       "`python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it. "
                       "The command of each experiment is `surmise lab run NAME --quick`; "
                       "its results are the same on every machine, only times differ."), "",
-             "| experiment | games | seconds of play | claims that hold | too little data | do not hold |", "|---|---|---|---|---|---|"]
+             "| experiment | games | seconds of play | claims that hold | too little data | do not hold |",
+             "|---|---|---|---|---|---|"]
     for experiment, report in zip(experiments, reports):
         verdicts = ("holds", "too little data", "does not hold")
         counts = [sum(c["verdict"] == v for c in report["claims"]) for v in verdicts]
