@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Do players answer in time while all cores are busy? Prints moves, overruns, p99 and the longest move for each player and game.
+"""Measures whether players keep their deadlines while all cores are busy.
 
     benchmarks/deadline.py [--players hp,uct,…] [--games a,b] [--time 0.1] [--moves 1000] [--json FILE]
 
-Every match is `surmise match GAME PLAYER --time-per-move S --json`, played by copies of one player, while one burner process for each core
-does nothing but use it. An overrun is a move that came after it was due. Moves are spread evenly over the games that a player can
-play (mc, uct, minimax and nested need games in which nothing is hidden). Ends with status 1 if there was any overrun.
+Every match is `surmise match GAME PLAYER --time-per-move S --json`, played by copies of one player, while a process for
+each core keeps it busy. Prints moves, overruns, 99th percentile and longest move for each player and game. An overrun
+is a move that came after its deadline. Moves are spread evenly over the games that a player can play (mc, uct, minimax
+and nested need games with complete information). The exit status is 1 if there was an overrun.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def match(surmise, game, player, time, games):
 
 
 def measure(surmise, game, player, time, moves):
-    """Enough matches for so many moves: (moves, late, p99 of the worse seat, longest)."""
+    """Plays matches with about so many moves: (moves, late, p99 of the worse seat, longest)."""
     first = match(surmise, game, player, time, 1)
     a_game = sum(row["moves"] for row in first)
     rows = match(surmise, game, player, time, max(1, -(-moves // a_game)))
@@ -49,7 +50,8 @@ def measure(surmise, game, player, time, moves):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--players", default="hp,uct,mc,minimax,nested", help="names, separated by `;` or `,` if they have no options")
+    parser.add_argument("--players", default="hp,uct,mc,minimax,nested",
+                        help="names, separated by `;` or, if they have no options, by `,`")
     parser.add_argument("--games", help="games to play instead of the usual ones, separated by `;`")
     parser.add_argument("--time", type=float, default=0.1, help="seconds for a move")
     parser.add_argument("--moves", type=int, default=1000, help="moves for each player")

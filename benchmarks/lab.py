@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Collects finished experiments into benchmarks/lab/: the reports, and a table of every claim and cell in README.md.
+"""Collects finished experiments into benchmarks/lab/: the reports, and a table of all claims in README.md.
 
     surmise lab run all --quick --out results && python3 benchmarks/lab.py results --machine "AMD EPYC, 2 cores"
 """
@@ -8,6 +8,7 @@ import argparse
 import json
 import pathlib
 import shutil
+import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent / "lab"
@@ -23,21 +24,32 @@ def main():
     experiments = sorted(p.parent for p in args.results.glob("*/report.json"))
     reports = [json.loads((e / "report.json").read_text()) for e in experiments]
     lines = ["# The papers' experiments at their quick size", "",
-             f"{args.machine}; {args.date}; surmise {reports[0]['version']}. `python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it; "
-             "each experiment is one command, `surmise lab run NAME --quick`, and gives the same numbers on any machine (only times differ).", "",
-             "| experiment | games | seconds of play | claims that hold | too little data | do not hold |", "|---|---|---|---|---|---|"]
+             *wrapped(f"Machine: {args.machine}. Date: {args.date}. Version: surmise {reports[0]['version']}. "
+                      "`python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it. "
+                      "The command of each experiment is `surmise lab run NAME --quick`; "
+                      "its results are the same on every machine, only times differ."), "",
+             "| experiment | games | seconds of play | claims that hold | too little data | do not hold |",
+             "|---|---|---|---|---|---|"]
     for experiment, report in zip(experiments, reports):
-        counts = [sum(c["verdict"] == v for c in report["claims"]) for v in ("holds", "too little data", "does not hold")]
+        verdicts = ("holds", "too little data", "does not hold")
+        counts = [sum(c["verdict"] == v for c in report["claims"]) for v in verdicts]
         seconds = sum(json.loads(line)["seconds"] for line in (experiment / "times.jsonl").open())
         games = sum(1 for _ in (experiment / "results.jsonl").open())
-        lines.append(f"| [{report['name']}]({report['name']}/report.html) {report['title']} | {games:,} | {seconds:,.0f} | " + " | ".join(map(str, counts)) + " |")
+        lines.append(f"| [{report['name']}]({report['name']}/report.html) {report['title']} | {games:,} | "
+                     f"{seconds:,.0f} | " + " | ".join(map(str, counts)) + " |")
     for experiment, report in zip(experiments, reports):
-        lines += ["", f"## {report['name']}: {report['title']}", "", f"{report['paper']}. `{report['command']}`. Intervals at {100 * report['level']:g} %.", ""]
+        about = f"{report['paper']}. `{report['command']}`. Intervals at {100 * report['level']:g} %."
+        lines += ["", f"## {report['name']}: {report['title']}", "", *wrapped(about), ""]
         lines += [f"*{what}*\n" for what in report["left_out"]]
         lines += ["| claim | verdict | measured |", "|---|---|---|"]
-        lines += [f"| {c['says']} | **{c['verdict']}** | " + "; ".join(part(p) for p in c["parts"][:8]) + " |" for c in report["claims"]]
+        lines += [f"| {c['says']} | **{c['verdict']}** | " + "; ".join(part(p) for p in c["parts"][:8]) + " |"
+                  for c in report["claims"]]
         copy(experiment, ROOT / report["name"])
     (ROOT / "README.md").write_text("\n".join(lines) + "\n")
+
+
+def wrapped(text):
+    return textwrap.wrap(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
 def part(p):

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Tables 1 to 3 of Partridge and Thielscher (2022): untrained and trained CFR against random and hand-made opponents.
+"""Tables 1 to 3 of Partridge and Thielscher (2022): CFR, untrained and trained, against random and hand-made players.
 
     python3 benchmarks/learning.py [--minutes 10] [--threads 2] [--seeds 1 2] [--games 100] [--out DIR] [--only GAME …]
     python3 benchmarks/learning.py --only meier --seeds 1        # one training at a time
     python3 benchmarks/learning.py --print                       # the tables so far
 
-Trains each game for each seed, rates what was learned exactly where there is time for it, then plays every cell. Every training, rating and
-cell is kept in benchmarks/learning.json as soon as there is one, and is not done again: a run that was ended goes on where it was, a
-training with the minutes that it lacks. --again FORGETS what was played by rows with this in their name. Runs whatever `surmise` is in target/release,
-or the one named by SURMISE.
+Trains each game for each seed, computes the exploitability of the trained tables, then plays every cell. Every result
+is written to benchmarks/learning.json at once and not computed again: a run that was interrupted goes on where it
+ended, a training with the minutes that it lacks. --again deletes the results of rows with this text in their name. Runs
+target/release/surmise, or the program named by SURMISE.
+
+The presets 2022-table-1 to 2022-table-3 of the lab play the same tables with a network that is already there
+(`surmise lab run 2022-table-1 --set net=DIR`); this script is for the trainings.
 """
 import argparse, json, os, pathlib, platform, subprocess, sys, time
 
@@ -16,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SURMISE = os.environ.get("SURMISE", str(ROOT / "target" / "release" / "surmise"))
 KEPT = ROOT / "benchmarks" / "learning.json"
 
-# Hand-made opponents, the paper's figures by column (first seat, second seat), the shares of beginners to train with besides
-# the default, and below which probability histories are not followed when a table is rated.
+# Hand-made opponents; the paper's figures by column (first seat, second seat); shares of beginners to train with
+# besides the default; probability below which histories are left out when exploitability is computed.
 GAMES = {
     "meier": {
         "hand": ["hand:meier-bluffer", "hand:meier"],
@@ -29,7 +32,11 @@ GAMES = {
     "blind-tictactoe": {
         "hand": ["hand:blind-tictactoe"],
         "seats": ["xplayer", "oplayer"],
-        "paper": {"trained": [(79.5, 79.5), (48, 55)], "untrained": [(54, 60), (25, 20)], "random": [(48, 52), (23.5, 21.5)]},
+        "paper": {
+            "trained": [(79.5, 79.5), (48, 55)],
+            "untrained": [(54, 60), (25, 20)],
+            "random": [(48, 52), (23.5, 21.5)],
+        },
         "beginners": [],
         "walk": 1e-3,
     },
@@ -56,12 +63,13 @@ def run(*args):
 
 
 def machine():
-    cpus = [line for line in open("/proc/cpuinfo") if line.startswith("model name")] if os.path.exists("/proc/cpuinfo") else []
+    known = os.path.exists("/proc/cpuinfo")
+    cpus = [line for line in open("/proc/cpuinfo") if line.startswith("model name")] if known else []
     return f"{cpus[0].split(':')[1].strip()}, {len(cpus)} cores" if cpus else platform.machine()
 
 
 class Kept:
-    """What was done so far: written after every change, whole or not at all."""
+    """The results so far; the file is replaced as a whole after every change."""
 
     def __init__(self):
         known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
@@ -90,13 +98,14 @@ def folder_of(args, game, seed, beginners):
 
 
 def train(kept, args, game, seed, beginners):
-    """Trains for what is missing of the minutes."""
+    """Trains for the minutes that are missing."""
     folder, name = folder_of(args, game, seed, beginners), name_of(seed, beginners)
     notes = folder / "run.json"
     done = json.loads(notes.read_text())["seconds"] / 60 if notes.exists() else 0.0
     missing = args.minutes - done
     if missing > 0.02 * args.minutes:
-        command = ["train", game, "--minutes", missing, "--threads", args.threads, "--every", 200, "--trials", 10, "--out", folder]
+        command = ["train", game, "--minutes", missing, "--threads", args.threads, "--every", 200, "--trials", 10]
+        command += ["--out", folder]
         command += ["--resume"] if notes.exists() else ["--seed", seed]
         command += [] if beginners is None or notes.exists() else ["--beginners", beginners]
         print(f"{time.strftime('%H:%M')} {game}: {name}, {missing:.1f} minutes", file=sys.stderr, flush=True)
@@ -116,29 +125,31 @@ def train(kept, args, game, seed, beginners):
 
 
 def rate(kept, args, game, seed, beginners):
-    """What the best answer to a table gets."""
+    """The exploitability of a trained table: the points of a best response."""
     name = name_of(seed, beginners)
     known = kept.trainings(game)[name]
     if "rating" in known or args.no_rating:
         return
     print(f"{time.strftime('%H:%M')} {game}: rating {name}", file=sys.stderr, flush=True)
-    # The table as it was learned: where it knows little the player searches, which cannot be rated.
+    # trust=1: the table alone. With more trust the player searches where it knows little, which cannot be rated.
     player = f"cfr:net={folder_of(args, game, seed, beginners)},trust=1"
     result = json.loads(run("solve", game, "--rate", player, "--walk", GAMES[game]["walk"], "--json"))
-    known["rating"] = {k: result[k] for k in ("best_response_low", "best_response_high", "ignored_below", "states", "seconds")}
+    keys = ("best_response_low", "best_response_high", "ignored_below", "states", "seconds")
+    known["rating"] = {k: result[k] for k in keys}
     kept.save()
 
 
 def score(game, first, second, games, threads, seat, seconds):
+    """Mean, and the ends of its 95 % interval as `surmise match` computes it."""
     clock = [] if seconds is None else ["--time-per-move", seconds]
     result = json.loads(run("match", game, first, second, "--games", games, "--json", "--threads", threads, *clock))
     player = result["players"][seat]
-    return [player["mean"], player["stderr"]]
+    return [player["mean"], *player["ci95"]]
 
 
 def rows(args, game):
     """Names, players, games of a cell, and the seconds for a move if there is a clock."""
-    # Tables play by heart: ten times as many games cost little, and the doubt is a third.
+    # Tables need no search: ten times as many games cost little, and the interval is a third as wide.
     many = 10 * args.games
     yield "random", "random", many, None
     yield "cfr", "cfr", args.games, None
@@ -185,16 +196,24 @@ def show(kept, game):
     table = kept.all["cells"].get(game, {})
     names = ["random", *about["hand"]]
     names += sorted({c for cells in table.values() for c in cells if c.startswith("trained")})
-    print(f"\n**{game}** ({' / '.join(about['seats'])})\n\n| | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 1) + "|")
+    print(f"\n**{game}** ({' / '.join(about['seats'])})\n")
+    print("| | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 1) + "|")
     for row, cells in table.items():
         shown = [f"{cells[c]['first'][0]:.1f} / {cells[c]['second'][0]:.1f}" if c in cells else "" for c in names]
         print(f"| {row} | " + " | ".join(shown) + " |")
     for name, figures in about["paper"].items():
-        print(f"| *paper: {name}* | " + " | ".join([f"{a} / {b}" for a, b in figures] + [""] * (len(names) - len(figures))) + " |")
+        shown = [f"{a} / {b}" for a, b in figures] + [""] * (len(names) - len(figures))
+        print(f"| *paper: {name}* | " + " | ".join(shown) + " |")
     for name, known in kept.trainings(game).items():
-        rating = known.get("rating")
-        best = ", ".join(f"{r} {low:.1f} to {rating['best_response_high'][r]:.1f}" for r, low in rating["best_response_low"].items()) if rating else "not rated"
-        print(f"\n{name}: {known['games']} games in {known['seconds']:.0f} s on {known['threads']} threads, {known['views']} views. Best answers: {best}")
+        print(f"\n{name}: {known['games']} games in {known['seconds']:.0f} s on {known['threads']} threads, "
+              f"{known['views']} views. Best responses: {best_responses(known.get('rating'))}")
+
+
+def best_responses(rating):
+    if not rating:
+        return "not computed"
+    low, high = rating["best_response_low"], rating["best_response_high"]
+    return ", ".join(f"{role} {low[role]:.1f} to {high[role]:.1f}" for role in low)
 
 
 def main():
@@ -202,15 +221,17 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--games", type=int, default=100, help="games of a cell; ten times as many where tables play by heart")
-    parser.add_argument("--seconds", type=float, nargs="*", default=[], help="also play searches with so many seconds a move (the paper: 1 to 15)")
+    parser.add_argument("--games", type=int, default=100, help="games of a cell; ten times as many for tables")
+    parser.add_argument("--seconds", type=float, nargs="*", default=[],
+                        help="also play searches with so many seconds a move (the paper: 1 to 15)")
     parser.add_argument("--timed-games", type=int, default=100, help="games of each cell of those")
     parser.add_argument("--out", default="/tmp/surmise-learning")
     parser.add_argument("--only", nargs="+", choices=list(GAMES), default=list(GAMES))
-    parser.add_argument("--shares", choices=["all", "none", "only"], default="all", help="train also, not, or only with more beginners")
-    parser.add_argument("--no-training", action="store_true", help="play and rate what is there")
-    parser.add_argument("--no-rating", action="store_true", help="leave out the exact ratings, which take minutes")
-    parser.add_argument("--no-play", action="store_true", help="train and rate only")
+    parser.add_argument("--shares", choices=["all", "none", "only"], default="all",
+                        help="train also, not, or only with more beginners")
+    parser.add_argument("--no-training", action="store_true", help="use the networks that are there")
+    parser.add_argument("--no-rating", action="store_true", help="do not compute exploitability, which takes minutes")
+    parser.add_argument("--no-play", action="store_true", help="play no games")
     parser.add_argument("--again", default=None, metavar="ROW", help="play rows with this in their name again")
     parser.add_argument("--print", action="store_true", help="only print the tables so far")
     args = parser.parse_args()
@@ -220,7 +241,8 @@ def main():
             for row in [r for r in kept.all["cells"].get(game, {}) if args.again in r]:
                 del kept.all["cells"][game][row]
         for seed in [] if args.print else args.seeds:
-            for beginners in {"all": [None, *GAMES[game]["beginners"]], "none": [None], "only": GAMES[game]["beginners"]}[args.shares]:
+            more = GAMES[game]["beginners"]
+            for beginners in {"all": [None, *more], "none": [None], "only": more}[args.shares]:
                 if not args.no_training:
                     train(kept, args, game, seed, beginners)
                 if name_of(seed, beginners) in kept.trainings(game):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Meier exactly: what safety costs against weak opponents. Needs numpy and scipy; takes seconds.
+"""Solves Meier exactly: what a guaranteed payoff costs against weak opponents. Needs numpy and scipy; takes seconds.
 
     python3 benchmarks/meier.py
 
-Dice are rolled again after every claim that is believed, so that only the last claim and the present roll matter, and the game is solved from
-the highest claim down, a small linear program a claim and side. With a weight on a model of the opponent (random, or the hand-made bluffer of
-crates/lab) the programs maximise (1 - weight) * what is sure + weight * what is won against the model: strategies that depend on the last claim
-and the roll only. For each it prints what is sure as player 1 / player 2, and what is won against the three opponents of the tables.
+Dice are rolled again after every claim that is believed, so only the last claim and the present roll matter. The game
+is solved from the highest claim down, with a small linear program for each claim and side. With a weight on a model of
+the opponent (random, or the hand-made bluffer of crates/lab) the programs maximise
+(1 - weight) * guaranteed payoff + weight * payoff against the model,
+over strategies that depend on the last claim and the roll only. For each weight it prints the guaranteed payoff as
+player 1 / player 2, and the payoffs against the three opponents of the tables.
 """
 from functools import lru_cache
 
@@ -125,7 +127,8 @@ def robust(weight, model):
                 limits.append(-float(roll == new))
         we_roll[last] = sum(
             CHANCE[roll] * claims[last][roll, at]
-            * ((1 - believes(model, last, new)) * (roll == new) + (believes(model, last, new) * model_rolls[new] if new < TOP else 0.0))
+            * ((1 - believes(model, last, new)) * (roll == new)
+               + (believes(model, last, new) * model_rolls[new] if new < TOP else 0.0))
             for roll in range(N)
             for at, new in enumerate(news)
         )
@@ -138,22 +141,25 @@ def robust(weight, model):
         x = linprog(cost, np.array(rows), limits, bounds=bounds).x
         answers[last], most[last] = dict(zip(news, x[:n])), (CHANCE * x[n:]).sum()
         model_rolls[last] = sum(
-            answers[last][new] * claimed[new] * we_roll.get(new, 0.0) + (1 - answers[last][new]) * (claimed[new] - true[new]) for new in news
+            answers[last][new] * claimed[new] * we_roll.get(new, 0.0)
+            + (1 - answers[last][new]) * (claimed[new] - true[new])
+            for new in news
         )
     return (lambda last, roll, new: claims[last][roll, new - last - 1]), (lambda last, new: answers[last][new])
 
 
 def main():
     opponents = {"random": RANDOM, "hand:meier-bluffer": BLUFFER, "hand:meier": HAND}
-    print("| model | weight | sure to get | " + " | ".join(opponents) + " |\n" + "|---" * (3 + len(opponents)) + "|")
+    print("| model | weight | guaranteed | " + " | ".join(opponents) + " |\n" + "|---" * (3 + len(opponents)) + "|")
     for model in ("random", "hand:meier-bluffer"):
         for weight in (1e-6, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9):
             ours = robust(weight, opponents[model])
             first, second = best_answers(ours)
             cells = [f"{100 * wins(ours, o):.1f} / {100 - 100 * wins(o, ours):.1f}" for o in opponents.values()]
-            print(f"| {model} | {weight:.1f} | {100 - 100 * second:.1f} / {100 - 100 * first:.1f} | " + " | ".join(cells) + " |", flush=True)
+            sure = f"{100 - 100 * second:.1f} / {100 - 100 * first:.1f}"
+            print(f"| {model} | {weight:.1f} | {sure} | " + " | ".join(cells) + " |", flush=True)
     best = [best_answers(o) for o in opponents.values()]
-    print("| the best answer | – | – | " + " | ".join(f"{100 * a:.1f} / {100 * b:.1f}" for a, b in best) + " |")
+    print("| best response | – | – | " + " | ".join(f"{100 * a:.1f} / {100 * b:.1f}" for a, b in best) + " |")
 
 
 if __name__ == "__main__":

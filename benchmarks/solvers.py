@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Solving beside independent solvers: Gambit and OpenSpiel, in one run.
 
-Installs pygambit, open_spiel, cvxpy and ecos from PyPI into a virtual environment under the target directory, solves the same games
-with them and with `surmise solve`, and prints tables in Markdown; results go to benchmarks/solvers.json as they come.
+Installs pygambit, open_spiel, cvxpy and ecos from PyPI into a virtual environment under the target directory, solves
+the same games with them and with `surmise solve`, and prints tables in Markdown. Results go to benchmarks/solvers.json.
 
     python3 benchmarks/solvers.py [--seconds S] [--only SECTION] [--surmise PROGRAM]
 
@@ -346,7 +346,7 @@ def spiel_speed(name, algorithm, seconds):
 
 
 def our_speed(bench, game, algorithm):
-    """Start-up and the tree included: CPU time is known for the whole process only, and wall time is of no use on a busy machine."""
+    """Iterations a CPU second, with start-up and building the tree: CPU time is known for the whole process only."""
     before = children_cpu()
     found = bench.solve(game, "--algorithm", algorithm, "--seconds", 3 * bench.args.seconds, "--threads", 1)
     return found["iterations"] / (children_cpu() - before)

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Is the GGP player on time, and does it leave nothing behind? Everything runs over loopback, against the program itself.
+"""Measures the GGP player over loopback: deadlines, response times, leaks of memory and files, errors.
 
     benchmarks/wire.py deadline [--moves 1000] [--games krieg-tictactoe;connect-four] [--with PLAYER] [--parallel 4]
     benchmarks/wire.py info     [--rounds 20]
     benchmarks/wire.py cycles   [--cycles 1000]
     benchmarks/wire.py corpus   [--matches 10] [--games a;b]
 
-deadline: matches at a play clock of 1 s between copies of one player, which uses all of the time it is given, while a burner process for each core
-does nothing but use it. The manager measures each move from before it connects to after the reply; an overrun is a move that took longer than
-the clock (not the clock and its grace).
-info: 50 INFO at once while the player thinks about a move; the time that the slowest took.
-cycles: START and STOP, over and over; memory, threads and open files before and after.
-corpus: our manager and our player on every game of the catalogue that hides something; counts errors and records that do not replay.
+deadline: matches at a play clock of 1 s between copies of one player, while a process for each core keeps it busy. The
+manager measures each move from before it connects to after the reply. An overrun is a move that took longer than the
+clock (without the grace period).
+info: 50 INFO at once while the player chooses a move; time of the slowest.
+cycles: START and STOP many times; memory, threads and open files before and after.
+corpus: our manager and our player on every game of the catalogue with hidden information; counts errors and records
+that do not replay.
 
-Ends with status 1 if something is not as it should be.
+The exit status is 1 if a requirement is not met.
 """
 
 import argparse
@@ -77,7 +78,9 @@ def rules(surmise, game):
 def table(surmise, game, players, extra):
     """The records of some matches."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [surmise, "manage", game, "--players", ";".join(p.address for p in players), "--record", folder, "--json", "--log", "off", *extra]
+        addresses = ";".join(p.address for p in players)
+        command = [surmise, "manage", game, "--players", addresses, "--record", folder, "--json", "--log", "off"]
+        command += extra
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
@@ -103,10 +106,12 @@ def deadline(args):
                     for job in jobs:
                         records, _ = job.result()
                         for record in records:
-                            mine += [ms for row in record["timesMs"] for ms, role in zip(row, record["roles"]) if role != "random"]
+                            asked = [role != "random" for role in record["roles"]]
+                            mine += [ms for row in record["timesMs"] for ms, ours in zip(row, asked) if ours]
                             errors += [e for row in record["errors"] for e in row if e]
                 seed += args.parallel
-                print(f"{game}: {len(mine)} moves, {sum(ms > 1000 for ms in mine)} overruns, longest {max(mine)} ms", flush=True)
+                overruns = sum(ms > 1000 for ms in mine)
+                print(f"{game}: {len(mine)} moves, {overruns} overruns, longest {max(mine)} ms", flush=True)
             times += mine
             for player in (p for lane in lanes for p in lane):
                 player.close()
@@ -117,7 +122,8 @@ def deadline(args):
     late = sum(ms > 1000 for ms in times)
     p99 = times[-(-99 * len(times) // 100) - 1]
     print(f"{len(times)} moves at 1 s with {len(burners)} burners and {args.parallel} matches at a time: "
-          f"{late} overruns, {len(errors)} replaced, median {times[len(times) // 2]} ms, p99 {p99} ms, longest {times[-1]} ms")
+          f"{late} overruns, {len(errors)} replaced, median {times[len(times) // 2]} ms, p99 {p99} ms, "
+          f"longest {times[-1]} ms")
     return late == 0 and not errors
 
 
@@ -145,7 +151,8 @@ def info(args):
         every += took
     player.close()
     every.sort()
-    print(f"{args.rounds} x 50 INFO during a PLAY: median {every[len(every) // 2]:.1f} ms, p99 {every[-len(every) // 100]:.1f} ms, slowest {worst:.1f} ms")
+    median, p99 = every[len(every) // 2], every[-len(every) // 100]
+    print(f"{args.rounds} x 50 INFO during a PLAY: median {median:.1f} ms, p99 {p99:.1f} ms, slowest {worst:.1f} ms")
     return worst < 100
 
 
@@ -170,32 +177,37 @@ def cycles(args):
     time.sleep(1)
     after = player.resources()
     player.close()
-    print(f"{args.cycles} START/STOP in {took:.1f} s: memory {before[0]} -> {after[0]} kB, threads {before[1]} -> {after[1]}, files {before[2]} -> {after[2]}")
+    print(f"{args.cycles} START/STOP in {took:.1f} s: memory {before[0]} -> {after[0]} kB, "
+          f"threads {before[1]} -> {after[1]}, files {before[2]} -> {after[2]}")
     return after[0] < before[0] + 8192 and after[1] <= before[1] + 1 and after[2] <= before[2] + 1
 
 
-# At their full size these take too long for ten matches: a belief in which both armies are unseen is found by much searching.
+# Games that take too long at their default size: where both armies are hidden, sampling a belief takes a long search.
 SMALLER = {"blind-breakthrough": "blind-breakthrough:width=5,height=5"}
 
 
 def corpus(args):
     """Our manager and our player on games with hidden information."""
-    games = args.games.split(";") if args.games else [SMALLER.get(p.stem, p.stem) for p in sorted((ROOT / "games").glob("*.kif"))]
+    names = sorted(p.stem for p in (ROOT / "games").glob("*.kif"))
+    games = args.games.split(";") if args.games else [SMALLER.get(name, name) for name in names]
     good = True
     for game in games:
         text = rules(args.surmise, game)
-        if "(sees" not in text and "(role random)" not in text:
+        if "(sees" not in text:
             continue
         seats = roles(args.surmise, game)
         players = [Player(args.surmise, args.player or "hp:8,2") for _ in range(seats)]
         began = time.perf_counter()
-        records, replayed = table(args.surmise, game, players, ["--start-clock", "5", "--play-clock", "5", "--games", str(args.matches)])
-        errors = [e for r in records for row in r["errors"] for e in row if e] + [e for r in records for e in r["startErrors"] if e]
+        options = ["--start-clock", "5", "--play-clock", "5", "--games", str(args.matches)]
+        records, replayed = table(args.surmise, game, players, options)
+        errors = [e for r in records for row in r["errors"] for e in row if e]
+        errors += [e for r in records for e in r["startErrors"] if e]
         for player in players:
             player.close()
         fine = replayed and not errors and len(records) == args.matches
         good &= fine
-        print(f"{game:36} {len(records):3} matches, {len(errors)} errors, {'replayed' if replayed else 'NOT REPLAYED'}, "
+        outcome = "replayed" if replayed else "NOT REPLAYED"
+        print(f"{game:36} {len(records):3} matches, {len(errors)} errors, {outcome}, "
               f"{time.perf_counter() - began:.1f} s {'' if fine else '  <-- ' + str(errors[:3])}", flush=True)
     return good
 

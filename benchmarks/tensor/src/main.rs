@@ -1,7 +1,9 @@
-//! The networks of `crates/learn` beside candle's, one thread: `cargo run --release --manifest-path benchmarks/tensor/Cargo.toml`.
+//! Measures the networks of `crates/learn` beside candle's, on one thread:
+//! `cargo run --release --manifest-path benchmarks/tensor/Cargo.toml`.
 //!
-//! The paper's network for blind tic-tac-toe: 199 bits, two hidden layers of 199, one linear layer for two values, and for each of two
-//! roles a hidden layer and nine logits. Both are measured in turns, best of seven, so that a busy machine slows both.
+//! The network is the paper's for blind tic-tac-toe: 199 bits, two hidden layers of 199, one linear layer for two
+//! values, and for each of two roles a hidden layer and nine logits. The two programs are measured in turns, best of
+//! seven, so that a busy machine slows both.
 
 use candle_core::{D, DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap, linear, ops};
@@ -112,7 +114,10 @@ impl Theirs {
             hidden,
             values,
             heads,
-            optimizer: AdamW::new(variables.all_vars(), ParamsAdamW { lr: 1e-3, weight_decay: 0.0, ..Default::default() })?,
+            optimizer: AdamW::new(
+                variables.all_vars(),
+                ParamsAdamW { lr: 1e-3, weight_decay: 0.0, ..Default::default() },
+            )?,
             input: Tensor::from_vec(bits, (batch, BITS), &device)?,
             wanted_values: Tensor::full(0.5_f32, (batch, 2), &device)?,
             wanted_policy: Tensor::full(1.0 / MOVES as f32, (batch, MOVES), &device)?,

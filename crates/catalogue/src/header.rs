@@ -1,52 +1,52 @@
-//! The opening comment of a game: everything there is to know about it besides the rules.
+//! The opening comment of a game's file: title, prose, parameters and the other fields of [`Game`].
 
 /// A game of the catalogue.
 #[derive(Clone, Debug)]
 pub struct Game {
-    /// The name to call it by.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The name for people.
+    /// Title.
     pub title: &'static str,
-    /// What it is about, in prose; one string a paragraph.
+    /// Description in prose, one string for each paragraph.
     pub about: Vec<String>,
-    /// Where it comes from and what had to be chosen.
+    /// Origin of the game, and what was chosen where the origin leaves points open.
     pub source: String,
-    /// What can be set.
+    /// Parameters.
     pub parameters: Vec<Parameter>,
-    /// What must hold between parameters.
+    /// Conditions on the parameters.
     pub requirements: Vec<Requirement>,
-    /// Who sees what.
+    /// Percepts of the roles, in prose.
     pub sees: String,
-    /// What is hidden from whom.
+    /// Hidden information, in prose.
     pub hidden: String,
-    /// The best that can be reached, where it is known.
+    /// Best reachable payoff, where it is known.
     pub optimum: String,
     /// Keywords.
     pub tags: Vec<String>,
     pub(crate) template: &'static str,
 }
 
-/// A number that a game depends on.
-#[derive(Clone, Debug)]
+/// A numeric parameter of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The least value.
+    /// Least value.
     pub min: i64,
-    /// The greatest value.
+    /// Greatest value.
     pub max: i64,
-    /// The value if none is given.
+    /// Value if none is given.
     pub default: i64,
-    /// What it means.
+    /// Meaning.
     pub description: &'static str,
 }
 
 /// A condition on the parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// An expression of the template language.
+    /// Condition, an expression of the template language.
     pub expression: &'static str,
-    /// Why.
+    /// Reason, for people.
     pub reason: &'static str,
 }
 
@@ -54,7 +54,7 @@ impl Game {
     /// Reads the opening comment of a template.
     ///
     /// # Panics
-    /// If the comment is not in shape: templates are part of the program, and a test reads them all.
+    /// If the comment is malformed. Templates are part of the program, and a test reads all of them.
     pub(crate) fn from_template(name: &'static str, template: &'static str) -> Game {
         let mut game = Game {
             name,

@@ -1,24 +1,36 @@
-//! The games that Surmise ships, from rules text to name.
+//! The rules of the games that Surmise ships, by name and parameters.
 //!
-//! Come here for the rules of a bundled game: `krieg-tictactoe:size=5,line=4` is a name and its parameters. The rules
-//! are the files of `games/`, templates embedded in the binary; their opening comment says everything that
-//! [`Game`] knows, so there is one place to look.
+//! Use this crate to get the text of a game, such as `krieg-tictactoe:size=5,line=4`. To play or solve the game, use
+//! the crate `surmise`, which opens games of the catalogue by the same names. This crate does not know GDL: it fills
+//! templates and hands out text.
 //!
 //! ```
-//! let rules = surmise_catalogue::rules("monty-hall:doors=4").unwrap();
-//! assert!(rules.contains("(door 4)"));
-//! let error = surmise_catalogue::rules("monty-hall:doors=1000").unwrap_err();
-//! assert!(error.to_string().contains("3..50"));
+//! use surmise_catalogue::{CatalogueError, find, rules};
+//!
+//! let text = rules("monty-hall:doors=4")?;
+//! assert!(text.contains("(door 4)"));
+//!
+//! let game = find("monty-hall").unwrap();
+//! assert_eq!((game.parameters[0].name, game.parameters[0].max), ("doors", 50));
+//!
+//! let error = rules("monty-hall:doors=1000").unwrap_err();
+//! assert!(matches!(error, CatalogueError::OutOfRange { .. }));
+//! assert!(error.to_string().contains("`doors` must be a number in 3..50"));
+//! # Ok::<(), CatalogueError>(())
 //! ```
+//!
+//! The templates are the files of `games/`, embedded in the binary. The opening comment of a file has all fields of
+//! [`Game`]; CONTRIBUTING.md says how to add a game. Read next: `docs/gdl2.md` for the language of the rules.
 
+mod error;
 mod header;
 
+pub use error::CatalogueError;
 pub use header::{Game, Parameter, Requirement};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::OnceLock;
 
 macro_rules! embedded {
@@ -73,19 +85,25 @@ pub fn find(name: &str) -> Option<&'static Game> {
 }
 
 /// The rules of a game given by name and parameters, such as `krieg-tictactoe:size=5,line=4`.
-pub fn rules(spec: &str) -> Result<String, Error> {
+///
+/// # Errors
+/// If there is no such game, or a parameter is unknown or out of range.
+pub fn rules(spec: &str) -> Result<String, CatalogueError> {
     Ok(open(spec)?.1)
 }
 
-/// A game given by name and parameters, its prose filled in with them, and its rules.
-pub fn open(spec: &str) -> Result<(Game, String), Error> {
+/// A game given by name and parameters, with the parameters filled into its prose, and its rules.
+///
+/// # Errors
+/// If there is no such game, or a parameter is unknown or out of range.
+pub fn open(spec: &str) -> Result<(Game, String), CatalogueError> {
     let (name, settings) = spec.split_once(':').unwrap_or((spec, ""));
-    let game = find(name).ok_or_else(|| Error::unknown_game(name))?;
+    let game = find(name).ok_or_else(|| unknown_game(name))?;
     let values = game.values(settings)?;
     let fill = |text: &str| {
         environment()
             .render_str(text, context(&values))
-            .map_err(|e| Error::new(format!("{name}: {e}")))
+            .map_err(|e| template_error(name, &e))
     };
     let filled = Game {
         about: game.about.iter().map(|p| fill(p)).collect::<Result<_, _>>()?,
@@ -98,40 +116,22 @@ pub fn open(spec: &str) -> Result<(Game, String), Error> {
     Ok((filled, fill(game.template)?))
 }
 
-/// Why a game could not be had. The message says what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    message: String,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+fn unknown_game(name: &str) -> CatalogueError {
+    let is_close = |game: &&str| !name.is_empty() && (game.contains(name) || similar(game, name));
+    CatalogueError::UnknownGame {
+        name: name.to_owned(),
+        close: games().iter().map(|g| g.name).filter(is_close).collect(),
     }
 }
 
-impl std::error::Error for Error {}
-
-impl Error {
-    fn new(message: String) -> Error {
-        Error { message }
-    }
-
-    fn unknown_game(name: &str) -> Error {
-        let close: Vec<&str> = games()
-            .iter()
-            .map(|g| g.name)
-            .filter(|g| !name.is_empty() && (g.contains(name) || similar(g, name)))
-            .collect();
-        let hint = match close.as_slice() {
-            [] => "`surmise games` lists them".to_owned(),
-            names => format!("did you mean {}?", names.join(" or ")),
-        };
-        Error::new(format!("no game is called `{name}`; {hint}"))
+fn template_error(game: &str, error: &minijinja::Error) -> CatalogueError {
+    CatalogueError::Template {
+        game: game.to_owned(),
+        message: error.to_string(),
     }
 }
 
-/// Whether two names share most of their letters in order: catches slips and missing hyphens.
+/// Whether all but two letters of the longer name are a common subsequence: finds typing errors and missing hyphens.
 fn similar(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().take(64).collect());
     let mut row: Vec<usize> = vec![0; b.len() + 1];
@@ -147,13 +147,20 @@ fn similar(a: &str, b: &str) -> bool {
 }
 
 impl Game {
-    /// The values of all parameters for `size=5,line=4`; what is not named has its default.
-    pub fn values(&self, settings: &str) -> Result<BTreeMap<&'static str, i64>, Error> {
+    /// The values of all parameters for settings such as `size=5,line=4`. Parameters that are not set have their
+    /// defaults.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, given twice or out of range, or if a requirement does not hold.
+    pub fn values(&self, settings: &str) -> Result<BTreeMap<&'static str, i64>, CatalogueError> {
         let mut values: BTreeMap<&'static str, i64> = BTreeMap::new();
         for setting in settings.split(',').filter(|s| !s.trim().is_empty()) {
             let (name, value) = self.setting(setting.trim())?;
             if values.insert(name, value).is_some() {
-                return Err(Error::new(format!("`{name}` is given twice for {}", self.name)));
+                return Err(CatalogueError::GivenTwice {
+                    game: self.name,
+                    parameter: name,
+                });
             }
         }
         for parameter in &self.parameters {
@@ -163,28 +170,28 @@ impl Game {
         Ok(values)
     }
 
-    fn setting(&self, setting: &str) -> Result<(&'static str, i64), Error> {
+    fn setting(&self, setting: &str) -> Result<(&'static str, i64), CatalogueError> {
         let Some((name, value)) = setting.split_once('=') else {
-            return Err(Error::new(format!(
-                "`{setting}` is not a parameter; write `{}:name=value` ({})",
-                self.name,
-                self.parameter_summary()
-            )));
+            return Err(CatalogueError::NotASetting {
+                game: self.name,
+                setting: setting.to_owned(),
+                takes: self.parameter_summary(),
+            });
         };
         let Some(parameter) = self.parameters.iter().find(|p| p.name == name.trim()) else {
-            return Err(Error::new(format!(
-                "{} has no parameter `{name}`; {}",
-                self.name,
-                self.parameter_summary()
-            )));
+            return Err(CatalogueError::UnknownParameter {
+                game: self.name,
+                parameter: name.to_owned(),
+                takes: self.parameter_summary(),
+            });
         };
-        let Parameter { name, min, max, .. } = *parameter;
         match value.trim().parse::<i64>() {
-            Ok(value) if (min..=max).contains(&value) => Ok((name, value)),
-            _ => Err(Error::new(format!(
-                "{}: `{name}` must be a number in {min}..{max} ({}), not `{}`",
-                self.name, parameter.description, value
-            ))),
+            Ok(value) if (parameter.min..=parameter.max).contains(&value) => Ok((parameter.name, value)),
+            _ => Err(CatalogueError::OutOfRange {
+                game: self.name,
+                parameter: parameter.clone(),
+                value: value.to_owned(),
+            }),
         }
     }
 
@@ -201,22 +208,19 @@ impl Game {
         format!("it takes {}", list.join("; "))
     }
 
-    fn check_requirements(&self, values: &BTreeMap<&'static str, i64>) -> Result<(), Error> {
+    fn check_requirements(&self, values: &BTreeMap<&'static str, i64>) -> Result<(), CatalogueError> {
         let env = environment();
         for requirement in &self.requirements {
             let holds = env
                 .compile_expression(requirement.expression)
                 .and_then(|e| e.eval(context(values)))
-                .map_err(|e| Error::new(format!("{}: {e}", self.name)))?;
+                .map_err(|e| template_error(self.name, &e))?;
             if !holds.is_true() {
-                let given: Vec<String> = values.iter().map(|(k, v)| format!("{k}={v}")).collect();
-                return Err(Error::new(format!(
-                    "{} needs {}: {} (here {})",
-                    self.name,
-                    requirement.expression,
-                    requirement.reason,
-                    given.join(", ")
-                )));
+                return Err(CatalogueError::Requirement {
+                    game: self.name,
+                    requirement: requirement.clone(),
+                    values: values.clone(),
+                });
             }
         }
         Ok(())

@@ -1,53 +1,53 @@
-//! The syntax tree: what was written, with places and comments, in either notation.
+//! The syntax tree, with spans and comments.
 //!
-//! Both notations give the same tree. It is as plain as a tree can be (names, variables, lists), so that the
-//! formatter loses nothing and odd structure can still be shown; [`crate::forms`] gives it its meaning.
+//! Both notations give the same tree of names, variables and lists. The tree has no meaning yet, so that the formatter
+//! can print descriptions that have mistakes; [`crate::forms`] gives it a meaning.
 
 use crate::source::Span;
 use crate::symbol::Symbol;
 
-/// One of the two ways to write rules.
+/// A notation of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// `(<= (next ?f) (true ?f))`, the one that is sent on the wire.
+    /// `(<= (next ?f) (true ?f))`, the notation of files and of the wire.
     Prefix,
-    /// `next(?f) <= true(?f).`, the one of the papers.
+    /// `next(?f) <= true(?f).`, the notation of the papers.
     Infix,
 }
 
 /// A whole description.
 #[derive(Clone, Debug)]
 pub struct Ast {
-    /// How it was written.
+    /// Notation it was written in.
     pub notation: Notation,
     /// Facts and rules.
     pub forms: Vec<Node>,
-    /// Comments, in order, with their comment character and without the end of the line.
+    /// Spans of the comments, in order, with the comment character and without the line end.
     pub comments: Vec<Span>,
 }
 
 /// A node of the tree.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Kind, with contents.
     pub kind: NodeKind,
-    /// Where it stands.
+    /// Place in the text.
     pub span: Span,
 }
 
-/// What a node is.
+/// Kind of a node, with its contents.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// A variable; the symbol's text begins with `?`.
+    /// Variable; the text of the symbol begins with `?`.
     Var(Symbol),
-    /// A name: constant, functor, relation, connective or the arrow.
+    /// Name: constant, function, relation, connective or `<=`.
     Name(Symbol),
-    /// A list, as written in prefix notation: `head(a, b)` is the list `head a b`.
+    /// List, as in prefix notation: `head(a, b)` is the list `head a b`.
     List(Vec<Node>),
 }
 
 impl Node {
-    /// A leaf with a name.
+    /// Makes a name.
     pub fn name(symbol: Symbol, span: Span) -> Node {
         Node {
             kind: NodeKind::Name(symbol),
@@ -55,7 +55,7 @@ impl Node {
         }
     }
 
-    /// A list.
+    /// Makes a list.
     pub fn list(items: Vec<Node>, span: Span) -> Node {
         Node {
             kind: NodeKind::List(items),
@@ -63,7 +63,7 @@ impl Node {
         }
     }
 
-    /// The elements if this is a list, else nothing.
+    /// The elements of a list; none for other nodes.
     pub fn items(&self) -> &[Node] {
         match &self.kind {
             NodeKind::List(items) => items,
@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// The name at the head: of a list its first element if that is a name, of a name itself.
+    /// The first element of a list if it is a name, or the name itself.
     pub fn head_name(&self) -> Option<Symbol> {
         match &self.kind {
             NodeKind::Name(symbol) => Some(*symbol),
@@ -83,7 +83,7 @@ impl Node {
         }
     }
 
-    /// Whether two trees say the same, wherever they stand. A list of one name equals the name.
+    /// Whether two trees are equal up to places. A list of one name equals the name.
     pub fn same(&self, other: &Node) -> bool {
         match (&self.kind, &other.kind) {
             (NodeKind::Var(a), NodeKind::Var(b)) | (NodeKind::Name(a), NodeKind::Name(b)) => a == b,

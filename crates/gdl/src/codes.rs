@@ -4,13 +4,13 @@ use crate::diagnostic::{Mode, Severity};
 
 macro_rules! codes {
     ($($variant:ident $text:literal),* $(,)?) => {
-        /// A kind of finding. The codes are stable: programs may rely on their text.
+        /// A kind of finding. The texts of codes are stable: programs may rely on them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[allow(missing_docs)]
         pub enum Code { $($variant),* }
 
         impl Code {
-            /// Every code, in the order of the language reference.
+            /// All codes: those of the text, those of the rules, those that only play shows.
             pub const ALL: &'static [Code] = &[$(Code::$variant),*];
 
             /// The code as it is written in messages.
@@ -18,7 +18,7 @@ macro_rules! codes {
                 match self { $(Code::$variant => $text),* }
             }
 
-            /// The page: what it means, why it matters, an example, what to write instead.
+            /// The page of the code: meaning, reason, example, and what to write instead.
             pub fn page(self) -> &'static str {
                 match self { $(Code::$variant => include_str!(concat!("../codes/", $text, ".md"))),* }
             }
@@ -49,13 +49,13 @@ codes! {
 }
 
 impl Code {
-    /// The code with this text, in either case.
+    /// The code with this text, in any case.
     pub fn find(text: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|c| c.text().eq_ignore_ascii_case(text))
     }
 
-    /// How bad it is: the first letter says it, except that `strict` raises violations of the specification and
-    /// `lenient` lets recursion that may be infinite pass (engines guard against it at run time).
+    /// The severity in a mode. The first letter of the code decides, with two exceptions: strict mode raises violations
+    /// of the specification to errors, and lenient mode lowers `E-RECURSION` to a warning, because engines have limits.
     pub fn severity(self, mode: Mode) -> Severity {
         use Code::*;
         let raised = matches!(
@@ -73,12 +73,12 @@ impl Code {
         }
     }
 
-    /// Whether it is about how rules are written, not about what they mean.
+    /// Whether the finding is about the text, not about the meaning of the rules.
     pub fn is_syntax(self) -> bool {
         self <= Code::View
     }
 
-    /// The first line of the page, without the code: the finding in a few words.
+    /// The title of the page: the finding in a few words.
     pub fn title(self) -> &'static str {
         let first = self.page().lines().next().unwrap_or_default();
         first.split_once(": ").map_or(first, |(_, title)| title)

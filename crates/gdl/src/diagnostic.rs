@@ -1,18 +1,18 @@
-//! What is wrong with a description, where, why it matters and what to write instead.
+//! Diagnostics: findings about a description, with place, severity and advice.
 
 use crate::codes::Code;
 use crate::source::{LineIndex, Position, Span};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information.
     Note,
-    /// Has one sensible reading, but others may read it differently.
+    /// The description has one sensible reading, but other programs may read it differently.
     Warning,
-    /// Has no meaning.
+    /// The description has no meaning there.
     Error,
 }
 
@@ -30,32 +30,31 @@ impl Severity {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which kind of finding; has a page of its own.
+    /// Kind of finding.
     pub code: Code,
-    /// How bad it is in the mode that was asked for.
+    /// Severity in the mode of the reading.
     pub severity: Severity,
-    /// Where.
+    /// Place.
     pub span: Span,
-    /// What, in one sentence.
+    /// The finding in one sentence.
     pub message: String,
-    /// What to do about it.
+    /// Advice.
     pub help: String,
-    /// Other places that have to do with it.
+    /// Related places, each with a note.
     pub related: Vec<(Span, String)>,
 }
 
-/// How strictly to judge.
+/// Mode of reading (docs/gdl2.md, Lenient and strict).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// For playing: accept everything that has one sensible reading.
+    /// For playing: everything that has one sensible reading is accepted.
     #[default]
     Lenient,
     /// For validating: violations of the specification are errors.
     Strict,
 }
 
-/// Findings of one code that are kept. The rest are only counted, so that a hostile file cannot make a report
-/// that is larger than itself.
+/// Findings of one code that are kept; the rest are counted, so that a report cannot outgrow its file.
 const MAX_PER_CODE: usize = 100;
 
 /// Collects findings.
@@ -79,7 +78,7 @@ impl Sink {
         self.mode
     }
 
-    /// Whether one more finding of this code would be kept: worth asking before a costly message is made.
+    /// Whether one more finding of this code would be kept. Ask before making a costly message.
     pub fn wants(&self, code: Code) -> bool {
         self.counts.get(&code).is_none_or(|&n| n < MAX_PER_CODE)
     }
@@ -118,7 +117,7 @@ impl Sink {
         self.found.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Everything, by position.
+    /// All findings, ordered by position.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         for (&code, &count) in &self.counts {
             if count > MAX_PER_CODE {
@@ -133,11 +132,11 @@ impl Sink {
     }
 }
 
-/// A finding just added, to hang other places on.
+/// A finding that was just added, to which related places can be added.
 pub(crate) struct Slot<'a>(Option<&'a mut Diagnostic>);
 
 impl Slot<'_> {
-    /// Names another place that has to do with it.
+    /// Adds a related place.
     pub fn see(self, span: Span, note: impl Into<String>) -> Self {
         if let Slot(Some(diagnostic)) = self {
             diagnostic.related.push((span, note.into()));
@@ -147,20 +146,20 @@ impl Slot<'_> {
     }
 }
 
-/// A diagnostic with positions worked out, ready to be shown.
+/// A diagnostic with its lines and columns.
 #[derive(Clone, Debug)]
 pub struct Located<'a> {
     /// The finding.
     pub diagnostic: &'a Diagnostic,
-    /// Where it begins.
+    /// First position.
     pub start: Position,
-    /// Where it ends (exclusive).
+    /// Position after the last.
     pub end: Position,
-    /// Where the related places begin.
+    /// First positions of the related places.
     pub related: Vec<Position>,
 }
 
-/// Works out lines and columns, in one pass over the text.
+/// Computes lines and columns, in one pass over the text.
 pub fn locate<'a>(diagnostics: &'a [Diagnostic], text: &str, lines: &LineIndex) -> Vec<Located<'a>> {
     let mut offsets = Vec::new();
     for d in diagnostics {
@@ -180,7 +179,7 @@ pub fn locate<'a>(diagnostics: &'a [Diagnostic], text: &str, lines: &LineIndex) 
         .collect()
 }
 
-/// The text form: one line that says it all, an excerpt with a caret, the related places and the advice.
+/// The diagnostics as text: for each a line, an excerpt with a caret, the related places and the advice.
 pub fn render(diagnostics: &[Diagnostic], file: &str, text: &str) -> String {
     let lines = LineIndex::new(text);
     let mut out = String::new();

@@ -1,29 +1,46 @@
 //! Printing a syntax tree in the canonical layout, in either notation.
 //!
-//! One form starts a line; a rule with more than one condition has one condition a line. Comments stay where they
-//! were, blank lines between forms are kept (one at most), names keep their spelling, keywords are lower case. Printing
-//! what was printed changes nothing.
+//! Each form starts a line. A rule with more than one condition has one condition a line. Comments keep their places,
+//! blank lines between forms are kept (at most one), names keep their spelling, keywords are in lower case. Printing is
+//! idempotent.
 
 use crate::ast::{Ast, Node, NodeKind, Notation};
-use crate::source::Span;
+use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
+use std::error::Error;
+use std::fmt;
 
-/// Lines are kept shorter than this where they can be.
+/// Columns that lines should not exceed.
 const WIDTH: usize = 80;
 
-/// Deeper structure is not indented further: a thousand levels would print more blanks than rules.
+/// Largest indentation: without a limit a thousand levels would print more blanks than rules.
 const MAX_INDENT: usize = 60;
 
-/// A name that the wanted notation has no way to write.
+/// The error of [`format`]: a name that cannot be written in the notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwritable {
     /// The name.
     pub name: String,
-    /// Where it stands.
+    /// Place of the name.
     pub span: Span,
 }
 
-/// Prints a description. `text` is what the tree was read from.
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the name `{}` cannot be written in infix notation",
+            short(&self.name)
+        )
+    }
+}
+
+impl Error for Unwritable {}
+
+/// Prints a description. `text` is the text that the tree was read from.
+///
+/// # Errors
+/// If a name cannot be written in infix notation, such as `a,b`.
 pub fn format(ast: &Ast, text: &str, symbols: &Symbols, notation: Notation) -> Result<String, Unwritable> {
     let mut printer = Printer {
         text,
@@ -66,7 +83,7 @@ impl<'a> Printer<'a> {
         self.comments_before(self.text.len() as u32, last);
     }
 
-    /// Prints the comments that start before `limit`, each on its own line.
+    /// Prints the comments that start before `limit`, each on a line.
     fn comments_before(&mut self, limit: u32, mut last: u32) -> u32 {
         while let Some((&comment, rest)) = self.comments.split_first()
             && comment.start < limit
@@ -80,7 +97,7 @@ impl<'a> Printer<'a> {
         last
     }
 
-    /// Keeps one empty line where the source had any.
+    /// Prints one empty line if the source has any there.
     fn blank_line(&mut self, last: u32, next: u32) {
         if self.out.is_empty() || next < last {
             return;
@@ -91,7 +108,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints a comment that follows on the line of what was just printed, if there is one that starts before `limit`.
+    /// Prints the comment that follows on the same line, if there is one that starts before `limit`.
     fn trailing_comment(&mut self, last: u32, limit: Option<u32>) -> u32 {
         let Some((&comment, rest)) = self.comments.split_first() else {
             return last;
@@ -134,7 +151,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes a node that starts at this column.
+    /// Prints a node that starts at this column, in prefix notation.
     fn prefix(&mut self, node: &Node, column: usize) {
         let node = unwrap_single(node);
         let NodeKind::List(items) = &node.kind else {
@@ -176,7 +193,7 @@ impl<'a> Printer<'a> {
         self.out.push(')');
     }
 
-    /// Prints the comments before `limit`: the first behind what stands on the line, the others on their own.
+    /// Prints the comments before `limit`: one at the end of the line, each of the others on a line.
     fn inner_comments(&mut self, limit: u32, last: &mut u32, indent: usize) -> bool {
         let before = self.comments.len();
         *last = self.trailing_comment(*last, Some(limit));
@@ -223,7 +240,7 @@ impl<'a> Printer<'a> {
         self.out.push_str(text);
     }
 
-    /// A leaf as it is to be written, with what comes before it: keywords folded, everything else as it was.
+    /// The text of a leaf, and a prefix for it. Keywords are in lower case; other names keep their spelling.
     fn leaf_text(&self, node: &Node) -> (&'static str, &'a str) {
         let written = &self.text[node.span.range()];
         match node.kind {
@@ -236,7 +253,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether the node takes at most this many columns on one line. Looks at no more than that.
+    /// Whether the node fits into this many columns. The time is linear in `width`.
     fn fits(&self, node: &Node, width: usize) -> bool {
         self.remaining(node, width).is_some()
     }
@@ -254,7 +271,7 @@ impl<'a> Printer<'a> {
         Some(width)
     }
 
-    /// A clause in infix notation. Comments inside a condition move in front of it.
+    /// Prints a clause in infix notation. Comments inside a condition move before it.
     fn clause(&mut self, form: &Node) {
         let (head, body) = match form.items() {
             [arrow, head, body @ ..] if arrow.head_name() == Some(kw::ARROW) => (head, Some(body)),
@@ -270,7 +287,7 @@ impl<'a> Printer<'a> {
     }
 
     fn conditions(&mut self, form: &Node, body: &[Node]) {
-        // A comment behind the last condition will stand behind the clause.
+        // A comment after the last condition is printed after the clause.
         let inside = Span {
             start: form.span.start,
             end: body.last().map_or(form.span.end, |l| l.span.end),
@@ -291,7 +308,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Comments before `limit`, each on its own line: before (`lead` false) or after the line that is being written.
+    /// Prints the comments before `limit`, each on a line: before (`lead` false) or after the current line.
     fn hoisted(&mut self, limit: u32, indent: usize, lead: bool) {
         while let Some((&comment, rest)) = self.comments.split_first()
             && comment.start < limit
@@ -367,7 +384,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Where a literal of infix notation stands: operands of `|` and `not` bind tighter than conjuncts.
+/// Place of a literal of infix notation: operands of `|` and `not` bind tighter than conjuncts.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Conjunct,
@@ -386,7 +403,7 @@ fn count_lines(text: &str) -> usize {
     text.matches(['\n', '\r']).count()
 }
 
-/// `(f)` is `f`, except for connectives, whose empty lists have a meaning.
+/// Replaces `(f)` by `f`, except for connectives: `(or)` has a meaning.
 fn unwrap_single(node: &Node) -> &Node {
     match &node.kind {
         NodeKind::List(items) if items.len() == 1 && !is_connective_leaf(&items[0]) => unwrap_single(&items[0]),
@@ -398,7 +415,7 @@ fn is_connective_leaf(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Name(name) if Symbol::is_connective(name))
 }
 
-/// Whether infix notation reads this text back as one name.
+/// Whether the parser of infix notation reads this text as one name.
 fn writable_infix(text: &str, node: &Node) -> bool {
     let separators = |c: char| ",&|~()%".contains(c);
     let reserved = matches!(node.kind, NodeKind::Name(name) if name.is_connective() && name != kw::DISTINCT);

@@ -1,7 +1,7 @@
-//! From the syntax tree to rules with places: what each list means, and what it cannot mean.
+//! From the syntax tree to facts and rules with spans.
 //!
-//! Negation is pushed inwards on the way (language reference, section 6, steps 2–4), so that what comes out has
-//! only positive and negative atoms, `distinct`, equality (`not distinct`) and disjunctions.
+//! Negation is pushed inwards on the way (docs/gdl2.md, Normal form, steps 1 and 2): bodies have only positive and
+//! negative atoms, `distinct`, equality (`not distinct`) and disjunctions.
 
 use crate::ast::{Ast, Node, NodeKind};
 use crate::codes::Code;
@@ -14,24 +14,24 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A fact or rule as it was written, in negation normal form.
+/// A fact or rule in negation normal form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub head: PlacedAtom,
-    pub body: Vec<Goal>,
+    pub body: Vec<Condition>,
     pub variables: Rc<[Variable]>,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    /// As written, with its question mark.
+    /// Name as written, with the question mark.
     pub name: String,
     /// First occurrence in the form.
     pub span: Span,
 }
 
-/// An atom and where it and its arguments stand.
+/// An atom with the spans of itself and its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedAtom {
     pub atom: Atom,
@@ -39,7 +39,7 @@ pub(crate) struct PlacedAtom {
     pub args: Vec<Span>,
 }
 
-/// A relation: name and number of arguments.
+/// A relation, by name and number of arguments.
 pub(crate) type Pred = (Symbol, usize);
 
 impl PlacedAtom {
@@ -48,16 +48,16 @@ impl PlacedAtom {
     }
 }
 
-/// One condition.
+/// One condition of a body.
 #[derive(Clone, Debug)]
-pub(crate) enum Goal {
+pub(crate) enum Condition {
     Pos(PlacedAtom),
     Neg(PlacedAtom),
     Distinct(Term, Term, Span),
-    /// `not distinct`: solved by unification when the rules are normalised.
+    /// Equality, written `not distinct`; `normalise` solves it by unification.
     Same(Term, Term, Span),
-    /// At least one of these conjunctions holds.
-    Or(Vec<Vec<Goal>>, Span),
+    /// Disjunction of conjunctions.
+    Or(Vec<Vec<Condition>>, Span),
 }
 
 impl Form {
@@ -67,18 +67,18 @@ impl Form {
     }
 }
 
-pub(crate) fn for_each_atom<'a>(goals: &'a [Goal], visit: &mut impl FnMut(&'a PlacedAtom, bool)) {
-    for goal in goals {
-        match goal {
-            Goal::Pos(atom) => visit(atom, false),
-            Goal::Neg(atom) => visit(atom, true),
-            Goal::Or(branches, _) => branches.iter().for_each(|b| for_each_atom(b, visit)),
-            Goal::Distinct(..) | Goal::Same(..) => {}
+pub(crate) fn for_each_atom<'a>(conditions: &'a [Condition], visit: &mut impl FnMut(&'a PlacedAtom, bool)) {
+    for condition in conditions {
+        match condition {
+            Condition::Pos(atom) => visit(atom, false),
+            Condition::Neg(atom) => visit(atom, true),
+            Condition::Or(branches, _) => branches.iter().for_each(|b| for_each_atom(b, visit)),
+            Condition::Distinct(..) | Condition::Same(..) => {}
         }
     }
 }
 
-/// Options that change what forms mean.
+/// Options that change the meaning of forms.
 #[derive(Clone, Copy)]
 pub(crate) struct Dialect {
     pub gdl3: bool,
@@ -86,14 +86,14 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// Domain hints, which never change the game.
+    /// Whether a relation is a domain hint, which does not change the game.
     pub fn is_hint(self, relation: Symbol, symbols: &Symbols) -> bool {
         matches!(relation, kw::BASE | kw::INPUT)
             || (self.stanford && matches!(symbols.text(relation), "action" | "percept"))
     }
 }
 
-/// Reads every form that can be read; the others are reported.
+/// Turns the tree into forms; reports those that have no meaning.
 pub(crate) fn interpret(ast: &Ast, text: &str, dialect: Dialect, names: &mut Names, sink: &mut Sink) -> Vec<Form> {
     let mut reader = Reader {
         text,
@@ -115,7 +115,7 @@ pub(crate) fn interpret(ast: &Ast, text: &str, dialect: Dialect, names: &mut Nam
     forms
 }
 
-/// Forms by what they say, to find those said twice.
+/// Forms met so far, to find repetitions.
 #[derive(Default)]
 struct Repetitions(HashMap<Vec<u32>, Span>);
 
@@ -150,7 +150,7 @@ fn write_key(node: &Node, key: &mut Vec<u32>) {
     }
 }
 
-/// Moves go back to a peer as it wrote them in a `legal` head, if it did.
+/// Sets the wire spelling of names to that of their first occurrence in the head of a `legal` rule.
 fn keep_wire_spelling(ast: &Ast, text: &str, symbols: &mut Symbols) {
     let mut seen = HashSet::new();
     for form in &ast.forms {
@@ -183,7 +183,7 @@ struct Reader<'a, 's> {
     keyword_terms: HashSet<Symbol>,
 }
 
-/// How many arguments the keyword relations take.
+/// Number of arguments of a keyword relation.
 fn keyword_arity(relation: Symbol) -> Option<usize> {
     match relation {
         kw::TERMINAL => Some(0),
@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn rule(&mut self, span: Span, rest: &[Node]) -> Option<(PlacedAtom, Vec<Goal>)> {
+    fn rule(&mut self, span: Span, rest: &[Node]) -> Option<(PlacedAtom, Vec<Condition>)> {
         let Some((head, literals)) = rest.split_first() else {
             self.sink.add(
                 Code::RuleNoHead,
@@ -238,7 +238,7 @@ impl Reader<'_, '_> {
         head.filter(|_| whole).map(|head| (head, body))
     }
 
-    /// A head or fact.
+    /// Reads a head or fact.
     fn head(&mut self, node: &Node) -> Option<PlacedAtom> {
         match node.head_name() {
             Some(kw::DISTINCT) => {
@@ -256,8 +256,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Appends what the literal (or, if not `positive`, its negation) says to a conjunction.
-    fn literal(&mut self, node: &Node, positive: bool, out: &mut Vec<Goal>) -> Option<()> {
+    /// Appends the literal, or its negation if `positive` is false, to a conjunction.
+    fn literal(&mut self, node: &Node, positive: bool, out: &mut Vec<Condition>) -> Option<()> {
         let args = node.items().get(1..).unwrap_or_default();
         let is_list = matches!(node.kind, NodeKind::List(_));
         match node.head_name() {
@@ -279,13 +279,17 @@ impl Reader<'_, '_> {
             Some(kw::DISTINCT) => self.distinct(node.span, args, positive, out),
             _ => {
                 let atom = self.sentence(node, "a condition")?;
-                out.push(if positive { Goal::Pos(atom) } else { Goal::Neg(atom) });
+                out.push(if positive {
+                    Condition::Pos(atom)
+                } else {
+                    Condition::Neg(atom)
+                });
                 Some(())
             }
         }
     }
 
-    fn negation(&mut self, span: Span, args: &[Node], positive: bool, out: &mut Vec<Goal>) -> Option<()> {
+    fn negation(&mut self, span: Span, args: &[Node], positive: bool, out: &mut Vec<Condition>) -> Option<()> {
         let [inner] = args else {
             self.sink.add(
                 Code::NotArity,
@@ -308,7 +312,14 @@ impl Reader<'_, '_> {
     }
 
     /// `or` and `and`: a disjunction if `any`, else a conjunction, of the members with the given sign.
-    fn junction(&mut self, args: &[Node], positive: bool, any: bool, span: Span, out: &mut Vec<Goal>) -> Option<()> {
+    fn junction(
+        &mut self,
+        args: &[Node],
+        positive: bool,
+        any: bool,
+        span: Span,
+        out: &mut Vec<Condition>,
+    ) -> Option<()> {
         if !any {
             let mut whole = Some(());
             for arg in args {
@@ -321,9 +332,9 @@ impl Reader<'_, '_> {
         for arg in args {
             let mut branch = Vec::new();
             whole = whole.and(self.literal(arg, positive, &mut branch));
-            match <[Goal; 1]>::try_from(branch) {
-                Ok([Goal::Or(inner, _)]) => branches.extend(inner),
-                Ok([goal]) => branches.push(vec![goal]),
+            match <[Condition; 1]>::try_from(branch) {
+                Ok([Condition::Or(inner, _)]) => branches.extend(inner),
+                Ok([condition]) => branches.push(vec![condition]),
                 Err(branch) => branches.push(branch),
             }
         }
@@ -331,14 +342,14 @@ impl Reader<'_, '_> {
         if branches.iter().any(Vec::is_empty) {
             return Some(());
         }
-        match <[Vec<Goal>; 1]>::try_from(branches) {
+        match <[Vec<Condition>; 1]>::try_from(branches) {
             Ok([only]) => out.extend(only),
-            Err(branches) => out.push(Goal::Or(branches, span)),
+            Err(branches) => out.push(Condition::Or(branches, span)),
         }
         Some(())
     }
 
-    fn distinct(&mut self, span: Span, args: &[Node], positive: bool, out: &mut Vec<Goal>) -> Option<()> {
+    fn distinct(&mut self, span: Span, args: &[Node], positive: bool, out: &mut Vec<Condition>) -> Option<()> {
         let [a, b] = args else {
             self.sink.add(
                 Code::Distinct,
@@ -351,9 +362,9 @@ impl Reader<'_, '_> {
         let (a, b) = (self.term(a), self.term(b));
         let (a, b) = (a?, b?);
         out.push(if positive {
-            Goal::Distinct(a, b, span)
+            Condition::Distinct(a, b, span)
         } else {
-            Goal::Same(a, b, span)
+            Condition::Same(a, b, span)
         });
         Some(())
     }
@@ -388,7 +399,7 @@ impl Reader<'_, '_> {
             },
         };
         let name = self.names.symbols.text(relation);
-        // Hints are never needed: an old form of one must not keep a game from being played.
+        // Hints are never needed, so an old form of one must not make a game unplayable.
         let severity = match self.sink.mode() {
             Mode::Lenient if matches!(relation, kw::BASE | kw::INPUT) => Severity::Warning,
             _ => Severity::Error,

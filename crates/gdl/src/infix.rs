@@ -1,7 +1,7 @@
-//! Infix notation, as in the papers: `legal(random,open_door(?d)) <= true(step(2)), not true(car(?d)).`
+//! The parser of infix notation: `legal(random,open_door(?d)) <= true(step(2)), not true(car(?d)).`
 //!
-//! Gives the same tree as prefix notation: `a | b` is the list `or a b`, a parenthesised conjunction is the list
-//! `and …`. After a mistake reading goes on behind the next full stop.
+//! It gives the same tree as prefix notation: `a | b` is the list `or a b`, and a conjunction in parentheses is the
+//! list `and …`. After a mistake, reading goes on after the next full stop.
 
 use crate::ast::{Ast, Node, NodeKind, Notation};
 use crate::codes::Code;
@@ -37,7 +37,7 @@ pub(crate) fn parse<'s>(text: &'s str, upper_vars: bool, names: &mut Names<'s>, 
     }
 }
 
-/// Whether the first form looks like infix: a name followed at once by `(`, or by `.`, `<=` or `:-`.
+/// Whether the first form is in infix notation: a name that is directly followed by `(`, or by `.`, `<=` or `:-`.
 pub(crate) fn looks_infix(text: &str) -> bool {
     let Some(start) = skip_blank(text) else {
         return false;
@@ -56,7 +56,7 @@ pub(crate) fn looks_infix(text: &str) -> bool {
     after.starts_with("<=") || after.starts_with(":-") || ends_clause(after.as_bytes(), 0)
 }
 
-/// Where the first token starts, past blanks and comments of either kind.
+/// Offset of the first token after blanks and comments of either notation.
 fn skip_blank(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -71,7 +71,8 @@ fn skip_blank(text: &str) -> Option<usize> {
     }
 }
 
-/// A full stop ends a clause only before blank, end of text or comment; `0.5` stays one name.
+/// Whether there is a full stop that ends a clause: one before a blank, a comment or the end of the text, unlike in
+/// `0.5`.
 fn ends_clause(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'.')
         && bytes
@@ -206,7 +207,7 @@ struct Parser<'a> {
     sink: &'a mut Sink,
 }
 
-/// The clause cannot be read; what was wrong has been reported.
+/// The clause cannot be read; the mistake has been reported.
 struct Broken;
 
 type Parsed<T> = Result<T, Broken>;
@@ -296,7 +297,7 @@ impl Parser<'_> {
         Ok(literal)
     }
 
-    /// "(" body ")": the opening parenthesis is behind us.
+    /// "(" body ")", after the opening parenthesis.
     fn group(&mut self, start: Span) -> Parsed<Node> {
         let mut items = vec![Node::name(kw::AND, start)];
         self.conjunction(&mut items)?;
@@ -307,7 +308,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The members of `or(…)` or `and(…)`: each a conjunct of its own.
+    /// The members of `or(…)` or `and(…)`, after the opening parenthesis.
     fn members(&mut self, connective: Symbol, start: Span) -> Parsed<Node> {
         let mut items = vec![Node::name(connective, start)];
         if !self.peek(Op::Close) {
@@ -323,7 +324,7 @@ impl Parser<'_> {
         Node::list(items, span)
     }
 
-    /// `or(` or `and(`, which take literals, not terms.
+    /// The connective if `or(` or `and(` is next; their members are literals, not terms.
     fn connective_call(&self) -> Option<Symbol> {
         let Some(Token::Leaf(Node {
             kind: NodeKind::Name(symbol),
@@ -345,7 +346,7 @@ impl Parser<'_> {
         found
     }
 
-    /// A name with or without arguments, or a variable: atoms and terms look the same.
+    /// A name with or without arguments, or a variable. Atoms and terms have the same syntax.
     fn application(&mut self, wanted: &str) -> Parsed<Node> {
         let Some(Token::Leaf(leaf)) = self.tokens.get(self.at) else {
             return self.fail(wanted);

@@ -1,18 +1,32 @@
-//! GDL-II: text to checked rules and diagnostics.
+//! A reader, checker and printer for GDL-II, the Game Description Language for games with hidden information.
 //!
-//! Come here to read, judge or print a game description. Reading never stops at the first mistake: it returns
-//! what it understood and everything that is wrong with it.
+//! Use this crate to read, check or print a game description. To play or solve a game, use the crate `surmise`, which
+//! calls this one. Reading never stops at the first mistake: [`read`] returns the rules it understood and a diagnostic
+//! for everything that is wrong.
 //!
 //! ```
-//! let reading = surmise_gdl::read("(role me) (<= (legal me go) (not (true ?x)))", &surmise_gdl::Options::default());
-//! let first = &reading.diagnostics[0];
-//! assert_eq!(first.code, surmise_gdl::Code::NoGoal);
-//! assert!(reading.diagnostics.iter().any(|d| d.code == surmise_gdl::Code::Unsafe));
+//! use surmise_gdl::{Code, Information, Options, read};
+//!
+//! // A game with a mistake: nothing binds ?x.
+//! let reading = read("(role me) (<= (legal me go) (not (true ?x)))", &Options::default());
+//! assert!(!reading.is_playable());
+//! let mistake = reading.diagnostics.iter().find(|d| d.code == Code::Unsafe).unwrap();
+//! assert_eq!(mistake.message, "variable ?x of this rule is bound by no positive literal");
+//!
+//! // A game without one: its rules, as the engines read them.
+//! let text = "(role me) (legal me go) (next done) (<= terminal (true done)) (goal me 100)";
+//! let reading = read(text, &Options::default());
+//! assert!(reading.is_playable());
+//! assert_eq!(reading.rules.clauses.len(), 5);
+//! assert_eq!(reading.rules.information(), Information::Open);
 //! ```
 //!
-//! The way of a text: [`mod@source`] decodes bytes; `prefix` or `infix` builds the syntax tree ([`ast`]);
-//! `forms` gives it a meaning; `check` holds it against the restrictions of the language; `normalise` makes
-//! [`Rules`], which is what the engines read. [`format`](mod@format) prints a tree in the canonical layout.
+//! Steps from text to rules: [`mod@source`] decodes bytes; `prefix` or `infix` builds the syntax tree ([`ast`]);
+//! `forms` turns the tree into facts and rules; `check` compares these with the restrictions of the language;
+//! `normalise` makes [`Rules`]. [`format`](mod@format) prints a syntax tree in the canonical layout.
+//!
+//! Read next: `docs/gdl2.md`, the reference of the language; [`rules`] for what the engines get; [`Code`] for the
+//! diagnostics, each of which has a page ([`Code::page`]).
 
 pub mod ast;
 mod check;
@@ -41,49 +55,49 @@ use forms::Dialect;
 use names::Names;
 use std::sync::Arc;
 
-/// How to read.
+/// Options of reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// How strictly to judge.
+    /// Severity of violations of the specification.
     pub mode: Mode,
-    /// Tell names apart by case, as some systems do.
+    /// Whether names are case-sensitive; keywords never are.
     pub case_sensitive: bool,
-    /// In infix notation, names that begin with an upper-case letter are variables.
+    /// Whether names that begin with an upper-case letter are variables, in infix notation.
     pub upper_vars: bool,
-    /// Judge `knows` by the rules of GDL-III.
+    /// Whether `knows` is checked by the rules of GDL-III.
     pub gdl3: bool,
-    /// `action` and `percept` are domain hints.
+    /// Whether `action` and `percept` are domain hints, as `base` and `input` are.
     pub stanford: bool,
     /// The notation; detected if not given.
     pub notation: Option<Notation>,
 }
 
-/// What reading gave: everything that was understood, and everything that was wrong.
+/// The result of reading a description.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The decoded text, to which all places refer.
+    /// Decoded text, to which all spans refer.
     pub text: String,
-    /// What was written.
+    /// Syntax tree.
     pub ast: ast::Ast,
-    /// What it means.
+    /// Rules, without the parts that could not be understood.
     pub rules: Rules,
-    /// What is wrong with it, by position.
+    /// Findings, ordered by position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Reading {
-    /// Whether nothing stands in the way of playing it.
+    /// Whether there are no errors, so that the game can be played.
     pub fn is_playable(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity < Severity::Error)
     }
 
-    /// The diagnostics as text, for a file of this name.
+    /// The diagnostics as text; `file` is the name to print before each line number.
     pub fn render(&self, file: &str) -> String {
         render(&self.diagnostics, file, &self.text)
     }
 }
 
-/// Reads bytes in any state.
+/// Reads a description from any bytes: UTF-8, or else Latin-1.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
     let decoded = source::decode(bytes);
     let mut sink = Sink::new(options.mode);
@@ -101,7 +115,7 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
     read_with(decoded.text, options, sink)
 }
 
-/// Reads a text.
+/// Reads a description from a text.
 pub fn read(text: &str, options: &Options) -> Reading {
     read_bytes(text.as_bytes(), options)
 }
@@ -130,7 +144,7 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
         stanford: options.stanford,
     };
     let mut forms = forms::interpret(&ast, &text, dialect, &mut names, &mut sink);
-    // After a mistake in the syntax, what the rules lack says nothing about what the author wrote.
+    // After a syntax error the rules are incomplete: findings about what they lack would mislead.
     if sink.has_errors() {
         forms = check::check(forms, dialect, &names.symbols, &mut Sink::new(options.mode));
     } else {
@@ -147,7 +161,7 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
     }
 }
 
-/// Which notation a text is written in (language reference, section 4).
+/// The notation of a text: infix if its first name is directly followed by `(`, or by `.`, `<=` or `:-`; else prefix.
 pub fn detect(text: &str) -> Notation {
     if infix::looks_infix(text) {
         Notation::Infix

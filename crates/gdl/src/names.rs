@@ -1,4 +1,4 @@
-//! Names while reading: interning with case folding, and what was seen first where.
+//! Interning of names while a description is read: case folding, first spellings, wire spellings.
 
 use crate::codes::Code;
 use crate::diagnostic::Sink;
@@ -6,13 +6,13 @@ use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols};
 use std::collections::HashSet;
 
-/// The names of one description as they are read.
+/// The names read so far.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     source: &'a str,
     pub symbols: Symbols,
     case_sensitive: bool,
-    /// Where each symbol was first written.
+    /// Place of the first occurrence of each symbol.
     first: Vec<Option<Span>>,
     warned: HashSet<Symbol>,
     odd: HashSet<String>,
@@ -32,7 +32,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The symbol of a name or variable as written. Keywords are folded always, other names unless told not to.
+    /// The symbol of a name or variable as written. Keywords are case-insensitive; other names are unless the options
+    /// say otherwise.
     pub fn intern(&mut self, text: &str, span: Span, sink: &mut Sink) -> Symbol {
         let mut folded = std::mem::take(&mut self.folded);
         folded.clear();
@@ -53,7 +54,7 @@ impl<'a> Names<'a> {
             return self.symbols.intern(text);
         }
         let symbol = self.symbols.intern(folded);
-        // Variables are local to their rule: two spellings in two rules do not clash (checked where rules are made).
+        // Variables are local to a rule; `forms` compares their spellings rule by rule.
         if text.starts_with('?') {
             return symbol;
         }
@@ -85,7 +86,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether this odd text is seen for the first time.
+    /// Whether this unusual text occurs for the first time.
     pub fn first_odd(&mut self, text: &str) -> bool {
         self.odd.insert(text.to_owned())
     }

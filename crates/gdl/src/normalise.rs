@@ -1,9 +1,9 @@
-//! From checked forms to clauses: equalities solved, disjunctions split, bodies put in an order that can be evaluated
-//! (language reference, section 6, steps 4–7).
+//! From checked forms to clauses: solves equalities, splits disjunctions, and orders bodies so that they can be
+//! evaluated (docs/gdl2.md, Normal form, steps 3 to 7).
 
 use crate::codes::Code;
 use crate::diagnostic::Sink;
-use crate::forms::{Form, Goal, PlacedAtom};
+use crate::forms::{Condition, Form, PlacedAtom};
 use crate::rules::{Atom, Clause, Information, Literal, Rules, Term};
 use crate::source::Span;
 use crate::symbol::{Symbols, kw};
@@ -11,10 +11,10 @@ use crate::unify::{Substitution, TooLarge};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Clauses that one rule may be split into; beyond that its disjunctions get relations of their own.
+/// Clauses that one rule may be split into. Disjunctions of larger rules get auxiliary relations.
 const MAX_SPLIT: usize = 1024;
 
-/// Literals that splitting may make in all before every disjunction gets a relation of its own.
+/// Literals that splitting may make in the whole description. After that every disjunction gets an auxiliary relation.
 const MAX_SPLIT_LITERALS: usize = 500_000;
 
 pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink) -> Rules {
@@ -50,7 +50,7 @@ struct Normaliser<'a> {
     n_aux: usize,
 }
 
-/// What became of one way to satisfy a body.
+/// Whether one conjunction of a split body gave a clause.
 enum Outcome {
     Kept,
     Never,
@@ -80,7 +80,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// Splitting may give the same clause twice; forms themselves are different from each other.
+    /// Drops clauses that splitting one form gave twice. (Repeated forms have been dropped already.)
     fn drop_repetitions(&mut self, first: usize) {
         if self.clauses.len() > first + 1 {
             let made = self.clauses.split_off(first);
@@ -90,30 +90,31 @@ impl Normaliser<'_> {
         }
     }
 
-    fn must_name(&self, body: &[Goal]) -> bool {
+    fn must_name(&self, body: &[Condition]) -> bool {
         let ways = ways(body);
         ways > MAX_SPLIT || (ways > 1 && self.split_literals > MAX_SPLIT_LITERALS)
     }
 
-    /// Gives each disjunction of the body a relation of its own: linear in size where splitting is a product.
+    /// Gives each disjunction of the body an auxiliary relation. The result is linear in the size of the form;
+    /// splitting is exponential.
     fn name_disjunctions(&mut self, form: &mut Form) {
-        let binders: Vec<Goal> = form
+        let binders: Vec<Condition> = form
             .body
             .iter()
-            .filter(|g| matches!(g, Goal::Pos(_)))
+            .filter(|g| matches!(g, Condition::Pos(_)))
             .cloned()
             .collect();
         let mut outside: HashMap<u32, usize> = HashMap::new();
         form.head
             .atom
             .for_each_var(&mut |v| *outside.entry(v).or_insert(0) += 1);
-        for goal in &form.body {
-            distinct_vars(goal)
+        for condition in &form.body {
+            distinct_vars(condition)
                 .into_iter()
                 .for_each(|v| *outside.entry(v).or_insert(0) += 1);
         }
         for i in 0..form.body.len() {
-            let Goal::Or(branches, span) = &form.body[i] else {
+            let Condition::Or(branches, span) = &form.body[i] else {
                 continue;
             };
             let (branches, span) = (branches.clone(), *span);
@@ -123,7 +124,7 @@ impl Normaliser<'_> {
             for branch in branches {
                 self.aux_clause(form, &head, branch, &binders);
             }
-            form.body[i] = Goal::Pos(head);
+            form.body[i] = Condition::Pos(head);
         }
     }
 
@@ -140,11 +141,11 @@ impl Normaliser<'_> {
         }
     }
 
-    fn aux_clause(&mut self, form: &Form, head: &PlacedAtom, mut branch: Vec<Goal>, binders: &[Goal]) {
-        // A branch may only test what the rest of the rule binds; then it needs the rest of the rule.
+    fn aux_clause(&mut self, form: &Form, head: &PlacedAtom, mut branch: Vec<Condition>, binders: &[Condition]) {
+        // If the branch does not bind all its variables itself, the positive literals of the rule are added to it.
         let mut bound: HashSet<u32> = HashSet::new();
-        for goal in &branch {
-            if let Goal::Pos(atom) = goal {
+        for condition in &branch {
+            if let Condition::Pos(atom) = condition {
                 atom.atom.for_each_var(&mut |v| {
                     bound.insert(v);
                 });
@@ -168,10 +169,10 @@ impl Normaliser<'_> {
         });
     }
 
-    fn clause(&mut self, form: &Form, conjunction: &[&Goal]) -> Outcome {
+    fn clause(&mut self, form: &Form, conjunction: &[&Condition]) -> Outcome {
         let mut substitution = Substitution::default();
-        for goal in conjunction {
-            if let Goal::Same(a, b, _) = goal {
+        for condition in conjunction {
+            if let Condition::Same(a, b, _) = condition {
                 match substitution.unify(a, b) {
                     Ok(true) => {}
                     Ok(false) => return Outcome::Never,
@@ -203,7 +204,7 @@ impl Normaliser<'_> {
     fn build(
         &self,
         form: &Form,
-        conjunction: &[&Goal],
+        conjunction: &[&Condition],
         substitution: &Substitution,
     ) -> Result<Option<Clause>, TooLarge> {
         let atom = |placed: &PlacedAtom| -> Result<Atom, TooLarge> {
@@ -214,11 +215,11 @@ impl Normaliser<'_> {
             })
         };
         let mut literals = Vec::with_capacity(conjunction.len());
-        for goal in conjunction {
-            match goal {
-                Goal::Pos(placed) => literals.push(Literal::Pos(atom(placed)?)),
-                Goal::Neg(placed) => literals.push(Literal::Neg(atom(placed)?)),
-                Goal::Distinct(a, b, _) => {
+        for condition in conjunction {
+            match condition {
+                Condition::Pos(placed) => literals.push(Literal::Pos(atom(placed)?)),
+                Condition::Neg(placed) => literals.push(Literal::Neg(atom(placed)?)),
+                Condition::Distinct(a, b, _) => {
                     let (a, b) = (substitution.apply(a)?, substitution.apply(b)?);
                     if a == b {
                         return Ok(None);
@@ -227,8 +228,8 @@ impl Normaliser<'_> {
                         literals.push(Literal::Distinct(a, b));
                     }
                 }
-                Goal::Same(..) => {}
-                Goal::Or(..) => unreachable!("split before"),
+                Condition::Same(..) => {}
+                Condition::Or(..) => unreachable!("split before"),
             }
         }
         let head = atom(&form.head)?;
@@ -236,10 +237,10 @@ impl Normaliser<'_> {
     }
 }
 
-/// In how many ways the conjunction can be satisfied, as far as disjunctions go.
-fn ways(goals: &[Goal]) -> usize {
-    goals.iter().fold(1, |product, goal| match goal {
-        Goal::Or(branches, _) => {
+/// Number of conjunctions that splitting gives.
+fn ways(conditions: &[Condition]) -> usize {
+    conditions.iter().fold(1, |product, condition| match condition {
+        Condition::Or(branches, _) => {
             let sum = branches.iter().fold(0_usize, |sum, b| sum.saturating_add(ways(b)));
             product.saturating_mul(sum)
         }
@@ -247,44 +248,44 @@ fn ways(goals: &[Goal]) -> usize {
     })
 }
 
-/// The conjunctions without disjunctions that together say the same.
-fn split(goals: &[Goal]) -> Vec<Vec<&Goal>> {
-    let mut ways: Vec<Vec<&Goal>> = vec![Vec::new()];
-    for goal in goals {
-        match goal {
-            Goal::Or(branches, _) => {
-                let inner: Vec<Vec<&Goal>> = branches.iter().flat_map(|b| split(b)).collect();
+/// The conjunctions without disjunctions whose disjunction is equivalent to the body.
+fn split(conditions: &[Condition]) -> Vec<Vec<&Condition>> {
+    let mut ways: Vec<Vec<&Condition>> = vec![Vec::new()];
+    for condition in conditions {
+        match condition {
+            Condition::Or(branches, _) => {
+                let inner: Vec<Vec<&Condition>> = branches.iter().flat_map(|b| split(b)).collect();
                 ways = ways
                     .iter()
                     .flat_map(|way| inner.iter().map(|more| way.iter().chain(more).copied().collect()))
                     .collect();
             }
-            _ => ways.iter_mut().for_each(|way| way.push(goal)),
+            _ => ways.iter_mut().for_each(|way| way.push(condition)),
         }
     }
     ways
 }
 
-fn distinct_vars(goal: &Goal) -> Vec<u32> {
+fn distinct_vars(condition: &Condition) -> Vec<u32> {
     let mut vars = Vec::new();
-    collect_vars(goal, &mut vars);
+    collect_vars(condition, &mut vars);
     vars.sort_unstable();
     vars.dedup();
     vars
 }
 
-fn collect_vars(goal: &Goal, vars: &mut Vec<u32>) {
-    match goal {
-        Goal::Pos(placed) | Goal::Neg(placed) => placed.atom.for_each_var(&mut |v| vars.push(v)),
-        Goal::Distinct(a, b, _) | Goal::Same(a, b, _) => {
+fn collect_vars(condition: &Condition, vars: &mut Vec<u32>) {
+    match condition {
+        Condition::Pos(placed) | Condition::Neg(placed) => placed.atom.for_each_var(&mut |v| vars.push(v)),
+        Condition::Distinct(a, b, _) | Condition::Same(a, b, _) => {
             a.for_each_var(&mut |v| vars.push(v));
             b.for_each_var(&mut |v| vars.push(v));
         }
-        Goal::Or(branches, _) => branches.iter().flatten().for_each(|g| collect_vars(g, vars)),
+        Condition::Or(branches, _) => branches.iter().flatten().for_each(|g| collect_vars(g, vars)),
     }
 }
 
-/// Positive literals in source order, each test as soon as its variables are bound.
+/// Puts positive literals in source order, and each `not` and `distinct` as soon as its variables are bound.
 fn order(literals: Vec<Literal>) -> Vec<Literal> {
     let mut waiting: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut missing: Vec<usize> = Vec::new();
@@ -326,12 +327,12 @@ fn order(literals: Vec<Literal>) -> Vec<Literal> {
         ready.sort_unstable();
         ordered.extend(ready.into_iter().filter_map(|test| tests[test].take()));
     }
-    // Only unsafe rules leave tests over, and those were refused; keeping them keeps the meaning visible.
+    // Only unsafe rules have literals left here, and `check` has dropped those.
     ordered.extend(tests.into_iter().flatten());
     ordered
 }
 
-/// Numbers the variables that are left, in order of occurrence.
+/// Numbers the remaining variables in order of occurrence.
 fn number_variables(form: &Form, mut head: Atom, mut body: Vec<Literal>) -> Clause {
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     let mut variables = Vec::new();

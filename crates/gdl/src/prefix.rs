@@ -1,4 +1,4 @@
-//! Prefix notation (KIF): bytes to tokens to lists. Nothing here recurses, so depth costs no stack.
+//! The parser of prefix notation (KIF): text to tokens to lists. It does not recurse, so nesting uses no stack.
 
 use crate::ast::{Ast, Node, NodeKind, Notation};
 use crate::codes::Code;
@@ -7,8 +7,9 @@ use crate::names::Names;
 use crate::source::{Span, short};
 use crate::symbol::kw;
 
-/// Limits against hostile input (language reference, section 2).
+/// Tokens that are read, against hostile input.
 pub(crate) const MAX_TOKENS: usize = 1_000_000;
+/// Levels of nesting that are read, against hostile input.
 pub(crate) const MAX_DEPTH: usize = 1_000;
 
 pub(crate) fn parse<'s>(text: &'s str, names: &mut Names<'s>, sink: &mut Sink) -> Ast {
@@ -102,7 +103,7 @@ impl<'a, 's> Lexer<'a, 's> {
             if ends {
                 break;
             }
-            // A byte of a longer character never starts a stray one: move by whole characters.
+            // Move by whole characters: `stray` must be asked at the first byte of one.
             self.at += utf8_len(b);
         }
         let span = Span::new(start, self.at);
@@ -110,7 +111,7 @@ impl<'a, 's> Lexer<'a, 's> {
     }
 }
 
-/// A leaf from its text: variable or name, with warnings about odd characters.
+/// Makes a leaf (variable or name) and warns about unusual characters.
 pub(crate) fn leaf(text: &str, span: Span, names: &mut Names, sink: &mut Sink) -> Node {
     if text == "?" {
         sink.add(
@@ -135,7 +136,7 @@ pub(crate) fn leaf(text: &str, span: Span, names: &mut Names, sink: &mut Sink) -
 fn warn_odd_characters(text: &str, span: Span, names: &mut Names, sink: &mut Sink) {
     let body = text.strip_prefix('?').unwrap_or(text);
     let usual = |b: u8| b.is_ascii_alphanumeric() || b"_-+<>/.".contains(&b);
-    // Past the limit of findings there is no need to remember which names were odd.
+    // Beyond the limit of findings there is no need to remember unusual names.
     if body.bytes().all(usual) || !sink.wants(Code::OddChar) || !names.first_odd(text) {
         return;
     }
@@ -160,7 +161,7 @@ fn warn_odd_characters(text: &str, span: Span, names: &mut Names, sink: &mut Sin
     );
 }
 
-/// The character at `at` if it may not stand in a description outside comments.
+/// The character at `at` if it is not allowed outside comments.
 pub(crate) fn stray(text: &str, at: usize) -> Option<char> {
     let byte = text.as_bytes()[at];
     if byte.is_ascii() {
@@ -218,7 +219,7 @@ fn utf8_len(first: u8) -> usize {
 /// Whether parentheses match over the whole text.
 enum Balance {
     Even,
-    /// Some list is never closed. Lists are then also ended where the layout says that a new form begins.
+    /// Some list is never closed. A parenthesis in the first column then ends all open lists.
     NeverClosed,
 }
 
@@ -279,7 +280,7 @@ fn place(open: &mut [(u32, Vec<Node>)], forms: &mut Vec<Node>, node: Node) {
     }
 }
 
-/// Gives up the lists that are open: they are reported, not guessed at.
+/// Reports and drops the lists that are open.
 fn abandon(open: &mut Vec<(u32, Vec<Node>)>, sink: &mut Sink) {
     let Some(&(at, _)) = open.first() else {
         return;
@@ -309,7 +310,7 @@ fn report_stray_close(at: u32, sink: &mut Sink) {
     );
 }
 
-/// A form usually starts a line; a list inside a form hardly ever starts in the first column.
+/// Whether this is the first column, where forms usually begin and inner lists hardly ever do.
 fn starts_line(text: &str, at: u32) -> bool {
     at == 0 || matches!(text.as_bytes()[at as usize - 1], b'\n' | b'\r')
 }

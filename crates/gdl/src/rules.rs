@@ -1,7 +1,8 @@
 //! Checked, normalised rules: what the engines read.
 //!
-//! Everything that has several spellings in a rules file has one here (language reference, section 6): no `or`,
-//! no `and`, no nested `not`, no repeated clauses, names folded, variables numbered per clause.
+//! Everything that has several spellings in a rules file has one here: there is no `or`, no `and`, no nested `not` and
+//! no repeated clause; names are in lower case; variables are numbered for each clause. The steps are listed in
+//! docs/gdl2.md, Normal form.
 
 use crate::symbol::{Symbol, Symbols, kw};
 use std::fmt::{self, Write as _};
@@ -10,14 +11,14 @@ use std::sync::Arc;
 /// A normalised description.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Every name that occurs.
+    /// All names of the description.
     pub symbols: Symbols,
     /// Facts and rules, in the order of the source. Facts are clauses with an empty body.
     pub clauses: Vec<Clause>,
     /// Whether the description uses GDL-II: a `sees` clause or the role `random`. This says which language the
     /// description is written in, not whether it hides anything: that is [`Rules::information`].
     pub gdl2: bool,
-    /// What it was read from, to be handed on to others.
+    /// Text that the rules were read from, for records and for other players.
     pub source: Arc<str>,
     pub(crate) information: Information,
 }
@@ -99,11 +100,11 @@ impl Rules {
 /// `head ⇐ body`, all literals conjoined. Safe: each variable occurs in a positive literal of the body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Clause {
-    /// What follows.
+    /// The atom that is derived.
     pub head: Atom,
-    /// From what; empty for a fact. Ordered so that `not` and `distinct` come after literals that bind their variables.
+    /// Conditions; none for a fact. `not` and `distinct` come after the literals that bind their variables.
     pub body: Vec<Literal>,
-    /// Names of the variables; a [`Term::Var`] is an index into this.
+    /// Names of the variables, indexed by [`Term::Var`].
     pub variables: Vec<String>,
     /// Byte offset of the clause in its source, for messages.
     pub offset: u32,
@@ -145,21 +146,21 @@ pub enum Literal {
     Distinct(Term, Term),
 }
 
-/// A relation applied to terms. Relations are told apart by name and number of arguments.
+/// A relation applied to terms. Two relations are the same if name and number of arguments are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atom {
-    /// The relation's name; see [`crate::kw`] for those with a meaning of their own.
+    /// Name of the relation; keywords are in [`crate::kw`].
     pub relation: Symbol,
-    /// Its arguments.
+    /// Arguments.
     pub args: Vec<Term>,
 }
 
 /// A term: variable, constant (a function without arguments) or function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Term {
-    /// A variable of the clause, by number.
+    /// Variable of the clause, by number.
     Var(u32),
-    /// A constant or function term.
+    /// Constant or function term.
     Fun(Symbol, Vec<Term>),
 }
 
@@ -169,7 +170,7 @@ impl Term {
         Term::Fun(symbol, Vec::new())
     }
 
-    /// No variables inside.
+    /// Whether the term has no variables.
     pub fn is_ground(&self) -> bool {
         match self {
             Term::Var(_) => false,
@@ -192,7 +193,7 @@ impl Term {
         out
     }
 
-    /// As [`Term::canonical`], in the spelling to be used on the wire.
+    /// As [`Term::canonical`], but in the spelling for the wire ([`Symbols::wire_text`]).
     pub fn wire(&self, symbols: &Symbols) -> String {
         let mut out = String::new();
         write_term(&mut out, self, &|s| symbols.wire_text(s)).expect("writing to a string");
@@ -201,7 +202,7 @@ impl Term {
 }
 
 impl Atom {
-    /// No variables inside.
+    /// Whether the atom has no variables.
     pub fn is_ground(&self) -> bool {
         self.args.iter().all(Term::is_ground)
     }

@@ -1,21 +1,21 @@
-//! Source text: decoding bytes, spans, and positions for people.
+//! Source text: decoding, spans, lines and columns.
 
 use std::ops::Range;
 
-/// The most text that is read (language reference, section 2, limits).
+/// Bytes of a description that are read, against hostile input.
 pub const MAX_BYTES: usize = 16 << 20;
 
 /// A piece of the source: byte offsets into the decoded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// From offsets, which are below [`MAX_BYTES`] times two.
+    /// Makes a span from offsets, which are below twice [`MAX_BYTES`] (Latin-1 doubles in UTF-8).
     pub fn new(start: usize, end: usize) -> Span {
         Span {
             start: start as u32,
@@ -37,18 +37,18 @@ impl Span {
     }
 }
 
-/// Bytes turned into text.
+/// Decoded bytes.
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    /// The text, without a byte order mark.
+    /// Text without byte order mark.
     pub text: String,
-    /// Where in the text the first byte stands that is not UTF-8, if the bytes had to be read as Latin-1.
+    /// Span of the first byte that is not UTF-8, if the bytes were read as Latin-1.
     pub not_utf8_at: Option<Span>,
     /// Whether text past [`MAX_BYTES`] was cut off.
     pub cut: bool,
 }
 
-/// Reads bytes as UTF-8, or as Latin-1 if they are not: a stray byte in a comment must not make a game unreadable.
+/// Decodes bytes as UTF-8, or as Latin-1 if they are not UTF-8: old files have such bytes in comments.
 pub fn decode(bytes: &[u8]) -> Decoded {
     let cut = bytes.len() > MAX_BYTES;
     let mut bytes = &bytes[..bytes.len().min(MAX_BYTES)];
@@ -59,7 +59,7 @@ pub fn decode(bytes: &[u8]) -> Decoded {
             not_utf8_at: None,
             cut,
         },
-        // The cut may have split a character; that is no reason to doubt the encoding.
+        // The cut may have split a character of valid UTF-8.
         Err(error) if cut && error.error_len().is_none() => Decoded {
             text: String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned(),
             not_utf8_at: None,
@@ -80,7 +80,7 @@ pub fn decode(bytes: &[u8]) -> Decoded {
     }
 }
 
-/// A place for people: lines and columns count from 1, a column is one Unicode scalar, a TAB is one column.
+/// Line and column, both counted from 1. A column is one Unicode scalar; a TAB is one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
@@ -89,14 +89,14 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Finds positions of offsets. Ends of lines are LF, CRLF and lone CR.
+/// Index from offsets to positions. Lines end with LF, CRLF or lone CR.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
 }
 
 impl LineIndex {
-    /// Reads the text once.
+    /// Makes the index, in one pass.
     pub fn new(text: &str) -> LineIndex {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
@@ -109,7 +109,7 @@ impl LineIndex {
         LineIndex { starts }
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub fn n_lines(&self) -> usize {
         self.starts.len()
     }
@@ -127,8 +127,8 @@ impl LineIndex {
         start..start + trimmed.len()
     }
 
-    /// Positions of many offsets in one pass: a file may be one line of 16 MiB, and counting its columns anew for
-    /// each diagnostic would be quadratic. The answers come in the order of `offsets`.
+    /// Positions of many offsets, in the order of `offsets`, in one pass: counting the columns of a line of 16 MiB for
+    /// each diagnostic would take quadratic time.
     pub fn positions(&self, text: &str, offsets: &[u32]) -> Vec<Position> {
         let mut order: Vec<usize> = (0..offsets.len()).collect();
         order.sort_by_key(|&i| offsets[i]);
@@ -154,7 +154,7 @@ impl LineIndex {
     }
 }
 
-/// At most about 40 characters of a text, for quoting it in a message.
+/// The first 40 characters of a text at most, for messages.
 pub fn short(text: &str) -> String {
     if text.chars().nth(40).is_none() {
         return text.to_owned();

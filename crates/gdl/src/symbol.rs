@@ -1,18 +1,19 @@
 //! Interned names.
 //!
-//! GDL folds case (language reference, section 2), so a [`Symbol`] stands for the folded text. What a peer on
-//! the wire wrote is kept beside it: moves must be sent back in the spelling in which they were received.
+//! Names are case-insensitive, so a [`Symbol`] stands for a name in lower case. The spelling for the wire is kept
+//! beside it: moves are sent in the spelling in which the rules were received (docs/gdl2.md, Case, canonical text and
+//! wire spelling).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A name of the rules: constant, functor or relation. Two names are equal exactly if their symbols are.
+/// A name of a description: constant, function or relation. Two names are equal exactly if their symbols are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(pub u32);
 
 macro_rules! keywords {
     ($($konst:ident = $text:literal),* $(,)?) => {
-        /// The keywords of the language, interned first in every [`Symbols`], so that they are constants.
+        /// Symbols of the keywords. They are the same in every [`Symbols`], because keywords are interned first.
         #[allow(missing_docs)]
         pub mod kw {
             use super::Symbol;
@@ -33,22 +34,22 @@ keywords! {
 }
 
 impl Symbol {
-    /// Names that the language itself gives a meaning to as relations.
+    /// Whether this is a keyword that names a relation.
     pub fn is_keyword_relation(self) -> bool {
         self.0 <= kw::SEES.0 || matches!(self, kw::BASE | kw::INPUT)
     }
 
-    /// `not`, `or`, `and`, `distinct` and the arrow.
+    /// Whether this is `not`, `or`, `and`, `distinct` or `<=`.
     pub fn is_connective(self) -> bool {
         matches!(self, kw::NOT | kw::OR | kw::AND | kw::DISTINCT | kw::ARROW)
     }
 }
 
-/// All names of one description.
+/// The names of one description.
 #[derive(Clone, Debug)]
 pub struct Symbols {
     texts: Vec<Arc<str>>,
-    /// Only of names whose spelling on the wire is not the canonical one.
+    /// Wire spellings that differ from the canonical text.
     wire: HashMap<Symbol, String>,
     index: HashMap<Arc<str>, Symbol>,
 }
@@ -68,7 +69,7 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// The symbol for this (already folded) text, made if it is new.
+    /// The symbol of a text in lower case; made if it is new.
     pub fn intern(&mut self, text: &str) -> Symbol {
         if let Some(&symbol) = self.index.get(text) {
             return symbol;
@@ -80,17 +81,17 @@ impl Symbols {
         symbol
     }
 
-    /// The symbol for this text if the description uses it.
+    /// The symbol of this text, if the description has it.
     pub fn get(&self, text: &str) -> Option<Symbol> {
         self.index.get(text).copied()
     }
 
-    /// The canonical (folded) text.
+    /// The canonical text, in lower case.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.texts[symbol.0 as usize]
     }
 
-    /// The spelling to use on the wire: as first written in a `legal` head, else as first written.
+    /// The spelling for the wire: that of the first occurrence in the head of a `legal` rule, else of the first one.
     pub fn wire_text(&self, symbol: Symbol) -> &str {
         self.wire.get(&symbol).map_or_else(|| self.text(symbol), String::as_str)
     }
@@ -103,12 +104,12 @@ impl Symbols {
         }
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Never true: the keywords are always there.
+    /// Always false, because of the keywords.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -1,15 +1,15 @@
-//! Unification, with a bound on its work: equalities can describe terms that are exponentially larger than the text.
+//! Unification, with a limit on its work: equalities can describe terms of exponential size.
 
 use crate::rules::Term;
 use std::collections::HashMap;
 
-/// The terms grew past any use.
+/// The limit was reached.
 #[derive(Debug)]
 pub(crate) struct TooLarge;
 
 const MAX_STEPS: usize = 100_000;
 
-/// What each variable stands for; chains are followed when applied.
+/// A triangular substitution: bindings may contain bound variables.
 #[derive(Default)]
 pub(crate) struct Substitution {
     bindings: HashMap<u32, Term>,
@@ -17,7 +17,7 @@ pub(crate) struct Substitution {
 }
 
 impl Substitution {
-    /// Makes the two terms equal if that is possible.
+    /// Extends the substitution so that the terms become equal; false if that is impossible.
     pub fn unify(&mut self, a: &Term, b: &Term) -> Result<bool, TooLarge> {
         let mut todo = vec![(a.clone(), b.clone())];
         while let Some((a, b)) = todo.pop() {
@@ -41,7 +41,7 @@ impl Substitution {
         Ok(true)
     }
 
-    /// The term with every variable replaced by what it stands for.
+    /// The term with the substitution applied.
     pub fn apply(&self, term: &Term) -> Result<Term, TooLarge> {
         if self.bindings.is_empty() {
             return Ok(term.clone());

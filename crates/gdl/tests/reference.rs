@@ -1,4 +1,4 @@
-//! The language reference, row by row: each case behaves as sections 2, 3, 4 and 10 say.
+//! Cases of docs/gdl2.md: characters, grammar, infix notation, keywords, normal form, restrictions, edge cases.
 
 use surmise_gdl::{Code, Mode, Notation, Options, Reading};
 
@@ -114,7 +114,6 @@ fn variables_have_names() {
 
 #[test]
 fn operators_and_numbers_are_names() {
-    // Item 7.
     check_more("(<= (legal robot (++ + < > map+ -3 0.5 a/b)) (true (step 1)))", &[]);
     check_clauses("(n 01) (n 1) (n +1) (n 1.0)", &["(n 01)", "(n 1)", "(n +1)", "(n 1.0)"]);
     check_more(
@@ -127,7 +126,7 @@ fn operators_and_numbers_are_names() {
 
 #[test]
 fn case_is_folded_and_spelling_kept_for_the_wire() {
-    // Item 4, and the output spelling of section 2.
+    // The canonical text, and the spelling for the wire.
     let text = "(ROLE Red) (Init (timeOut)) (<= (Legal red (Fire Timeout)) (true timeout))";
     let reading = read(text);
     assert!(codes(&reading).contains(&"W-CASE"));
@@ -157,21 +156,21 @@ fn structure_must_make_sense() {
     check("(?p a)", &["E-HEAD-NOT-NAME"]);
     check("((p) a)", &["E-HEAD-NOT-NAME"]);
     check("(<= (p a) ?x)", &["E-HEAD-NOT-NAME"]);
-    check("(<= (p a) (or ((q) (r))))", &["E-HEAD-NOT-NAME"]); // item 11
+    check("(<= (p a) (or ((q) (r))))", &["E-HEAD-NOT-NAME"]);
     check("()", &["E-EMPTY-LIST"]);
     check("(<= (p a) (q ()))", &["E-EMPTY-LIST"]);
     check("(<=)", &["E-RULE-NO-HEAD"]);
     check("(<= (p a) (<= (q b)))", &["E-ARROW"]);
     check("(p <= a)", &["E-ARROW"]);
     check("<=", &["E-ARROW"]);
-    check("(<= (p a) (not (q b) (r c)))", &["E-NOT-ARITY"]); // item 13
+    check("(<= (p a) (not (q b) (r c)))", &["E-NOT-ARITY"]);
     check("(<= (p a) (not))", &["E-NOT-ARITY"]);
     check("(<= (p a) (distinct a))", &["E-DISTINCT"]);
     check("(distinct a b)", &["E-DISTINCT"]);
     check("(p or)", &["E-KW-CONSTANT"]);
     check("(not (p a))", &["E-KW-CONSTANT"]);
     check("(<= (p a) or)", &["E-KW-CONSTANT"]);
-    check("(next a b)", &["E-KW-ARITY"]); // item 28
+    check("(next a b)", &["E-KW-ARITY"]);
     check("(<= (p a) terminal (terminal x))", &["E-KW-ARITY"]);
 }
 
@@ -206,7 +205,6 @@ fn limits_hold() {
 
 #[test]
 fn empty_parentheses_and_bodies_are_accepted() {
-    // Items 8 and 9.
     check_more("(<= (legal robot jump) (free)) (free)", &["W-PARENS"]);
     check_clauses("(<= (open2)) (<= p open2)", &["open2", "p <= open2"]);
     check_more("(<= (succ 3 4))", &["W-EMPTY-BODY"]);
@@ -214,7 +212,6 @@ fn empty_parentheses_and_bodies_are_accepted() {
 
 #[test]
 fn or_and_not_mean_what_they_should() {
-    // Items 10, 12 and 14.
     check_clauses(
         "(<= (p ?x) (q ?x) (or (a ?x) (and (b ?x) (not (c ?x))) (or (d ?x) (e ?x))))",
         &[
@@ -259,20 +256,20 @@ fn large_disjunctions_get_relations_of_their_own() {
 
 #[test]
 fn repetition_undefined_and_arity_are_warnings() {
-    check_more("(succ 1 2)", &["W-DUP"]); // item 17
-    check_more("(<= (legal robot jump) (squee 1))", &["W-UNDEF"]); // item 18
+    check_more("(succ 1 2)", &["W-DUP"]);
+    check_more("(<= (legal robot jump) (squee 1))", &["W-UNDEF"]);
     check_more(
         "(<= (legal robot (at 1)) (succ 1 2)) (<= (legal robot (at 1 2)) (succ 1 2))",
         &["W-ARITY"],
-    ); // item 19
-    check_more("(<= (sees robot (does robot ?m)) (does robot ?m))", &["W-KW-TERM"]); // item 20
+    );
+    check_more("(<= (sees robot (does robot ?m)) (does robot ?m))", &["W-KW-TERM"]);
     check_more("(lonely 1)", &["W-UNUSED"]);
     let reading = read(&format!("{REST}(<= (legal robot jump) (step 1))"));
     assert!(
         reading.diagnostics[0].help.contains("(true (step …))"),
         "{}",
         reading.diagnostics[0].help
-    ); // item 6
+    );
     let reading = read(&format!("{REST}(<= (legal robot jump) (suc 1 2))"));
     assert!(
         reading.diagnostics[0].help.contains("`succ`"),
@@ -296,14 +293,14 @@ fn safety_is_judged_as_written() {
     check_more(
         "(<= (legal robot ?x) (or (succ ?x 2) (succ 2 ?x)) (or (succ 1 2) (succ ?y ?x)))",
         &[],
-    ); // item 40
+    );
     check_more("(succ ?x 9)", &["E-FACT-VAR"]);
-    check_more("(base (cell ?x))", &["W-HINT-VAR"]); // item 29
+    check_more("(base (cell ?x))", &["W-HINT-VAR"]);
 }
 
 #[test]
 fn stratification_is_judged_by_relations_and_then_by_clauses() {
-    // Item 25 and section 7, R2.
+    // As real games have it.
     check_more(
         "(<= (goal robot 0) (role robot) (not (goal robot 100)))",
         &["W-LOCAL-STRAT"],
@@ -321,7 +318,7 @@ fn stratification_is_judged_by_relations_and_then_by_clauses() {
 #[test]
 fn recursion_is_bounded_or_warned_about() {
     let ok = "(<= (lt ?x ?y) (succ ?x ?y)) (<= (lt ?x ?y) (lt ?z ?y) (succ ?x ?z)) (<= (legal robot (m ?x)) (lt ?x 3))";
-    check_more(ok, &[]); // test_case_5e: left recursion
+    check_more(ok, &[]);
     check_more(
         "(<= (n (s ?x)) (n ?x)) (n z) (<= (legal robot ?x) (n ?x))",
         &["E-RECURSION"],
@@ -329,7 +326,7 @@ fn recursion_is_bounded_or_warned_about() {
     check_more(
         "(<= (r ?a (f ?a)) (r ?b ?a) (succ ?b 2)) (r 1 1) (<= (legal robot (m ?x)) (r ?x ?x))",
         &[],
-    ); // 5a
+    );
 }
 
 #[test]
@@ -338,21 +335,21 @@ fn keywords_stand_where_they_may() {
     check_more("(does robot go)", &["E-HEAD-DOES"]);
     check_more("(<= (legal robot x) (init (step 1)))", &["E-INIT-BODY"]);
     check_more("(<= (init (b 1)) (true (step 1)))", &["E-INIT-DEP"]);
-    check_more("(<= (legal robot x) (does robot go))", &["E-DOES-DEP"]); // item 27
+    check_more("(<= (legal robot x) (does robot go))", &["E-DOES-DEP"]);
     check_more("(<= (m ?x) (does robot ?x)) (<= terminal (m go))", &["E-DOES-DEP"]);
     check_more("(<= (next (b 1)) (next (step 2)))", &["E-NEXT-BODY"]);
-    check_more("(<= (sees robot (b 1)) (next (step 2)))", &["W-NEXT-IN-SEES"]); // item 26
+    check_more("(<= (sees robot (b 1)) (next (step 2)))", &["W-NEXT-IN-SEES"]);
     check_more(
         "(<= (new ?n) (next (step ?n))) (<= (sees robot (b ?n)) (new ?n))",
         &["W-NEXT-IN-SEES"],
     );
     check_more("(<= (next (c 1)) (sees robot b)) (sees robot b)", &["E-SEES-BODY"]);
     check_more("(<= (input robot ?m) (legal robot ?m))", &["W-HINT-DEP"]);
-    check_more("(<= (role ?x) (helper ?x)) (helper ann)", &["W-ROLE-RULE"]); // item 15
-    check_more("(sees_xml robot a)", &["N-VIEW"]); // item 42
-    check_more("(<= (outcome a) (true (step 1)))", &["N-DIALECT"]); // item 44
+    check_more("(<= (role ?x) (helper ?x)) (helper ann)", &["W-ROLE-RULE"]);
+    check_more("(sees_xml robot a)", &["N-VIEW"]);
+    check_more("(<= (outcome a) (true (step 1)))", &["N-DIALECT"]);
     check_more("(goal robot 101)", &["E-GOAL-VALUE"]);
-    check_more("(role random)", &[]); // item 16
+    check_more("(role random)", &[]);
 }
 
 #[test]
@@ -364,7 +361,7 @@ fn a_game_needs_its_parts() {
     check(
         "(legal a b) (goal a 0) terminal",
         &["E-NO-ROLE", "N-NO-INIT", "N-NO-NEXT"],
-    ); // items 30, 31
+    );
 }
 
 #[test]
@@ -395,7 +392,7 @@ fn infix_is_the_same_game() {
     );
     check("p(a) q(b).", &["E-INFIX"]);
     check("p(a", &["E-INFIX"]);
-    // Reading goes on behind the full stop.
+    // Reading goes on after the full stop.
     let reading = read("p(a,,b). q(c).");
     assert_eq!(clauses(&reading), ["(q c)"]);
 }
@@ -418,7 +415,6 @@ fn notation_is_detected() {
 
 #[test]
 fn upper_case_names_in_prefix_are_constants() {
-    // Item 5.
     check_clauses(
         "(<= (legal random (arm C)) (color C))",
         &["(legal random (arm c)) <= (color c)"],

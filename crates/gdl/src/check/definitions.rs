@@ -2,13 +2,13 @@
 
 use crate::codes::Code;
 use crate::diagnostic::Sink;
-use crate::forms::{Dialect, Form, Goal, PlacedAtom, Pred, for_each_atom};
+use crate::forms::{Condition, Dialect, Form, PlacedAtom, Pred, for_each_atom};
 use crate::rules::Term;
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// `sees_xml` describes pictures for another program: never part of the game.
+/// Drops `sees_xml`, which describes pictures for another program.
 pub(super) fn strip_views(forms: Vec<Form>, sink: &mut Sink) -> Vec<Form> {
     let (views, rest): (Vec<Form>, Vec<Form>) = forms.into_iter().partition(|f| f.head.pred() == (kw::SEES_XML, 2));
     if let Some(first) = views.first() {
@@ -147,7 +147,7 @@ fn count(arity: usize) -> String {
     }
 }
 
-/// Names that `init` and `next` give to what can hold in a state.
+/// Names of the fluents that `init` and `next` define.
 fn fluent_names(forms: &[Form]) -> HashSet<Symbol> {
     let heads = forms
         .iter()
@@ -188,7 +188,7 @@ fn report_arities(forms: &[Form], symbols: &Symbols, sink: &mut Sink) {
 }
 
 struct Arities<'a> {
-    /// Keyed by name and whether it is a functor.
+    /// First number of arguments of each name; the flag is true for functions and false for relations.
     first: HashMap<(Symbol, bool), (usize, Span)>,
     reported: HashSet<(Symbol, bool)>,
     symbols: &'a Symbols,
@@ -206,22 +206,22 @@ impl Arities<'_> {
         }
     }
 
-    fn comparisons(&mut self, goals: &[Goal]) {
-        for goal in goals {
-            match goal {
-                Goal::Distinct(a, b, span) | Goal::Same(a, b, span) => {
+    fn comparisons(&mut self, conditions: &[Condition]) {
+        for condition in conditions {
+            match condition {
+                Condition::Distinct(a, b, span) | Condition::Same(a, b, span) => {
                     self.term(a, *span);
                     self.term(b, *span);
                 }
-                Goal::Or(branches, _) => branches.iter().for_each(|b| self.comparisons(b)),
-                Goal::Pos(_) | Goal::Neg(_) => {}
+                Condition::Or(branches, _) => branches.iter().for_each(|b| self.comparisons(b)),
+                Condition::Pos(_) | Condition::Neg(_) => {}
             }
         }
     }
 
     fn term(&mut self, term: &Term, span: Span) {
         if let Term::Fun(name, args) = term {
-            // A constant and a function of the same name are common and clash with nothing.
+            // A constant and a function of the same name are common and harmless.
             if !args.is_empty() {
                 self.note(*name, args.len(), true, span);
             }
@@ -250,7 +250,7 @@ impl Arities<'_> {
     }
 }
 
-/// Payoffs that are written out must be integers from 0 to 100.
+/// Reports payoffs that are written out and are not integers from 0 to 100.
 fn report_goal_values(forms: &[Form], symbols: &Symbols, sink: &mut Sink) {
     for form in forms.iter().filter(|f| f.head.pred() == (kw::GOAL, 2)) {
         let value = match &form.head.atom.args[1] {

@@ -1,16 +1,16 @@
-//! Which relation depends on which.
+//! The dependency graph of the relations.
 
 use crate::forms::{Form, Pred};
 use crate::source::Span;
 use crate::symbol::{Symbol, kw};
 use std::collections::HashMap;
 
-/// The dependency graph: a node per relation, an edge for each occurrence in a body.
+/// The dependency graph, with a node for each relation and an edge for each occurrence in a body.
 pub(super) struct Graph {
     pub preds: Vec<Pred>,
     index: HashMap<Pred, usize>,
     pub edges: Vec<Vec<Edge>>,
-    /// The cycle that each relation belongs to; relations in one cycle share a number.
+    /// Strongly connected component of each relation.
     pub component: Vec<usize>,
     cyclic: Vec<bool>,
 }
@@ -19,9 +19,9 @@ pub(super) struct Graph {
 pub(super) struct Edge {
     pub to: usize,
     pub negative: bool,
-    /// The literal.
+    /// Span of the literal.
     pub span: Span,
-    /// The form it stands in.
+    /// Number of the form.
     pub form: usize,
 }
 
@@ -62,7 +62,7 @@ impl Graph {
         self.index.get(&pred).copied()
     }
 
-    /// The node of a keyword relation, whatever it is used for.
+    /// The node of a keyword relation.
     pub fn keyword(&self, name: Symbol) -> Option<usize> {
         let arity = match name {
             kw::TERMINAL => 0,
@@ -72,12 +72,12 @@ impl Graph {
         self.find((name, arity))
     }
 
-    /// Whether the two depend on each other.
+    /// Whether two relations depend on each other.
     pub fn in_cycle(&self, a: usize, b: usize) -> bool {
         self.component[a] == self.component[b] && self.cyclic[self.component[a]]
     }
 
-    /// Everything that can be reached from these nodes, themselves included.
+    /// Nodes that can be reached from these nodes, themselves included.
     pub fn reach(&self, roots: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut seen = vec![false; self.preds.len()];
         let mut todo: Vec<usize> = roots.into_iter().collect();
@@ -89,7 +89,7 @@ impl Graph {
         seen
     }
 
-    /// A shortest way from one node to the first of some others: the edges in order.
+    /// The edges of a shortest path from a node to the nearest wanted relation.
     pub fn path(&self, from: usize, wanted: impl Fn(Pred) -> bool) -> Option<Vec<Edge>> {
         let mut came: Vec<Option<(usize, Edge)>> = vec![None; self.preds.len()];
         let mut queue = std::collections::VecDeque::from([from]);
@@ -127,8 +127,8 @@ impl Graph {
     }
 }
 
-/// Tarjan's strongly connected components, with a stack of our own: chains of rules can be long. Nodes that can reach
-/// each other get the same number.
+/// Strongly connected components by Tarjan's algorithm, without recursion, since chains of rules can be long. Nodes of
+/// one component have the same number.
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     const NEW: usize = usize::MAX;
     let n = edges.len();

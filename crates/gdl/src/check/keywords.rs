@@ -1,4 +1,5 @@
-//! The keyword restrictions K1–K12: where each keyword may stand and what it may depend on.
+//! Keyword restrictions: where each keyword may occur and what it may depend on (docs/gdl2.md, Keywords and Further
+//! restrictions).
 
 use super::graph::{Edge, Graph};
 use crate::codes::Code;
@@ -8,7 +9,7 @@ use crate::rules::Term;
 use crate::source::Span;
 use crate::symbol::{Symbol, Symbols, kw};
 
-/// What only has a meaning during play.
+/// Relations that depend on the state or on moves.
 const DYNAMIC: [Symbol; 7] = [
     kw::TRUE,
     kw::DOES,
@@ -34,7 +35,7 @@ pub(super) fn check(forms: &[Form], graph: &Graph, dialect: Dialect, symbols: &S
     checker.missing();
 }
 
-/// Hints that depend on the state (K8) are ignored: they are never needed.
+/// Drops hints that depend on the state; hints are never needed.
 pub(super) fn drop_dependent_hints(forms: Vec<Form>, graph: &Graph, dialect: Dialect, symbols: &Symbols) -> Vec<Form> {
     let dependent = |relation: Symbol, arity| {
         let node = graph.find((relation, arity));
@@ -123,7 +124,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Relations that something other than `sees` is defined by.
+    /// Relations on which a keyword other than `sees` depends.
     fn reached_beside_sees(&self) -> Vec<bool> {
         let heads = [
             kw::ROLE,
@@ -182,7 +183,8 @@ impl Checker<'_> {
                 Code::NextInSees,
                 span,
                 "`next` is asked for here: read as \"holds in the successor state\"",
-                "the specification lets `sees` depend only on the state before the move and on the move; repeat the conditions of `next`",
+                "the specification lets `sees` depend only on the state before the move and on the move; repeat the \
+                 conditions of `next`",
             );
         } else {
             self.sink.add(
@@ -212,7 +214,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The last argument names a relation that is not defined through the head.
+    /// Checks that the last argument of `knows` names a relation that does not depend on the head.
     fn knows_argument(&mut self, head: Pred, atom: &PlacedAtom) {
         let Some(Term::Fun(name, args)) = atom.atom.args.last() else {
             self.knows_error(atom.span, "what is known must be a relation, not a variable");
@@ -224,7 +226,7 @@ impl Checker<'_> {
             return;
         };
         let head = self.graph.find(head).expect("every head is a node");
-        // Each judgement walks the graph; no game has a thousand of them.
+        // Each test walks the graph, so their number is limited; no game has a thousand.
         self.knows_judged += 1;
         if self.knows_judged <= 1_000 && self.graph.reach([known])[head] {
             self.knows_error(atom.span, "what is known depends on what is being defined");

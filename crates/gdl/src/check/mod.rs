@@ -1,4 +1,4 @@
-//! The static restrictions of the language (reference, section 7), one file each.
+//! The static restrictions of the language (docs/gdl2.md, from Safety to Further restrictions), one file each.
 
 mod definitions;
 mod graph;
@@ -12,8 +12,8 @@ use crate::forms::{Dialect, Form};
 use crate::symbol::Symbols;
 use graph::Graph;
 
-/// Judges the forms and returns those that take part in the game: repaired where lenient reading allows it,
-/// without views for other programs, without hints that cannot be used, without rules that mean nothing.
+/// Checks the forms and returns those that take part in the game. Unbound role variables are bound where lenient mode
+/// allows it; `sees_xml`, hints that cannot be used and unsafe rules are left out.
 pub(crate) fn check(forms: Vec<Form>, dialect: Dialect, symbols: &Symbols, sink: &mut Sink) -> Vec<Form> {
     let forms = definitions::strip_views(forms, sink);
     let graph = Graph::new(&forms);

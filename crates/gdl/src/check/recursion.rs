@@ -1,4 +1,4 @@
-//! R3: recursion must not build ever larger terms.
+//! Recursion restriction: recursion must not build ever larger terms (docs/gdl2.md, Recursion restriction).
 //!
 //! In a rule `p(s…) ⇐ … q(v…) …` with `q` in a cycle with `p`, each `v` is ground, or is one of the `s` as a whole, or
 //! is a whole argument of a positive condition that is not in a cycle with `p`.
@@ -6,7 +6,7 @@
 use super::graph::Graph;
 use crate::codes::Code;
 use crate::diagnostic::Sink;
-use crate::forms::{Form, Goal, PlacedAtom};
+use crate::forms::{Condition, Form, PlacedAtom};
 use crate::rules::Term;
 use crate::source::short;
 use crate::symbol::Symbols;
@@ -40,7 +40,7 @@ pub(super) fn check(forms: &[Form], graph: &Graph, symbols: &Symbols, sink: &mut
     }
 }
 
-/// Terms that the enclosing conjunctions supply, each counted.
+/// Terms that the enclosing conjunctions supply, with multiplicity.
 #[derive(Default)]
 struct Known<'a>(HashMap<&'a Term, u32>);
 
@@ -65,13 +65,13 @@ struct Walk<'a, 'w, R, F> {
 }
 
 impl<'a, R: Fn(&PlacedAtom) -> bool, F: FnMut(&PlacedAtom, usize)> Walk<'a, '_, R, F> {
-    fn conjunction(&mut self, goals: &'a [Goal]) {
-        let supplied = supplied(goals, self.recursive);
+    fn conjunction(&mut self, conditions: &'a [Condition]) {
+        let supplied = supplied(conditions, self.recursive);
         self.known.add(supplied.iter().copied());
-        for goal in goals {
-            match goal {
-                Goal::Pos(atom) if (self.recursive)(atom) => self.recursive_atom(atom),
-                Goal::Or(branches, _) => branches.iter().for_each(|b| self.conjunction(b)),
+        for condition in conditions {
+            match condition {
+                Condition::Pos(atom) if (self.recursive)(atom) => self.recursive_atom(atom),
+                Condition::Or(branches, _) => branches.iter().for_each(|b| self.conjunction(b)),
                 _ => {}
             }
         }
@@ -87,23 +87,23 @@ impl<'a, R: Fn(&PlacedAtom) -> bool, F: FnMut(&PlacedAtom, usize)> Walk<'a, '_, 
     }
 }
 
-/// The terms that a conjunction supplies without recursion; a disjunction supplies what all its members do.
-fn supplied<'a>(goals: &'a [Goal], recursive: &impl Fn(&PlacedAtom) -> bool) -> Vec<&'a Term> {
+/// Terms that a conjunction supplies without recursion. A disjunction supplies the terms that all its branches supply.
+fn supplied<'a>(conditions: &'a [Condition], recursive: &impl Fn(&PlacedAtom) -> bool) -> Vec<&'a Term> {
     let mut terms = Vec::new();
-    for goal in goals {
-        match goal {
-            Goal::Pos(atom) if !recursive(atom) => terms.extend(&atom.atom.args),
-            Goal::Or(branches, _) => terms.extend(supplied_by_all(branches, recursive)),
+    for condition in conditions {
+        match condition {
+            Condition::Pos(atom) if !recursive(atom) => terms.extend(&atom.atom.args),
+            Condition::Or(branches, _) => terms.extend(supplied_by_all(branches, recursive)),
             _ => {}
         }
     }
     terms
 }
 
-fn supplied_by_all<'a>(branches: &'a [Vec<Goal>], recursive: &impl Fn(&PlacedAtom) -> bool) -> HashSet<&'a Term> {
-    let direct = |branch: &'a [Goal]| -> HashSet<&'a Term> {
-        let atoms = branch.iter().filter_map(|goal| match goal {
-            Goal::Pos(atom) if !recursive(atom) => Some(&atom.atom.args),
+fn supplied_by_all<'a>(branches: &'a [Vec<Condition>], recursive: &impl Fn(&PlacedAtom) -> bool) -> HashSet<&'a Term> {
+    let direct = |branch: &'a [Condition]| -> HashSet<&'a Term> {
+        let atoms = branch.iter().filter_map(|condition| match condition {
+            Condition::Pos(atom) if !recursive(atom) => Some(&atom.atom.args),
             _ => None,
         });
         atoms.flatten().collect()

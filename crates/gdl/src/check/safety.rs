@@ -1,15 +1,15 @@
-//! R1: every variable of a rule is bound by a positive condition.
+//! Safety: a positive literal binds every variable of a rule (docs/gdl2.md, Safety).
 
 use super::graph::Graph;
 use crate::codes::Code;
 use crate::diagnostic::{Severity, Sink};
-use crate::forms::{Dialect, Form, Goal, PlacedAtom, Variable};
+use crate::forms::{Condition, Dialect, Form, PlacedAtom, Variable};
 use crate::rules::{Atom, Term};
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
 use std::collections::HashMap;
 
-/// Judges each form and returns those that are safe, some of them repaired.
+/// Checks each form and returns those that are safe, some after a repair.
 pub(super) fn check(
     forms: Vec<Form>,
     graph: &Graph,
@@ -41,7 +41,7 @@ pub(super) fn check(
             if let Some(role) = repairable(&form, &unbound) {
                 report_repair(&form, role, symbols, sink);
                 unbound.remove(&role);
-                form.body.push(Goal::Pos(role_atom(role, form.head.args[0])));
+                form.body.push(Condition::Pos(role_atom(role, form.head.args[0])));
             }
             if unbound.is_empty() {
                 return Some(form);
@@ -53,7 +53,7 @@ pub(super) fn check(
         .collect()
 }
 
-/// Variables that nothing binds, each with the first condition (or head) that needs it bound.
+/// Unbound variables, each with the span of the first condition (or head) that needs it bound.
 fn unbound(form: &Form) -> HashMap<u32, Span> {
     let scope = Scope::of(&form.body);
     let mut judge = Judge {
@@ -61,34 +61,34 @@ fn unbound(form: &Form) -> HashMap<u32, Span> {
         unbound: HashMap::new(),
     };
     judge.conjunction(&form.body, &scope);
-    // The head is judged last and sees what the whole body binds.
+    // The head may use everything that the body binds.
     judge.enter(&form.body, &scope);
     judge.require_atom(&form.head.atom, form.head.span);
     judge.unbound
 }
 
-/// What a conjunction binds, worked out once, bottom-up.
+/// Variables that a conjunction binds, computed bottom-up.
 struct Scope {
     bound: Vec<u32>,
-    /// One list of scopes for each disjunction, in order.
+    /// Scopes of the branches of each disjunction, in order.
     inner: Vec<Vec<Scope>>,
 }
 
 impl Scope {
-    fn of(goals: &[Goal]) -> Scope {
+    fn of(conditions: &[Condition]) -> Scope {
         let mut scope = Scope {
             bound: Vec::new(),
             inner: Vec::new(),
         };
-        for goal in goals {
-            match goal {
-                Goal::Pos(atom) => atom.atom.for_each_var(&mut |v| scope.bound.push(v)),
-                Goal::Or(branches, _) => {
+        for condition in conditions {
+            match condition {
+                Condition::Pos(atom) => atom.atom.for_each_var(&mut |v| scope.bound.push(v)),
+                Condition::Or(branches, _) => {
                     let inner: Vec<Scope> = branches.iter().map(|b| Scope::of(b)).collect();
                     scope.bound.extend(bound_in_all(&inner));
                     scope.inner.push(inner);
                 }
-                Goal::Neg(_) | Goal::Distinct(..) | Goal::Same(..) => {}
+                Condition::Neg(_) | Condition::Distinct(..) | Condition::Same(..) => {}
             }
         }
         scope.bound.sort_unstable();
@@ -109,24 +109,24 @@ fn bound_in_all(branches: &[Scope]) -> Vec<u32> {
 }
 
 struct Judge {
-    /// How many enclosing conjunctions bind each variable.
+    /// Number of enclosing conjunctions that bind each variable.
     bound: Vec<u32>,
     unbound: HashMap<u32, Span>,
 }
 
 impl Judge {
-    fn conjunction(&mut self, goals: &[Goal], scope: &Scope) {
-        let entered = self.enter(goals, scope);
+    fn conjunction(&mut self, conditions: &[Condition], scope: &Scope) {
+        let entered = self.enter(conditions, scope);
         let mut inner = scope.inner.iter();
-        for goal in goals {
-            match goal {
-                Goal::Pos(_) => {}
-                Goal::Neg(atom) => self.require_atom(&atom.atom, atom.span),
-                Goal::Distinct(a, b, span) | Goal::Same(a, b, span) => {
+        for condition in conditions {
+            match condition {
+                Condition::Pos(_) => {}
+                Condition::Neg(atom) => self.require_atom(&atom.atom, atom.span),
+                Condition::Distinct(a, b, span) | Condition::Same(a, b, span) => {
                     a.for_each_var(&mut |v| self.require(v, *span));
                     b.for_each_var(&mut |v| self.require(v, *span));
                 }
-                Goal::Or(branches, _) => {
+                Condition::Or(branches, _) => {
                     let scopes = inner.next().expect("a scope for each disjunction");
                     for (branch, scope) in branches.iter().zip(scopes) {
                         self.conjunction(branch, scope);
@@ -139,20 +139,20 @@ impl Judge {
         }
     }
 
-    /// Marks what the conjunction binds; an equality binds one side once the other is bound.
-    fn enter(&mut self, goals: &[Goal], scope: &Scope) -> Vec<u32> {
+    /// Marks the variables that the conjunction binds. An equality binds one side if the other side is bound.
+    fn enter(&mut self, conditions: &[Condition], scope: &Scope) -> Vec<u32> {
         let mut entered = scope.bound.clone();
         for &v in &entered {
             self.bound[v as usize] += 1;
         }
-        let equalities: Vec<(&Term, &Term)> = goals
+        let equalities: Vec<(&Term, &Term)> = conditions
             .iter()
-            .filter_map(|goal| match goal {
-                Goal::Same(a, b, _) => Some((a, b)),
+            .filter_map(|condition| match condition {
+                Condition::Same(a, b, _) => Some((a, b)),
                 _ => None,
             })
             .collect();
-        // Chains of equalities are short in anything a person wrote; the bound keeps hostile ones cheap.
+        // Chains of equalities are short in real games; the limit is against hostile input.
         for _ in 0..64 {
             let before = entered.len();
             for &(a, b) in &equalities {
@@ -190,8 +190,8 @@ impl Judge {
     }
 }
 
-/// The variable in the role's place of a head, if nothing binds it: the one thing it can mean is "every role".
-/// Where it is also part of the move or value, the rule is more likely a slip, and stays an error.
+/// The variable in the role's place of a head, if it is unbound and does not occur in the move or value: it means
+/// "every role" (docs/decisions.md, Unbound role variables).
 fn repairable(form: &Form, unbound: &HashMap<u32, Span>) -> Option<u32> {
     let takes_role = matches!(form.head.atom.relation, kw::LEGAL | kw::GOAL | kw::SEES | kw::INPUT);
     let (Some(Term::Var(role)), true) = (form.head.atom.args.first(), takes_role) else {

@@ -1,8 +1,9 @@
-//! R2: no relation may depend on its own negation.
+//! Stratification: no relation may depend on its own negation (docs/gdl2.md, Stratification).
 //!
-//! Judged first on relations. Where that fails it is judged again with a node per clause instead of per relation,
-//! an edge only where a condition can match a head: that accepts `goal ?r 0` by `not goal ?r 100`, as real games have
-//! it, because the program is then stratified after splitting relations on their constant arguments.
+//! The first test has a node for each relation. If it finds a negative cycle, the second test has a node for each
+//! clause and an edge only where a condition can match a head. The second test accepts `(goal ?r 0)` by
+//! `(not (goal ?r 100))`, as real games have it: there the rules are stratified if relations are split by their
+//! constant arguments.
 
 use super::graph::{Edge, Graph, components};
 use crate::codes::Code;
@@ -13,7 +14,7 @@ use crate::source::short;
 use crate::symbol::Symbols;
 use std::collections::HashMap;
 
-/// Matches tried before a cycle is judged by its relations alone: hostile rules must not cost quadratic time.
+/// Matches that the second test tries before it gives up, against quadratic time on hostile input.
 const MAX_MATCHES: usize = 4_000_000;
 
 pub(super) fn check(forms: &[Form], graph: &Graph, symbols: &Symbols, sink: &mut Sink) {
@@ -49,7 +50,7 @@ pub(super) fn check(forms: &[Form], graph: &Graph, symbols: &Symbols, sink: &mut
     }
 }
 
-/// For each cycle of relations with negation inside: its number and one negative edge, with where it starts.
+/// For each cycle of relations with a negative edge: its component, one such edge and the node where the edge starts.
 fn first_negative_edges(graph: &Graph) -> Vec<(usize, Edge, usize)> {
     let mut found: HashMap<usize, (Edge, usize)> = HashMap::new();
     for (from, edges) in graph.edges.iter().enumerate() {
@@ -110,7 +111,7 @@ fn clauses_are_stratified(forms: &[Form], members: &[usize], matches: &mut usize
     *matches <= MAX_MATCHES && negative_edges.iter().all(|&(a, b)| component[a] != component[b])
 }
 
-/// Whether the two could be the same ground atom, variables standing for anything.
+/// Whether the two can be the same ground atom if variables stand for any term.
 fn may_match(a: &PlacedAtom, b: &PlacedAtom) -> bool {
     a.atom.args.iter().zip(&b.atom.args).all(|(a, b)| terms_may_match(a, b))
 }

@@ -1,8 +1,9 @@
 //! Any bytes at all give diagnostics, never a panic, and formatting never changes the rules.
 //!
 //! A mutational fuzzer that runs on stable: seeds are the examples of the diagnostic pages and `testdata/fuzz/`; each
-//! round cuts, repeats, swaps and splices them. `cargo test -p surmise-gdl` does a bounded run with a fixed seed; `make fuzz`
-//! goes on for as long as `SURMISE_FUZZ_SECONDS` says, with a new seed, and writes what breaks to `testdata/fuzz/`.
+//! round cuts, repeats, swaps and splices them. `cargo test -p surmise-gdl` does a bounded run with a fixed seed;
+//! `make fuzz` goes on for as long as `SURMISE_FUZZ_SECONDS` says, with a new seed, and writes what breaks to
+//! `testdata/fuzz/`.
 
 mod mutate;
 
