@@ -1,7 +1,7 @@
 //! Files that decide results: rules, weights, strategies. Their contents are part of the keys of the cells that use them, so that a cell is played
 //! again when what it was played with has changed, although its name has not.
 
-use crate::{House, Named, Spec};
+use crate::{GameSource, Named, Spec};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -15,7 +15,7 @@ pub type Contents = BTreeMap<String, String>;
 ///
 /// # Errors
 /// If one that is there cannot be read.
-pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
+pub fn of(spec: &Spec, source: &dyn GameSource) -> Result<Contents> {
     let games: BTreeSet<&str> = spec.cells.iter().map(|c| c.game.as_str()).collect();
     let players: BTreeSet<&str> = spec.cells.iter().flat_map(|c| &c.players).map(String::as_str).collect();
     let named = games.into_iter().map(Named::Game);
@@ -23,7 +23,7 @@ pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
     let mut contents = Contents::new();
     for name in named {
         let mut prints = Vec::new();
-        for path in house.files(name).iter().filter(|path| path.is_file()) {
+        for path in source.files(name).iter().filter(|path| path.is_file()) {
             prints.push(fingerprint(path).with_context(|| format!("cannot read `{}`", path.display()))?);
         }
         if !prints.is_empty() {

@@ -11,7 +11,7 @@
 
 use crate::contents::Contents;
 use crate::run::kept;
-use crate::unit::Played;
+use crate::unit::FinishedMatch;
 use crate::{Size, Spec, journal};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct Manifest {
 }
 
 /// Finished matches by cell, in the order of their numbers.
-pub type Results = HashMap<String, Vec<Played>>;
+pub type Results = HashMap<String, Vec<FinishedMatch>>;
 
 impl Folder {
     /// Makes a folder for a spec, or takes up the one there is.
@@ -206,7 +206,7 @@ impl Folder {
         let mut paths: Vec<PathBuf> = listed.filter_map(|e| Some(e.ok()?.path())).collect();
         paths.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
         paths.sort();
-        let mut all: HashMap<String, BTreeMap<u64, Played>> = HashMap::new();
+        let mut all: HashMap<String, BTreeMap<u64, FinishedMatch>> = HashMap::new();
         for path in paths {
             for played in journal::read(&path)? {
                 let cell = all.entry(played.cell.clone()).or_default();
@@ -226,7 +226,7 @@ impl Folder {
                 }
             }
         }
-        let sorted = |(key, cell): (String, BTreeMap<u64, Played>)| (key, cell.into_values().collect());
+        let sorted = |(key, cell): (String, BTreeMap<u64, FinishedMatch>)| (key, cell.into_values().collect());
         Ok(all.into_iter().map(sorted).collect())
     }
 

@@ -4,7 +4,7 @@
 //! forced to the disk, for the day the machine goes down. A line that was torn at the end of a file is dropped, and its match
 //! played again; a line that is broken anywhere else is damage that the lab did not do, and is reported.
 
-use crate::unit::Played;
+use crate::unit::FinishedMatch;
 use anyhow::{Context, Result, bail};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -53,7 +53,7 @@ impl Journal {
     ///
     /// # Errors
     /// If the disk is full or gone.
-    pub fn append(&mut self, played: &Played) -> Result<()> {
+    pub fn append(&mut self, played: &FinishedMatch) -> Result<()> {
         let mut line = serde_json::to_vec(played)?;
         line.push(b'\n');
         let what = || format!("cannot write `{}`", self.path.display());
@@ -82,19 +82,19 @@ impl Journal {
 ///
 /// # Errors
 /// If it cannot be read, or is damaged before its end.
-pub fn read(path: &Path) -> Result<Vec<Played>> {
+pub fn read(path: &Path) -> Result<Vec<FinishedMatch>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Ok(parse(&bytes, path)?.played)
 }
 
-struct Parsed {
-    played: Vec<Played>,
+struct ParsedJournal {
+    played: Vec<FinishedMatch>,
     /// Bytes up to the end of the last good line.
     whole: usize,
 }
 
-fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
-    let mut parsed = Parsed {
+fn parse(bytes: &[u8], path: &Path) -> Result<ParsedJournal> {
+    let mut parsed = ParsedJournal {
         played: Vec::new(),
         whole: 0,
     };
@@ -124,8 +124,8 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
 mod tests {
     use super::*;
 
-    pub(crate) fn played(n: u64) -> Played {
-        Played {
+    pub(crate) fn played(n: u64) -> FinishedMatch {
+        FinishedMatch {
             cell: "c".to_owned(),
             n,
             seed: n,

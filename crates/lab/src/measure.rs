@@ -4,7 +4,7 @@
 //! The match is played first; then a bag of models follows the focused role's view, one update a round, as faithful to the paper as the sampler is:
 //! weights by choice factor, no remedy, models that go off line stay off. Round r is the position after r joint moves.
 
-use crate::{Measure, Table};
+use crate::{Measure, OpenGame};
 use anyhow::{Context, Result};
 use belief::{BeliefError, EnumerateError, Now, Options, SamplerKind, Weights, World, chi2, make};
 use game::{Batch, Budget, RoleId, Round, Seed, Simulator, StopFlag, View};
@@ -47,7 +47,7 @@ const NAIVE_ATTEMPTS: u64 = 20_000;
 
 /// Follows a finished match; nothing if it was stopped.
 pub fn beliefs(
-    table: &dyn Table,
+    game: &dyn OpenGame,
     record: &Record,
     role: usize,
     measure: &Measure,
@@ -63,8 +63,8 @@ pub fn beliefs(
     else {
         return Ok(Some(Vec::new()));
     };
-    let mut sim = table.simulator();
-    let mut batch = table.batch(seed.child("lanes"));
+    let mut sim = game.simulator();
+    let mut batch = game.batch(seed.child("lanes"));
     let me = RoleId(role as u16);
     let whole = view(sim.as_mut(), record, role)?;
     let mut bag = make(sampler, &faithful(models), me, seed.child("measure"))?;

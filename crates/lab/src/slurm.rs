@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// What to ask Slurm for.
 #[derive(Clone, Debug, Default)]
-pub struct Job {
+pub struct SlurmJob {
     /// Tasks of the array.
     pub tasks: usize,
     /// Matches at a time in each task.
@@ -27,7 +27,7 @@ pub struct Job {
 
 /// Jobs that were submitted for a folder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Submitted {
+pub struct SubmittedJobs {
     /// Tasks that the units were divided into.
     pub tasks: usize,
     /// Numbers of the jobs, the newest last.
@@ -37,12 +37,12 @@ pub struct Submitted {
 /// How often a task whose program fails is put back into the queue.
 const RETRIES: u32 = 3;
 
-impl Submitted {
+impl SubmittedJobs {
     /// What was submitted so far, if anything was.
     ///
     /// # Errors
     /// If the note of it cannot be read.
-    pub fn read(folder: &Folder) -> Result<Option<Submitted>> {
+    pub fn read(folder: &Folder) -> Result<Option<SubmittedJobs>> {
         let path = folder.file("slurm/jobs.json");
         match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -55,7 +55,7 @@ impl Submitted {
 }
 
 /// The script of a job.
-pub fn script(job: &Job, folder: &Path, program: &Path, name: &str, open: &[usize]) -> String {
+pub fn script(job: &SlurmJob, folder: &Path, program: &Path, name: &str, open: &[usize]) -> String {
     let list: Vec<String> = ranges(open);
     let limit = job.at_a_time.map(|n| format!("%{n}")).unwrap_or_default();
     let mut out = String::from("#!/bin/bash\n");
@@ -110,8 +110,8 @@ fn ranges(numbers: &[usize]) -> Vec<String> {
 ///
 /// # Errors
 /// If Slurm is not there or refuses.
-pub fn submit(folder: &Folder, job: &Job, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
-    let before = Submitted::read(folder)?;
+pub fn submit(folder: &Folder, job: &SlurmJob, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
+    let before = SubmittedJobs::read(folder)?;
     std::fs::create_dir_all(folder.file("slurm"))
         .with_context(|| format!("cannot write into `{}`", folder.path.display()))?;
     let absolute = std::path::absolute(&folder.path)?;
@@ -138,7 +138,7 @@ pub fn submit(folder: &Folder, job: &Job, program: &Path, name: &str, open: &[us
 ///
 /// # Errors
 /// If Slurm is not there.
-pub fn queued(submitted: &Submitted) -> Result<Vec<(usize, String)>> {
+pub fn queued(submitted: &SubmittedJobs) -> Result<Vec<(usize, String)>> {
     let mut tasks = Vec::new();
     for job in &submitted.jobs {
         let number = job.to_string();
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_script_says_what_was_asked() {
-        let job = Job {
+        let job = SlurmJob {
             tasks: 8,
             threads: 2,
             partition: Some("short".to_owned()),

@@ -77,7 +77,7 @@ pub struct Spec {
     /// What the paper says, to be checked.
     pub claims: Vec<Claim>,
     /// The paper's numbers.
-    pub references: Vec<Reference>,
+    pub references: Vec<PaperValue>,
 }
 
 /// Matches that differ in nothing but their number.
@@ -193,7 +193,7 @@ pub struct Claim {
 /// Numbers of the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reference {
+pub struct PaperValue {
     /// The cells they belong to.
     #[serde(rename = "where")]
     pub only: BTreeMap<String, toml::Value>,
@@ -212,7 +212,7 @@ pub struct Reference {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawSpec {
     name: Spanned<String>,
     title: String,
     paper: Option<String>,
@@ -229,7 +229,7 @@ struct Raw {
     #[serde(default)]
     claim: Vec<Spanned<Claim>>,
     #[serde(default)]
-    reference: Vec<Reference>,
+    reference: Vec<PaperValue>,
 }
 
 fn one() -> u64 {
@@ -290,11 +290,11 @@ impl Spec {
     /// # Errors
     /// If the text is not a spec: with its line and what is wrong.
     pub fn read(origin: &str, text: &str, size: Size, set: &[(String, String)]) -> Result<Spec> {
-        let raw: Raw = toml::from_str(text).map_err(|error| {
+        let raw: RawSpec = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
             anyhow!("{origin}:{line}: {}", error.message())
         })?;
-        Reader { origin, text }.spec(raw, size, set)
+        SpecReader { origin, text }.spec(raw, size, set)
     }
 
     /// Makes what is in files part of the keys of the cells that use them.
@@ -316,17 +316,17 @@ fn line_of(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&b| b == b'\n').count()
 }
 
-struct Reader<'a> {
+struct SpecReader<'a> {
     origin: &'a str,
     text: &'a str,
 }
 
-impl Reader<'_> {
+impl SpecReader<'_> {
     fn wrong<T>(&self, place: &Spanned<T>, what: impl std::fmt::Display) -> anyhow::Error {
         anyhow!("{}:{}: {what}", self.origin, line_of(self.text, place.span().start))
     }
 
-    fn spec(&self, raw: Raw, size: Size, overrides: &[(String, String)]) -> Result<Spec> {
+    fn spec(&self, raw: RawSpec, size: Size, overrides: &[(String, String)]) -> Result<Spec> {
         let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let name = raw.name.get_ref().clone();
         if name.is_empty() || name.starts_with('.') || !name.chars().all(good) {
@@ -552,11 +552,11 @@ pub fn plain(value: &toml::Value) -> String {
 }
 
 /// A value of a variable, and which entry of `over` it came from.
-type Bound = (usize, (String, String));
+type Binding = (usize, (String, String));
 
 /// Every combination of the values of variables, the last varying fastest.
-fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Bound>>> {
-    let mut rows: Vec<Vec<Bound>> = vec![Vec::new()];
+fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Binding>>> {
+    let mut rows: Vec<Vec<Binding>> = vec![Vec::new()];
     for (group, (name, values)) in variables.iter().enumerate() {
         let values = values
             .as_array()

@@ -1,19 +1,16 @@
 //! One unit of work: a match, played and measured, as a line of JSON.
 
 use crate::measure::RoundReport;
-use crate::{Cell, House, Measure, Table, measure};
-use anyhow::{Context, Result, bail};
-use game::{RoleId, StopFlag};
-use referee::{Clock, Match, Seat, Title};
+use crate::{Cell, GameSource, Measure, OpenGame, measure};
+use anyhow::{Context, Result};
+use game::StopFlag;
+use referee::{Match, Seating};
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
-
-/// Rounds after which a match is given up.
-const MAX_ROUNDS: usize = 2_000;
+use std::time::Instant;
 
 /// A finished match. Everything but `seconds` is a function of the cell, the number and the version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Played {
+pub struct FinishedMatch {
     /// Key of the cell.
     pub cell: String,
     /// Number within the cell.
@@ -42,10 +39,10 @@ pub struct Played {
     pub seconds: Option<f64>,
 }
 
-impl Played {
+impl FinishedMatch {
     /// The line without what differs from run to run.
     pub fn canonical(&self) -> String {
-        let timeless = Played {
+        let timeless = FinishedMatch {
             seconds: None,
             ..self.clone()
         };
@@ -53,48 +50,30 @@ impl Played {
     }
 }
 
-/// A cell at its table: the game is open and every seat has a player.
-pub struct Seated<'a> {
+/// A cell whose game is open and whose players have been seated once, to see that they can be.
+pub struct SeatedCell<'a> {
     /// The cell.
     pub cell: &'a Cell,
-    table: &'a dyn Table,
-    /// Roles that are not nature, as places in the joint move.
-    roles: Vec<usize>,
-    n_roles: usize,
+    game: &'a dyn OpenGame,
+    seating: Seating,
+    /// One player for each role that is not nature.
     players: Vec<String>,
 }
 
-impl<'a> Seated<'a> {
+impl<'a> SeatedCell<'a> {
     /// Seats the players of a cell, without playing yet.
     ///
     /// # Errors
     /// If there are too many or too few of them, or one does not exist or does not play this game: the message says which, and the
     /// place of the player in the cell (0 for the game itself).
-    pub fn new(cell: &'a Cell, table: &'a dyn Table) -> Result<Seated<'a>, (usize, anyhow::Error)> {
-        let sim = table.simulator();
-        let nature = sim.nature().map(|r| usize::from(r.0));
-        let n_roles = sim.roles().len();
-        let roles: Vec<usize> = (0..n_roles).filter(|&r| Some(r) != nature).collect();
-        let mut players = cell.players.clone();
-        if players.len() == 1 {
-            players = vec![players[0].clone(); roles.len()];
-        }
-        if players.len() != roles.len() {
-            let names: Vec<&str> = roles.iter().map(|&r| sim.roles()[r].as_str()).collect();
-            let error = anyhow::anyhow!(
-                "{} needs {} players (for {}), not {}",
-                cell.game,
-                roles.len(),
-                names.join(", "),
-                players.len()
-            );
-            return Err((0, error));
-        }
-        let seated = Seated {
+    pub fn new(cell: &'a Cell, game: &'a dyn OpenGame) -> Result<SeatedCell<'a>, (usize, anyhow::Error)> {
+        let seating = Seating::new(game.simulator().as_ref());
+        let players = seating.fill(cell.players.clone());
+        let players = players.map_err(|e| (0, anyhow::anyhow!("{}: {e}", cell.game)))?;
+        let seated = SeatedCell {
             cell,
-            table,
-            roles,
-            n_roles,
+            game,
+            seating,
             players,
         };
         seated.try_seats()?;
@@ -104,65 +83,44 @@ impl<'a> Seated<'a> {
     fn try_seats(&self) -> Result<(), (usize, anyhow::Error)> {
         for n in 0..self.cell.block() as u64 {
             let (seed, shift) = self.cell.unit(n);
-            for (at, &role) in self.roles.iter().enumerate() {
-                let player = (at + shift) % self.players.len();
-                let made = self.table.seat(&self.players[player], RoleId(role as u16), seed);
-                made.map_err(|e| (1 + player.min(self.cell.players.len() - 1), e))?;
-            }
+            self.seating.seats(shift, seed, |player, role, seed| {
+                let made = self.game.seat(&self.players[player], role, seed);
+                made.map_err(|e| (1 + player.min(self.cell.players.len() - 1), anyhow::anyhow!(e)))
+            })?;
         }
         Ok(())
-    }
-
-    /// The role of a player in a match.
-    pub fn role(&self, player: usize, n: u64) -> usize {
-        let (_, shift) = self.cell.unit(n);
-        let seats = self.players.len();
-        self.roles[(player + seats - shift % seats) % seats]
     }
 
     /// Plays a match; nothing if it was stopped.
     ///
     /// # Errors
     /// If the game fails.
-    pub fn play(&self, n: u64, version: &str, stop: &StopFlag) -> Result<Option<Played>> {
+    pub fn play(&self, n: u64, version: &str, stop: &StopFlag) -> Result<Option<FinishedMatch>> {
         let started = Instant::now();
         let (seed, shift) = self.cell.unit(n);
-        let (mut seats, mut names) = (Vec::new(), Vec::new());
-        for role in 0..self.n_roles {
-            let Some(at) = self.roles.iter().position(|&r| r == role) else {
-                seats.push(Seat::Nature);
-                names.push("nature".to_owned());
-                continue;
-            };
-            let player = &self.players[(at + shift) % self.players.len()];
-            let seed = seed.child("player").nth(role as u64);
-            seats.push(self.table.seat(player, RoleId(role as u16), seed)?);
-            names.push(player.clone());
-        }
-        let mut sim = self.table.simulator();
-        let table = Match {
-            sim: sim.as_mut(),
-            seats,
-            names: names.clone(),
-            seed,
-            clock: Clock::None,
-            max_rounds: MAX_ROUNDS,
+        let seats = self.seating.seats(shift, seed, |player, role, seed| {
+            self.game
+                .seat(&self.players[player], role, seed)
+                .map_err(|e| anyhow::anyhow!(e))
+        })?;
+        let names = self.seating.names(&self.players, shift);
+        let mut sim = self.game.simulator();
+        let played = Match {
             stop: stop.clone(),
-            title: Title::default(),
-            pause: Duration::ZERO,
-            wire: None,
+            ..Match::new(sim.as_mut(), seats, names.clone(), seed)
         };
         let place = || format!("cell {} ({}), match {n}", self.cell.key, self.cell.game);
-        let outcome = table.play().with_context(place)?;
+        let outcome = played.play().with_context(place)?;
         if stop.is_raised() {
             return Ok(None);
         }
         let beliefs = match &self.cell.measure {
             Measure::Score => Vec::new(),
             measure => {
-                let role = self.role(self.cell.focus, n);
+                let role = self.seating.role_of(self.cell.focus, shift);
+                let role = role.context("the focused player has no seat")?;
                 let measured =
-                    measure::beliefs(self.table, &outcome.record, role, measure, seed, stop).with_context(place)?;
+                    measure::beliefs(self.game, &outcome.record, role, measure, seed, stop).with_context(place)?;
                 match measured {
                     Some(beliefs) => beliefs,
                     None => return Ok(None),
@@ -174,7 +132,7 @@ impl<'a> Seated<'a> {
         } else {
             outcome.record.goals
         };
-        Ok(Some(Played {
+        Ok(Some(FinishedMatch {
             cell: self.cell.key.clone(),
             n,
             seed: seed.0,
@@ -192,35 +150,31 @@ impl<'a> Seated<'a> {
 }
 
 /// The role of a player in a match, when only the finished match is known: the roles that are not nature, in order.
-pub fn role_of(cell: &Cell, played: &Played, player: usize) -> Result<usize> {
+pub fn role_of(cell: &Cell, played: &FinishedMatch, player: usize) -> Result<usize> {
     let (_, shift) = cell.unit(played.n);
-    let roles: Vec<usize> = (0..played.players.len())
-        .filter(|&r| played.players[r] != "nature")
-        .collect();
-    let seats = roles.len();
-    if seats == 0 || player >= seats {
-        bail!("match {} of cell {} has no player {}", played.n, cell.key, player + 1);
-    }
-    Ok(roles[(player + seats - shift % seats) % seats])
+    let role = Seating::of_players(&played.players).role_of(player, shift);
+    role.with_context(|| format!("match {} of cell {} has no player {}", played.n, cell.key, player + 1))
 }
 
 /// Games by name, opened.
-pub type Tables = Vec<(String, Box<dyn Table>)>;
+pub type OpenGames = Vec<(String, Box<dyn OpenGame>)>;
 
 /// Opens every game of a spec once.
 ///
 /// # Errors
 /// If one cannot be opened: with its line in the spec.
 pub fn open_all<'c>(
-    house: &dyn House,
+    source: &dyn GameSource,
     cells: impl Iterator<Item = &'c Cell>,
-) -> Result<Tables, (usize, anyhow::Error)> {
-    let mut tables = Tables::new();
+) -> Result<OpenGames, (usize, anyhow::Error)> {
+    let mut games = OpenGames::new();
     for cell in cells {
-        if tables.iter().all(|(game, _)| *game != cell.game) {
-            let table = house.open(&cell.game).map_err(|e| (cell.lines[0], e))?;
-            tables.push((cell.game.clone(), table));
+        if games.iter().all(|(name, _)| *name != cell.game) {
+            let game = source
+                .open(&cell.game)
+                .map_err(|e| (cell.lines[0], anyhow::anyhow!(e)))?;
+            games.push((cell.game.clone(), game));
         }
     }
-    Ok(tables)
+    Ok(games)
 }

@@ -5,7 +5,7 @@ use crate::load::load;
 use crate::players::PlayerSpec;
 use anyhow::{Result, bail};
 use game::{Batch, RoleId, Seed, Simulator};
-use lab::{House, Named, Table};
+use lab::{BoxError, GameSource, Named, OpenGame};
 use propnet::Lanes;
 use referee::Seat;
 use std::collections::HashMap;
@@ -15,10 +15,12 @@ use std::sync::Mutex;
 /// The catalogue, rules files, and all players.
 pub struct Front;
 
-impl House for Front {
-    fn open(&self, game: &str) -> Result<Box<dyn Table>> {
+impl GameSource for Front {
+    fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError> {
         if game == "-" {
-            bail!("an experiment is run more than once, and standard input can be read only once; name a file");
+            return Err(
+                "an experiment is run more than once, and standard input can be read only once; name a file".into(),
+            );
         }
         let mut rules = load(game)?.playable()?.rules;
         let hidden = rules.gdl2;
@@ -65,7 +67,7 @@ impl Opened {
     }
 }
 
-impl Table for Opened {
+impl OpenGame for Opened {
     fn simulator(&self) -> Box<dyn Simulator> {
         self.engine.state_simulator()
     }
@@ -75,11 +77,12 @@ impl Table for Opened {
         Some(Box::new(Lanes::new(compiled, seed)))
     }
 
-    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat> {
+    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat, BoxError> {
         match self.player(player)?.seat(&self.engine, role, seed)? {
-            Seat::Guest(_) => bail!(
+            Seat::Guest(_) => Err(format!(
                 "`{player}` plays elsewhere, so its matches cannot be repeated; an experiment needs players that live here"
-            ),
+            )
+            .into()),
             seat => Ok(seat),
         }
     }

@@ -7,9 +7,9 @@ use clap::Subcommand;
 use lab::contents;
 use lab::folder::{Folder, Manifest};
 use lab::presets::{PRESETS, find};
-use lab::run::{Tick, missing};
-use lab::slurm::{self, Job, Submitted};
-use lab::{Plan, RunOptions, Size, Spec, report};
+use lab::run::{RunProgress, missing};
+use lab::slurm::{self, SlurmJob, SubmittedJobs};
+use lab::{RunOptions, RunPlan, Size, Spec, report};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -269,7 +269,7 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
         .collect::<Result<_>>()?;
     let threads = args.threads.unwrap_or_else(threads::all_cores);
     // All of them before any is played: a mistake in the last should not wait for the first.
-    let plans: Vec<Plan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
+    let plans: Vec<RunPlan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
     let mut lines = Vec::new();
     for (plan, (_, manifest, path)) in plans.into_iter().zip(&prepared) {
         let (line, complete) = run_one(&plan, manifest.clone(), path, threads)?;
@@ -287,14 +287,19 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
 }
 
 /// Opens the games of a spec and seats its players.
-fn open(spec: &Spec) -> Result<Plan<'_>> {
+fn open(spec: &Spec) -> Result<RunPlan<'_>> {
     let spinner = progress::spinner(&format!("{}: opening its games", spec.name));
-    let plan = Plan::new(spec, &Front);
+    let plan = RunPlan::new(spec, &Front);
     spinner.finish_and_clear();
     plan
 }
 
-fn run_one(plan: &Plan<'_>, mut manifest: Manifest, path: &Path, threads: usize) -> Result<(report::Line, bool)> {
+fn run_one(
+    plan: &RunPlan<'_>,
+    mut manifest: Manifest,
+    path: &Path,
+    threads: usize,
+) -> Result<(report::ReportLine, bool)> {
     let spec = plan.spec;
     // Only now: a spec that is refused leaves no folder behind.
     let folder = Folder::prepare(path, spec)?;
@@ -322,15 +327,21 @@ fn run_one(plan: &Plan<'_>, mut manifest: Manifest, path: &Path, threads: usize)
 }
 
 /// Plays a shard, with a bar.
-fn play(plan: &Plan<'_>, folder: &Folder, threads: usize, shard: (usize, usize), journal: &str) -> Result<lab::Ended> {
+fn play(
+    plan: &RunPlan<'_>,
+    folder: &Folder,
+    threads: usize,
+    shard: (usize, usize),
+    journal: &str,
+) -> Result<lab::RunSummary> {
     let bar = progress::bar(&plan.spec.name, 0);
-    let tick = |tick: Tick| match tick {
-        Tick::Begin(all, done) => {
+    let tick = |tick: RunProgress| match tick {
+        RunProgress::Begin(all, done) => {
             bar.set_length(all);
             bar.set_position(done);
             bar.reset_eta();
         }
-        Tick::Done | Tick::Skipped(_) => bar.inc(1),
+        RunProgress::Done | RunProgress::Skipped(_) => bar.inc(1),
     };
     let options = RunOptions {
         threads,
@@ -388,11 +399,11 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     if tasks == 0 || args.nodes == Some(0) {
         bail!("an array needs at least one task and one node");
     }
-    let plan = Plan::new(&spec, &Front)?;
+    let plan = RunPlan::new(&spec, &Front)?;
     let folder = Folder::prepare(&path, &spec)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
-    let busy = match Submitted::read(&folder)? {
+    let busy = match SubmittedJobs::read(&folder)? {
         None => Vec::new(),
         Some(before) => {
             let busy = slurm::queued(&before)?;
@@ -420,7 +431,7 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let job = Job {
+    let job = SlurmJob {
         tasks,
         threads: args.threads,
         partition: args.partition.clone(),
@@ -439,7 +450,7 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
 
 fn status(path: &Path) -> Result<ExitCode> {
     let (folder, manifest, spec) = Folder::open(path)?;
-    let submitted = Submitted::read(&folder)?;
+    let submitted = SubmittedJobs::read(&folder)?;
     let tasks = submitted.as_ref().map_or(1, |s| s.tasks);
     let (done, wanted, open) = missing(&spec, &folder, tasks)?;
     let mut out = format!("{} ({}): {done} of {wanted} games are done\n", spec.name, manifest.size);
@@ -488,7 +499,7 @@ fn work(path: &Path, task: usize, of: usize, threads: usize) -> Result<ExitCode>
     let (folder, manifest, spec) = Folder::open(path)?;
     let _lock = folder.lock(true)?;
     contents::unchanged(&manifest.contents, &contents::of(&spec, &Front)?)?;
-    let plan = Plan::new(&spec, &Front)?;
+    let plan = RunPlan::new(&spec, &Front)?;
     let ended = play(&plan, &folder, threads, (task, of), &format!("task-{task}"))?;
     output::print(&format!(
         "task {task} of {of}: {} games played, {} there before\n",
