@@ -12,6 +12,7 @@
 
 pub mod claims;
 pub mod contents;
+pub mod error;
 pub mod folder;
 pub mod journal;
 pub mod opponents;
@@ -27,6 +28,7 @@ pub mod unit;
 mod measure;
 mod template;
 
+pub use error::Error;
 pub use folder::Folder;
 pub use run::{RunOptions, RunPlan, RunSummary};
 pub use spec::{Cell, Measure, Size, Spec};

@@ -4,13 +4,13 @@ mod html;
 mod svg;
 
 use crate::claims::{self, CheckedClaim};
+use crate::error::Result;
 use crate::folder::{Folder, Manifest};
 use crate::spec::{PaperValue, Plot};
 use crate::stats::Interval;
 use crate::summary::{CellSummary, RoundSummary, summarise};
 use crate::template::fill;
 use crate::{Cell, Spec};
-use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use svg::{Chart, Point, Series};

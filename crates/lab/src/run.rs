@@ -4,12 +4,12 @@
 //! with `until` ends at the first whole step of matches at which its interval is narrow enough, decided on the matches from the first up to there and
 //! nothing else, so that it ends at the same match however it is played; what was played beyond is left out.
 
+use crate::error::{Error, Result, full};
 use crate::folder::{Folder, Results};
 use crate::journal::Journal;
 use crate::stats;
 use crate::unit::{FinishedMatch, OpenGames, SeatedCell, open_all, role_of};
 use crate::{Cell, GameSource, OpenGame, Spec};
-use anyhow::{Result, anyhow};
 use game::StopFlag;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -74,8 +74,8 @@ impl<'a> RunPlan<'a> {
     /// # Errors
     /// With the line of the spec, if a game or a player does not exist or they do not fit.
     pub fn new(spec: &'a Spec, source: &dyn GameSource) -> Result<RunPlan<'a>> {
-        let wrong = |line: usize, e: anyhow::Error| anyhow!("{}:{line}: {e:#}", spec.origin);
-        let games = open_all(source, spec.cells.iter()).map_err(|(line, e)| wrong(line, e))?;
+        let wrong = |(line, problem)| Error::cell(spec, line, problem);
+        let games = open_all(source, spec.cells.iter()).map_err(wrong)?;
         let mut plan = RunPlan {
             spec,
             games,
@@ -85,15 +85,16 @@ impl<'a> RunPlan<'a> {
         for cell in &spec.cells {
             match (SeatedCell::new(cell, plan.game(cell)), &cell.optional) {
                 (Ok(_), _) => plan.playable.push(cell),
-                (Err((_, error)), Some(reason)) => {
+                (Err((_, problem)), Some(reason)) => {
                     let what = format!(
-                        "{} with {} is left out: {reason} ({error:#})",
+                        "{} with {} is left out: {reason} ({})",
                         cell.game,
-                        cell.players.join(" and ")
+                        cell.players.join(" and "),
+                        full(&problem)
                     );
                     plan.left_out.push((cell.key.clone(), what));
                 }
-                (Err((place, error)), None) => return Err(wrong(cell.lines[place.min(cell.lines.len() - 1)], error)),
+                (Err(error), None) => return Err(wrong(error)),
             }
         }
         Ok(plan)
@@ -146,8 +147,9 @@ impl<'a> RunPlan<'a> {
         (options.progress)(RunProgress::Begin(before + units.len() as u64, before));
         let seated: Vec<SeatedCell<'_>> = works
             .iter()
-            .map(|w| SeatedCell::new(w.cell, self.game(w.cell)).map_err(|(_, e)| e))
-            .collect::<Result<_>>()?;
+            .map(|work| SeatedCell::new(work.cell, self.game(work.cell)))
+            .collect::<Result<_, _>>()
+            .map_err(|(line, problem)| Error::cell(self.spec, line, problem))?;
         let others = shards > 1 && works.iter().any(|w| w.cell.until.is_some());
         let next = AtomicUsize::new(0);
         let work = || {
@@ -222,7 +224,7 @@ fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<CellWork<'a>> {
 struct RunState {
     cells: Vec<CellProgress>,
     journal: Journal,
-    error: Option<anyhow::Error>,
+    error: Option<Error>,
     played: u64,
     refreshed: Instant,
 }

@@ -4,8 +4,8 @@
 //! preempted, or whose node fails, is put back into the queue by Slurm (`--requeue`); one whose program fails asks for that itself, a few times. Either way it
 //! goes on where its journal ends. Tasks that were cancelled are submitted again by submitting again.
 
+use crate::error::{Error, FileAction, Result, SlurmProblem};
 use crate::folder::Folder;
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Command;
@@ -46,10 +46,8 @@ impl SubmittedJobs {
         let path = folder.file("slurm/jobs.json");
         match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-            Ok(text) => Ok(Some(
-                serde_json::from_str(&text).with_context(|| format!("`{}` is damaged", path.display()))?,
-            )),
+            Err(error) => Err(Error::io(FileAction::Read, &path)(error)),
+            Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Damaged { path, source }),
         }
     }
 }
@@ -112,25 +110,25 @@ fn ranges(numbers: &[usize]) -> Vec<String> {
 /// If Slurm is not there or refuses.
 pub fn submit(folder: &Folder, job: &SlurmJob, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
     let before = SubmittedJobs::read(folder)?;
-    std::fs::create_dir_all(folder.file("slurm"))
-        .with_context(|| format!("cannot write into `{}`", folder.path.display()))?;
-    let absolute = std::path::absolute(&folder.path)?;
+    let made = std::fs::create_dir_all(folder.file("slurm"));
+    made.map_err(Error::io(FileAction::WriteInto, &folder.path))?;
+    let absolute = std::path::absolute(&folder.path).map_err(Error::io(FileAction::Resolve, &folder.path))?;
     folder.write("slurm/job.sh", script(job, &absolute, program, name, open).as_bytes())?;
     let said = call(
         "sbatch",
         &["--parsable", &absolute.join("slurm/job.sh").display().to_string()],
     )?;
     let number = said.trim().split(';').next().unwrap_or_default();
-    let number: u64 = number
-        .parse()
-        .with_context(|| format!("sbatch answered `{}`", said.trim()))?;
+    let number: u64 = number.parse().map_err(|_| {
+        Error::Slurm(SlurmProblem::NoJobNumber {
+            said: said.trim().to_owned(),
+        })
+    })?;
     let mut submitted = before.unwrap_or_default();
     submitted.tasks = job.tasks;
     submitted.jobs.push(number);
-    folder.write(
-        "slurm/jobs.json",
-        (serde_json::to_string_pretty(&submitted)? + "\n").as_bytes(),
-    )?;
+    let json = serde_json::to_string_pretty(&submitted).expect("plain data");
+    folder.write("slurm/jobs.json", (json + "\n").as_bytes())?;
     Ok(number)
 }
 
@@ -148,7 +146,7 @@ pub fn queued(submitted: &SubmittedJobs) -> Result<Vec<(usize, String)>> {
             &["--noheader", "--array", "--jobs", &number, "--format=%K %T"],
         );
         let listed = match listed {
-            Err(error) if error.to_string().contains("Invalid job id") => String::new(),
+            Err(Error::Slurm(SlurmProblem::Failed { said, .. })) if said.contains("Invalid job id") => String::new(),
             other => other?,
         };
         for line in listed.lines() {
@@ -164,12 +162,17 @@ pub fn queued(submitted: &SubmittedJobs) -> Result<Vec<(usize, String)>> {
 }
 
 fn call(program: &str, args: &[&str]) -> Result<String> {
-    let output = Command::new(program).args(args).output();
-    let output = output
-        .with_context(|| format!("cannot run `{program}`; Slurm's commands have to be installed and in the PATH"))?;
+    let output = Command::new(program).args(args).output().map_err(|source| {
+        Error::Slurm(SlurmProblem::NotInstalled {
+            program: program.to_owned(),
+            source,
+        })
+    })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{program} {}` failed: {}", args.join(" "), said.trim());
+        return Err(Error::Slurm(SlurmProblem::Failed {
+            command: format!("{program} {}", args.join(" ")),
+            said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

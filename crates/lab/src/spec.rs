@@ -8,13 +8,15 @@
 //! leaves the other cells' results valid, and asking for more games keeps those that were played.
 
 use crate::contents::Contents;
+use crate::error::{Error, Result};
+pub use crate::template::TemplateError;
 use crate::template::fill;
-use anyhow::{Context, Result, anyhow, bail};
 use belief::SamplerKind;
 use game::Seed;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fmt;
 use toml::Spanned;
 
 /// How large an experiment is to be.
@@ -45,7 +47,7 @@ impl Size {
     pub fn parse(name: &str) -> Result<Size> {
         let all = [Size::Plain, Size::Quick, Size::Paper];
         let found = all.into_iter().find(|s| s.name() == name);
-        found.ok_or_else(|| anyhow!("there is no size `{name}`; choose plain, quick or paper"))
+        found.ok_or_else(|| Error::UnknownSize(name.to_owned()))
     }
 }
 
@@ -283,6 +285,119 @@ fn hyperplay() -> String {
 /// More than this is a slip of the pen.
 const MOST_GAMES: u64 = 10_000_000;
 const MOST_CELLS: usize = 100_000;
+const MOST_MODELS: usize = 1_000_000;
+
+/// What is wrong in a spec.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpecProblem {
+    /// The text is not TOML, or has unknown or missing fields: what the reader of TOML says.
+    Toml(String),
+    /// A name that cannot name a folder.
+    Name(String),
+    /// A level of confidence that is none.
+    Level(f64),
+    /// A name that was set and is not under `[set]`.
+    UnknownSetting {
+        /// The name.
+        name: String,
+        /// Names that are there.
+        known: Vec<String>,
+    },
+    /// No sweep, so nothing to play.
+    NoSweep,
+    /// A name in `needs` that is not under `[set]`.
+    UnknownNeed(String),
+    /// A variable that only a size has.
+    UnknownVariable(String),
+    /// A variable without a list of values.
+    NotAList(String),
+    /// A variable with an empty list of values.
+    NoValues(String),
+    /// More cells than anybody means to play.
+    TooManyCells,
+    /// A text that cannot be filled.
+    Template(TemplateError),
+    /// A number of games that cannot be played.
+    Games(u64),
+    /// An `until` that is not a positive number.
+    Until,
+    /// A sweep without players.
+    NoPlayers,
+    /// `swap` with a single player.
+    SwapWithOnePlayer,
+    /// `swap` with games that are not a multiple of the seats.
+    SwapGames {
+        /// Games.
+        games: u64,
+        /// Seats.
+        seats: usize,
+    },
+    /// A `focus` that is not a player.
+    Focus {
+        /// Number of players.
+        seats: usize,
+    },
+    /// A sampler that does not exist.
+    UnknownSampler(String),
+    /// A number of models that a belief cannot have.
+    Models(usize),
+    /// A claim without `above` and `below`.
+    ClaimWithoutRange,
+    /// A claim with both `minus` and `over`.
+    ClaimWithBoth,
+}
+
+impl From<TemplateError> for SpecProblem {
+    fn from(error: TemplateError) -> SpecProblem {
+        SpecProblem::Template(error)
+    }
+}
+
+impl fmt::Display for SpecProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecProblem::Toml(message) => f.write_str(message),
+            SpecProblem::Name(name) => write!(
+                f,
+                "the name `{name}` is to name a folder: use letters, digits, `-`, `_` and `.`"
+            ),
+            SpecProblem::Level(level) => write!(f, "the level {level} is not between 0.5 and 1"),
+            SpecProblem::UnknownSetting { name, known } => {
+                write!(f, "`{name}` cannot be set; it has: {}", known.join(", "))
+            }
+            SpecProblem::NoSweep => f.write_str("there is no `[[sweep]]`, so there is nothing to play"),
+            SpecProblem::UnknownNeed(name) => write!(f, "nothing called `{name}` is under `[set]`"),
+            SpecProblem::UnknownVariable(name) => write!(f, "`{name}` is not a variable of the sweep"),
+            SpecProblem::NotAList(name) => write!(f, "`{name}` needs a list of values"),
+            SpecProblem::NoValues(name) => write!(f, "`{name}` has no values"),
+            SpecProblem::TooManyCells => write!(f, "this makes more than {MOST_CELLS} cells"),
+            SpecProblem::Template(error) => error.fmt(f),
+            SpecProblem::Games(games) => write!(f, "{games} games cannot be played; choose 1 to {MOST_GAMES}"),
+            SpecProblem::Until => f.write_str("`until` is half the width of an interval and has to be positive"),
+            SpecProblem::NoPlayers => f.write_str("there are no players"),
+            SpecProblem::SwapWithOnePlayer => f.write_str("with `swap` every seat needs a player of its own"),
+            SpecProblem::SwapGames { games, seats } => write!(
+                f,
+                "with `swap` the games ({games}) have to be a multiple of the seats ({seats})"
+            ),
+            SpecProblem::Focus { seats } => write!(f, "`focus` is a player from 1 to {seats}"),
+            SpecProblem::UnknownSampler(name) => {
+                let names = SamplerKind::ALL.map(|kind| kind.to_string());
+                write!(f, "there is no sampler `{name}`; choose one of {}", names.join(", "))
+            }
+            SpecProblem::Models(models) => {
+                write!(
+                    f,
+                    "a belief of {models} models cannot be kept; choose 1 to {MOST_MODELS}"
+                )
+            }
+            SpecProblem::ClaimWithoutRange => f.write_str("a claim needs `above`, `below` or both"),
+            SpecProblem::ClaimWithBoth => f.write_str("a claim has `minus` or `over`, not both"),
+        }
+    }
+}
+
+impl std::error::Error for SpecProblem {}
 
 impl Spec {
     /// Reads a spec at a size, with some of its names set anew.
@@ -292,7 +407,11 @@ impl Spec {
     pub fn read(origin: &str, text: &str, size: Size, set: &[(String, String)]) -> Result<Spec> {
         let raw: RawSpec = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
-            anyhow!("{origin}:{line}: {}", error.message())
+            Error::Spec {
+                origin: origin.to_owned(),
+                line: Some(line),
+                problem: SpecProblem::Toml(error.message().to_owned()),
+            }
         })?;
         SpecReader { origin, text }.spec(raw, size, set)
     }
@@ -322,26 +441,37 @@ struct SpecReader<'a> {
 }
 
 impl SpecReader<'_> {
-    fn wrong<T>(&self, place: &Spanned<T>, what: impl std::fmt::Display) -> anyhow::Error {
-        anyhow!("{}:{}: {what}", self.origin, line_of(self.text, place.span().start))
+    /// A problem at a place of the text.
+    fn wrong<T>(&self, place: &Spanned<T>, problem: SpecProblem) -> Error {
+        self.at(Some(line_of(self.text, place.span().start)), problem)
+    }
+
+    fn at(&self, line: Option<usize>, problem: SpecProblem) -> Error {
+        Error::Spec {
+            origin: self.origin.to_owned(),
+            line,
+            problem,
+        }
     }
 
     fn spec(&self, raw: RawSpec, size: Size, overrides: &[(String, String)]) -> Result<Spec> {
         let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let name = raw.name.get_ref().clone();
         if name.is_empty() || name.starts_with('.') || !name.chars().all(good) {
-            let what = format!("the name `{name}` is to name a folder: use letters, digits, `-`, `_` and `.`");
-            return Err(self.wrong(&raw.name, what));
+            return Err(self.wrong(&raw.name, SpecProblem::Name(name)));
         }
         let level = raw.level.as_ref().map_or(0.95, |l| *l.get_ref());
         if let Some(place) = raw.level.as_ref().filter(|_| !(0.5..1.0).contains(&level)) {
-            return Err(self.wrong(place, format!("the level {level} is not between 0.5 and 1")));
+            return Err(self.wrong(place, SpecProblem::Level(level)));
         }
         let mut set = raw.set.clone();
         for (key, value) in overrides {
             if !set.contains_key(key) {
-                let known: Vec<&str> = set.keys().map(String::as_str).collect();
-                bail!("{}: `{key}` cannot be set; it has: {}", self.origin, known.join(", "));
+                let problem = SpecProblem::UnknownSetting {
+                    name: key.clone(),
+                    known: set.into_keys().collect(),
+                };
+                return Err(self.at(None, problem));
             }
             set.insert(key.clone(), value.clone());
         }
@@ -362,20 +492,17 @@ impl SpecReader<'_> {
             references: raw.reference,
         };
         if raw.sweep.is_empty() {
-            bail!(
-                "{}:1: there is no `[[sweep]]`, so there is nothing to play",
-                self.origin
-            );
+            return Err(self.at(Some(1), SpecProblem::NoSweep));
         }
         for sweep in &raw.sweep {
             self.sweep(sweep, size, raw.seed, &mut spec)?;
         }
         for claim in raw.claim {
             if claim.get_ref().above.is_none() && claim.get_ref().below.is_none() {
-                return Err(self.wrong(&claim, "a claim needs `above`, `below` or both"));
+                return Err(self.wrong(&claim, SpecProblem::ClaimWithoutRange));
             }
             if claim.get_ref().minus.is_some() && claim.get_ref().over.is_some() {
-                return Err(self.wrong(&claim, "a claim has `minus` or `over`, not both"));
+                return Err(self.wrong(&claim, SpecProblem::ClaimWithBoth));
             }
             spec.claims.push(claim.into_inner());
         }
@@ -386,7 +513,7 @@ impl SpecReader<'_> {
         let sweep = place.get_ref();
         if let Some(needs) = &sweep.needs {
             match spec.set.iter().find(|(n, _)| n == needs.get_ref()) {
-                None => return Err(self.wrong(needs, format!("nothing called `{}` is under `[set]`", needs.get_ref()))),
+                None => return Err(self.wrong(needs, SpecProblem::UnknownNeed(needs.get_ref().clone()))),
                 Some((name, value)) if value.is_empty() => {
                     let line = line_of(self.text, place.span().start);
                     let what = format!("the sweep in line {line} is left out: give it `--set {name}=…`");
@@ -407,21 +534,21 @@ impl SpecReader<'_> {
         let mut variables = sweep.over.clone();
         for (name, values) in at_size.map(|s| &s.over).into_iter().flatten() {
             if variables.insert(name.clone(), values.clone()).is_none() {
-                return Err(self.wrong(place, format!("`{name}` is not a variable of the sweep")));
+                return Err(self.wrong(place, SpecProblem::UnknownVariable(name.clone())));
             }
         }
         let combinations = combinations(&variables).map_err(|e| self.wrong(place, e))?;
         for combination in combinations {
             let (groups, vars): (Vec<usize>, Vec<(String, String)>) = combination.into_iter().unzip();
             if spec.cells.len() >= MOST_CELLS {
-                return Err(self.wrong(place, format!("this makes more than {MOST_CELLS} cells")));
+                return Err(self.wrong(place, SpecProblem::TooManyCells));
             }
             let mut known = spec.set.clone();
             known.extend(vars.iter().cloned());
-            let game = fill(sweep.game.get_ref(), &known).map_err(|e| self.wrong(&sweep.game, e))?;
+            let game = fill(sweep.game.get_ref(), &known).map_err(|e| self.wrong(&sweep.game, e.into()))?;
             let mut players = Vec::new();
             for player in &sweep.players {
-                players.push(fill(player.get_ref(), &known).map_err(|e| self.wrong(player, e))?);
+                players.push(fill(player.get_ref(), &known).map_err(|e| self.wrong(player, e.into()))?);
             }
             let focus = sweep.focus.as_ref().map_or(0, |f| f.get_ref().saturating_sub(1));
             let measure = match &sweep.belief {
@@ -456,26 +583,25 @@ impl SpecReader<'_> {
     fn check_sizes(&self, sweep: &RawSweep, games: &Spanned<u64>, until: Option<&Spanned<f64>>) -> Result<()> {
         let n = *games.get_ref();
         if n == 0 || n > MOST_GAMES {
-            return Err(self.wrong(games, format!("{n} games cannot be played; choose 1 to {MOST_GAMES}")));
+            return Err(self.wrong(games, SpecProblem::Games(n)));
         }
         if let Some(until) = until.filter(|u| !(u.get_ref() > &0.0 && u.get_ref().is_finite())) {
-            return Err(self.wrong(until, "`until` is half the width of an interval and has to be positive"));
+            return Err(self.wrong(until, SpecProblem::Until));
         }
         let seats = sweep.players.len();
         match sweep.players.first() {
-            None => return Err(self.wrong(&sweep.game, "there are no players")),
+            None => return Err(self.wrong(&sweep.game, SpecProblem::NoPlayers)),
             Some(first) if sweep.swap && seats < 2 => {
-                return Err(self.wrong(first, "with `swap` every seat needs a player of its own"));
+                return Err(self.wrong(first, SpecProblem::SwapWithOnePlayer));
             }
             Some(_) => {}
         }
         if sweep.swap && !n.is_multiple_of(seats as u64) {
-            let what = format!("with `swap` the games ({n}) have to be a multiple of the seats ({seats})");
-            return Err(self.wrong(games, what));
+            return Err(self.wrong(games, SpecProblem::SwapGames { games: n, seats }));
         }
         match &sweep.focus {
             Some(focus) if *focus.get_ref() == 0 || *focus.get_ref() > seats => {
-                Err(self.wrong(focus, format!("`focus` is a player from 1 to {seats}")))
+                Err(self.wrong(focus, SpecProblem::Focus { seats }))
             }
             _ => Ok(()),
         }
@@ -483,10 +609,11 @@ impl SpecReader<'_> {
 }
 
 impl RawBelief {
-    fn measure(&self) -> Result<Measure> {
-        let sampler = self.sampler.parse().map_err(|e: String| anyhow!(e))?;
-        if self.models == 0 || self.models > 1_000_000 {
-            bail!("a belief of {} models cannot be kept; choose 1 to 1000000", self.models);
+    fn measure(&self) -> Result<Measure, SpecProblem> {
+        let sampler = self.sampler.parse();
+        let sampler = sampler.map_err(|_| SpecProblem::UnknownSampler(self.sampler.clone()))?;
+        if self.models == 0 || self.models > MOST_MODELS {
+            return Err(SpecProblem::Models(self.models));
         }
         Ok(Measure::Belief {
             sampler,
@@ -512,6 +639,11 @@ impl Cell {
         let key = Seed(0).child(&content.to_string());
         let key = self.contents.iter().fold(key, |key, print| key.child(print));
         format!("{:016x}", key.0)
+    }
+
+    /// The line of a player in the spec; the last player's for those that repeat it.
+    pub(crate) fn line_of_player(&self, player: usize) -> usize {
+        self.lines[1 + player.min(self.players.len() - 1)]
     }
 
     /// The value of a variable.
@@ -555,14 +687,12 @@ pub fn plain(value: &toml::Value) -> String {
 type Binding = (usize, (String, String));
 
 /// Every combination of the values of variables, the last varying fastest.
-fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Binding>>> {
+fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Binding>>, SpecProblem> {
     let mut rows: Vec<Vec<Binding>> = vec![Vec::new()];
     for (group, (name, values)) in variables.iter().enumerate() {
-        let values = values
-            .as_array()
-            .with_context(|| format!("`{name}` needs a list of values"))?;
+        let values = values.as_array().ok_or_else(|| SpecProblem::NotAList(name.clone()))?;
         if values.is_empty() {
-            bail!("`{name}` has no values");
+            return Err(SpecProblem::NoValues(name.clone()));
         }
         let mut longer = Vec::new();
         for row in &rows {
@@ -578,7 +708,7 @@ fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Binding>>> {
             }
         }
         if longer.len() > MOST_CELLS {
-            bail!("the values combine to more than {MOST_CELLS} cells");
+            return Err(SpecProblem::TooManyCells);
         }
         rows = longer;
     }

@@ -1,12 +1,12 @@
 //! What the matches of a cell came to.
 
+use crate::error::Result;
 use crate::folder::Results;
 use crate::measure::RoundReport;
 use crate::run::{precise_enough, score};
 use crate::stats::{self, Interval};
 use crate::unit::{FinishedMatch, role_of};
 use crate::{Cell, Measure, Spec};
-use anyhow::Result;
 use std::collections::BTreeMap;
 
 /// A cell and its matches.

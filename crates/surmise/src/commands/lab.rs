@@ -291,7 +291,7 @@ fn open(spec: &Spec) -> Result<RunPlan<'_>> {
     let spinner = progress::spinner(&format!("{}: opening its games", spec.name));
     let plan = RunPlan::new(spec, &Front);
     spinner.finish_and_clear();
-    plan
+    Ok(plan?)
 }
 
 fn run_one(
@@ -353,7 +353,7 @@ fn play(
     };
     let ended = plan.run(folder, &options);
     bar.finish_and_clear();
-    ended
+    Ok(ended?)
 }
 
 fn reports(folders: &[PathBuf]) -> Result<ExitCode> {
