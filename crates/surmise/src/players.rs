@@ -493,7 +493,7 @@ impl<'a> Options<'a> {
     }
 
     /// One of a few words, by name only.
-    fn choice<T: std::str::FromStr<Err = String>>(&mut self, name: &str) -> Result<Option<T>> {
+    fn choice<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, name: &str) -> Result<Option<T>> {
         let Some(text) = self.named(name) else {
             return Ok(None);
         };

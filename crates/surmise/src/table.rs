@@ -60,7 +60,7 @@ impl Table<'_> {
         let roles = sim.roles().to_vec();
         let scramble = self.scramble.then_some(seed);
         let host = Host::new(&id, &self.engine.rules, &roles, self.variant, self.clocks, scramble);
-        let host = host.map_err(|why| anyhow!(why))?;
+        let host = host?;
         let seated = self.seats();
         if seated.len() != self.players.len() {
             let names: Vec<&str> = seated.iter().map(|(_, name)| name.as_str()).collect();

@@ -8,7 +8,7 @@ use crate::players::{PlayerSpec, tools};
 use anyhow::{Result, bail};
 use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, Told};
 use gdl::{Literal, Rules, Term, kw};
-use ggp::{Bench, Sitter};
+use ggp::{BoxError, MatchPlayer, PlayerFactory};
 use ground::Reference;
 use referee::Seat;
 use search::Random;
@@ -61,8 +61,8 @@ impl House {
 /// How long compiling may go on: it does so in the background, and a match may be long.
 const COMPILING: Duration = Duration::from_secs(120);
 
-impl Bench for House {
-    fn sitter(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+impl PlayerFactory for House {
+    fn player(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
         let make = || -> Result<Upgrading> {
             let reference = EngineOptions {
                 kind: EngineKind::Reference,
@@ -85,25 +85,25 @@ impl Bench for House {
         };
         match make() {
             Ok(sitter) => Ok(Box::new(sitter)),
-            Err(error) => Err(format!("{error:#}")),
+            Err(error) => Err(error.into()),
         }
     }
 
-    fn steward(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+    fn fallback(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
         let options = EngineOptions {
             kind: EngineKind::Reference,
             ..EngineOptions::default()
         };
-        let engine = Engine::new(rules, &options).map_err(|e| format!("{e:#}"))?;
+        let engine = Engine::new(rules, &options)?;
         let tools = tools(&engine, role, self.seed.child(match_id).child("steward"));
-        let player = Random::new(tools).map_err(|e| e.to_string())?;
-        Ok(Box::new(Steward(player)))
+        let player = Random::new(tools)?;
+        Ok(Box::new(Fallback(player)))
     }
 
-    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, String> {
+    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, BoxError> {
         match Reference::new(rules) {
             Ok(reference) => Ok(Box::new(reference)),
-            Err(fault) => Err(fault.to_string()),
+            Err(fault) => Err(fault.into()),
         }
     }
 }
@@ -143,7 +143,7 @@ impl Upgrading {
     }
 }
 
-impl Sitter for Upgrading {
+impl MatchPlayer for Upgrading {
     fn prepare(&mut self, budget: &Budget) -> Option<String> {
         while self.pending.is_some() && !budget.stop.is_raised() {
             self.upgrade();
@@ -163,9 +163,9 @@ impl Sitter for Upgrading {
 }
 
 /// Somebody simple and quick.
-struct Steward(Random);
+struct Fallback(Random);
 
-impl Sitter for Steward {
+impl MatchPlayer for Fallback {
     fn prepare(&mut self, budget: &Budget) -> Option<String> {
         self.0.choose(&[], budget).ok().map(|decision| decision.mv)
     }

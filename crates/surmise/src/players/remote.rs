@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::engine::Engine;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use game::RoleId;
 use ggp::http::Peer;
 use ggp::{Clocks, Host, Remote, Variant};
@@ -37,8 +37,7 @@ impl RemoteSpec {
         let roles = engine.state_simulator().roles().to_vec();
         let variant = self.variant.unwrap_or_else(|| usual_variant(&engine.rules));
         let host = Host::new(&match_id("match"), &engine.rules, &roles, variant, self.clocks, None);
-        let host = host.map_err(|why| anyhow!(why))?;
-        Ok(host.guest(self.peer.clone(), role.0 as usize))
+        Ok(host?.guest(self.peer.clone(), role.0 as usize))
     }
 }
 

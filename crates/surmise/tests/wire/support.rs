@@ -1,8 +1,8 @@
 //! Players on loopback, and peers that misbehave.
 
 use game::{Seed, StopFlag};
-use ggp::http::{self, Limits, Peer};
-use ggp::{Clocks, Handle, Options, Server, Variant};
+use ggp::http::{self, Peer, RequestLimits};
+use ggp::{Clocks, Server, ServerHandle, ServerOptions, Variant};
 use referee::{Outcome, replay};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use surmise::wire::House;
 /// A player of ours that listens until it is dropped.
 pub struct Player {
     pub address: SocketAddr,
-    pub handle: Handle,
+    pub handle: ServerHandle,
 }
 
 impl Drop for Player {
@@ -31,10 +31,10 @@ pub fn player(with: &str) -> Player {
     player_with(with, |_| {})
 }
 
-pub fn player_with(with: &str, change: impl FnOnce(&mut Options)) -> Player {
-    let mut options = Options {
+pub fn player_with(with: &str, change: impl FnOnce(&mut ServerOptions)) -> Player {
+    let mut options = ServerOptions {
         bind: ([127, 0, 0, 1], 0).into(),
-        ..Options::default()
+        ..ServerOptions::default()
     };
     change(&mut options);
     let house = House::new(Some(PlayerSpec::parse(with).unwrap()), Seed(1)).unwrap();
@@ -131,7 +131,7 @@ impl Fake {
             for mut stream in listener.incoming().flatten() {
                 let (act, notes) = (act.clone(), notes.clone());
                 std::thread::spawn(move || {
-                    let Ok(request) = http::read_request(&stream, &Limits::default()) else {
+                    let Ok(request) = http::read_request(&stream, &RequestLimits::default()) else {
                         return;
                     };
                     let message = String::from_utf8(request.body).unwrap();
