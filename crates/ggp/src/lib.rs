@@ -20,6 +20,7 @@ mod remote;
 mod server;
 pub mod session;
 pub mod spelling;
+pub mod xmltrace;
 
 pub use error::Error;
 pub use factory::{MatchPlayer, PlayerFactory};

@@ -18,7 +18,6 @@ mod strategy;
 pub mod table;
 mod threads;
 pub mod wire;
-mod xmltrace;
 
 pub use cli::run;
 pub use load::{Loaded, load};

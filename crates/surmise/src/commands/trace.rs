@@ -2,9 +2,10 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions};
 use crate::load::load;
-use crate::{interrupt, output, xmltrace};
+use crate::{interrupt, output};
 use anyhow::{Context, Result, anyhow, bail};
 use game::{Rng, RoleId, Seed, Simulator, State};
+use ggp::xmltrace;
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 use std::process::ExitCode;
