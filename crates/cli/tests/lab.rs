@@ -227,7 +227,7 @@ fn bad_specs_are_refused_with_line_and_reason() {
     check("doors={doors}", "doors=2", 5, "doors");
     check("hp:2,2", "hp:2,x", 6, "playouts must be a positive number");
     check("\"hp:2,2\"", "\"hq:2,2\"", 6, "there is no player `hq`");
-    check("\"{player}\"", "\"{player}\", \"random\"", 5, "needs 1 players");
+    check("\"{player}\"", "\"{player}\", \"random\"", 5, "needs 1 player ");
     check("games = 2", "gamez = 2", 7, "unknown field `gamez`");
     check("games = 2", "games = 99999999999", 7, "cannot be played");
     check("title", "\"", 3, "");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// How a check went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// As it should be.
     Passed,
     /// Not as it should be: what happened.
@@ -31,37 +31,45 @@ pub struct Finding {
     /// What to do if it failed.
     pub advice: &'static str,
     /// How it went.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
 }
 
-type Outcome = Result<(), String>;
+/// What a player did wrong, in words.
+struct Complaint(String);
+
+/// What a step of a check found.
+type Checked<T = ()> = Result<T, Complaint>;
+
+fn wrong<T>(what: impl Into<String>) -> Checked<T> {
+    Err(Complaint(what.into()))
+}
 
 struct Check {
     number: u32,
     title: &'static str,
     advice: &'static str,
     gdl2: bool,
-    run: fn(&Probe) -> Outcome,
+    run: fn(&TestedPlayer) -> Checked,
 }
 
 /// Tries everything, telling what is being tried.
 pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let probe = Probe {
+    let player = TestedPlayer {
         peer,
         run: std::process::id(),
     };
-    let reachable = probe.ask("(INFO)");
+    let reachable = player.ask("(INFO)");
     for check in CHECKS {
         progress(check.title);
         let verdict = match &reachable {
-            _ if stop.is_raised() => Verdict::Skipped("stopped".to_owned()),
-            _ if check.gdl2 && !gdl2 => Verdict::Skipped("only for players of GDL-II".to_owned()),
+            _ if stop.is_raised() => CheckVerdict::Skipped("stopped".to_owned()),
+            _ if check.gdl2 && !gdl2 => CheckVerdict::Skipped("only for players of GDL-II".to_owned()),
             // There is nothing to be said about somebody who is not there, except that.
             Err(_) if check.number > 0 => break,
-            _ => match (check.run)(&probe) {
-                Ok(()) => Verdict::Passed,
-                Err(why) => Verdict::Failed(why),
+            _ => match (check.run)(&player) {
+                Ok(()) => CheckVerdict::Passed,
+                Err(Complaint(why)) => CheckVerdict::Failed(why),
             },
         };
         findings.push(Finding {
@@ -169,13 +177,13 @@ const DOORS: &[&str] = &["(open 1)", "(open 2)", "(open 3)"];
 const SAYS: &[&str] = &["(say a)", "(say b)"];
 
 /// The player that is tried.
-struct Probe<'a> {
+struct TestedPlayer<'a> {
     peer: &'a Peer,
     run: u32,
 }
 
 /// A reply as bytes.
-struct Raw {
+struct RawReply {
     status: u16,
     length: Option<usize>,
     body: String,
@@ -183,29 +191,31 @@ struct Raw {
     closed: bool,
 }
 
-impl Probe<'_> {
+impl TestedPlayer<'_> {
     /// Asks, and waits for a reply for at most 5 seconds.
-    fn ask(&self, message: &str) -> Result<String, String> {
+    fn ask(&self, message: &str) -> Checked<String> {
         self.ask_within(message, Duration::from_secs(5))
     }
 
-    fn ask_within(&self, message: &str, patience: Duration) -> Result<String, String> {
+    fn ask_within(&self, message: &str, patience: Duration) -> Checked<String> {
         let reply = http::exchange(self.peer, message, patience, &StopFlag::default());
         let shown: String = message.chars().take(60).collect();
-        reply.map_err(|none| match none {
-            NoReply::Late(_) => format!("no reply to {shown} within {} s", patience.as_secs_f64()),
-            NoReply::TooLong(_) => format!("the reply to {shown} has more than {} bytes", http::MAX_REPLY),
-            NoReply::Unreachable(why) => format!("no reply to {shown}: {why}"),
-            NoReply::Stopped => "stopped".to_owned(),
+        reply.or_else(|none| {
+            wrong(match none {
+                NoReply::Late(_) => format!("no reply to {shown} within {} s", patience.as_secs_f64()),
+                NoReply::TooLong(_) => format!("the reply to {shown} has more than {} bytes", http::MAX_REPLY),
+                NoReply::Unreachable(why) => format!("no reply to {shown}: {why}"),
+                NoReply::Stopped => "stopped".to_owned(),
+            })
         })
     }
 
     /// Asks and holds the reply against what it should be, in any case.
-    fn expect(&self, message: &str, expected: &[&str]) -> Outcome {
+    fn expect(&self, message: &str, expected: &[&str]) -> Checked {
         let reply = self.ask(message)?;
         match expected.iter().any(|e| reply.eq_ignore_ascii_case(e)) {
             true => Ok(()),
-            false => Err(format!(
+            false => wrong(format!(
                 "replied `{}` to {}, not `{}`",
                 short(&reply),
                 short(message),
@@ -215,14 +225,19 @@ impl Probe<'_> {
     }
 
     /// Asks for a move, which has to be one of these.
-    fn moves(&self, message: &str, legal: &[&str]) -> Result<String, String> {
+    fn moves(&self, message: &str, legal: &[&str]) -> Checked<String> {
         let reply = self.ask_within(message, Duration::from_secs(2))?;
-        let first = kif::first(&reply)
-            .map_err(|_| format!("replied `{}` to {}: no expression", short(&reply), short(message)))?;
+        let first = kif::first(&reply).or_else(|_| {
+            wrong(format!(
+                "replied `{}` to {}: no expression",
+                short(&reply),
+                short(message)
+            ))
+        })?;
         let canonical = kif::canonical(first).unwrap_or_default();
         match legal.contains(&canonical.as_str()) {
             true => Ok(canonical),
-            false => Err(format!(
+            false => wrong(format!(
                 "replied `{}` to {}, which is not a legal move",
                 short(&reply),
                 short(message)
@@ -235,7 +250,7 @@ impl Probe<'_> {
     }
 
     /// A match that is ended whatever happens in between.
-    fn in_match(&self, name: &str, role: &str, rules: &str, play: impl FnOnce(&str) -> Outcome) -> Outcome {
+    fn in_match(&self, name: &str, role: &str, rules: &str, play: impl FnOnce(&str) -> Checked) -> Checked {
         let id = self.id(name);
         self.start(&id, role, rules)?;
         let played = play(&id);
@@ -244,15 +259,15 @@ impl Probe<'_> {
         played
     }
 
-    fn start(&self, id: &str, role: &str, rules: &str) -> Outcome {
+    fn start(&self, id: &str, role: &str, rules: &str) -> Checked {
         self.expect(&format!("(START {id} {role} ({rules}) 1 1)"), &["ready"])
     }
 
     /// Sends bytes in pieces, with pauses, and reads the reply to its end.
-    fn raw(&self, pieces: &[&[u8]], pause: Duration, half_close: bool) -> Result<Raw, String> {
-        let text = |error: std::io::Error| error.to_string();
+    fn raw(&self, pieces: &[&[u8]], pause: Duration, half_close: bool) -> Checked<RawReply> {
+        let text = |error: std::io::Error| Complaint(error.to_string());
         let stream = self.peer.connect(http::CONNECT, &StopFlag::default());
-        let mut stream = stream.map_err(|none| format!("cannot connect: {none:?}"))?;
+        let mut stream = stream.or_else(|none| wrong(format!("cannot connect: {none:?}")))?;
         for piece in pieces {
             stream.write_all(piece).map_err(text)?;
             std::thread::sleep(pause);
@@ -263,14 +278,14 @@ impl Probe<'_> {
         read_raw(stream)
     }
 
-    fn post(&self, headers: &str, body: &str) -> Result<Raw, String> {
+    fn post(&self, headers: &str, body: &str) -> Checked<RawReply> {
         let request = format!("POST / {headers}\r\n\r\n{body}");
         self.raw(&[request.as_bytes()], Duration::ZERO, false)
     }
 
-    fn is_info(&self, raw: &Raw) -> Outcome {
+    fn is_info(&self, raw: &RawReply) -> Checked {
         match raw.body.is_empty() {
-            true => Err(format!("status {} and an empty reply", raw.status)),
+            true => wrong(format!("status {} and an empty reply", raw.status)),
             false => Ok(()),
         }
     }
@@ -283,7 +298,7 @@ fn short(text: &str) -> String {
     }
 }
 
-fn read_raw(mut stream: TcpStream) -> Result<Raw, String> {
+fn read_raw(mut stream: TcpStream) -> Checked<RawReply> {
     let deadline = Instant::now() + Duration::from_secs(4);
     let mut bytes = Vec::new();
     let mut closed = false;
@@ -310,83 +325,83 @@ fn read_raw(mut stream: TcpStream) -> Result<Raw, String> {
                 .iter()
                 .find(|h| h.name.eq_ignore_ascii_case("content-length"));
             let length = length.and_then(|h| std::str::from_utf8(h.value).ok()?.trim().parse().ok());
-            Ok(Raw {
+            Ok(RawReply {
                 status: head.code.unwrap_or(0),
                 length,
                 body: String::from_utf8_lossy(&bytes[end..]).into_owned(),
                 closed,
             })
         }
-        _ if bytes.is_empty() => Err("no reply".to_owned()),
-        _ => Err(format!(
+        _ if bytes.is_empty() => wrong("no reply"),
+        _ => wrong(format!(
             "the reply is not HTTP: {}",
             short(&String::from_utf8_lossy(bytes))
         )),
     }
 }
 
-fn answers_info(probe: &Probe) -> Outcome {
-    probe.ask("(INFO)").map(drop)
+fn answers_info(player: &TestedPlayer) -> Checked {
+    player.ask("(INFO)").map(drop)
 }
 
-fn post_without_host(probe: &Probe) -> Outcome {
-    let raw = probe.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
-    probe.is_info(&raw)
+fn post_without_host(player: &TestedPlayer) -> Checked {
+    let raw = player.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
+    player.is_info(&raw)
 }
 
-fn post_chunked(probe: &Probe) -> Outcome {
-    let raw = probe.post(
+fn post_chunked(player: &TestedPlayer) -> Checked {
+    let raw = player.post(
         "HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked",
         "3\r\n(IN\r\n3\r\nFO)\r\n0\r\n\r\n",
     )?;
-    probe.is_info(&raw)
+    player.is_info(&raw)
 }
 
-fn post_expecting(probe: &Probe) -> Outcome {
+fn post_expecting(player: &TestedPlayer) -> Checked {
     let head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n";
-    let raw = probe.raw(&[head, b"(INFO)"], Duration::from_millis(200), false)?;
-    probe.is_info(&raw)
+    let raw = player.raw(&[head, b"(INFO)"], Duration::from_millis(200), false)?;
+    player.is_info(&raw)
 }
 
-fn get_message(probe: &Probe) -> Outcome {
-    let raw = probe.raw(&[b"GET /%28INFO%29 HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
-    probe.is_info(&raw)?;
+fn get_message(player: &TestedPlayer) -> Checked {
+    let raw = player.raw(&[b"GET /%28INFO%29 HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
+    player.is_info(&raw)?;
     match raw.body.contains('<') {
-        true => Err("replied with a page instead of an answer to (INFO)".to_owned()),
+        true => wrong("replied with a page instead of an answer to (INFO)"),
         false => Ok(()),
     }
 }
 
-fn options(probe: &Probe) -> Outcome {
-    let raw = probe.raw(&[b"OPTIONS / HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
+fn options(player: &TestedPlayer) -> Checked {
+    let raw = player.raw(&[b"OPTIONS / HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
     match raw.status {
         200..=299 => Ok(()),
-        status => Err(format!("status {status}")),
+        status => wrong(format!("status {status}")),
     }
 }
 
-fn many_segments(probe: &Probe) -> Outcome {
+fn many_segments(player: &TestedPlayer) -> Checked {
     let request = b"POST / HTTP/1.0\r\nContent-Length: 6\r\n\r\n(INFO)";
     let pieces: Vec<&[u8]> = request.chunks(3).collect();
-    let raw = probe.raw(&pieces, Duration::from_millis(15), false)?;
-    probe.is_info(&raw)
+    let raw = player.raw(&pieces, Duration::from_millis(15), false)?;
+    player.is_info(&raw)
 }
 
-fn no_length(probe: &Probe) -> Outcome {
-    let raw = probe.raw(&[b"POST / HTTP/1.0\r\n\r\n(INFO)"], Duration::ZERO, true)?;
-    probe.is_info(&raw)
+fn no_length(player: &TestedPlayer) -> Checked {
+    let raw = player.raw(&[b"POST / HTTP/1.0\r\n\r\n(INFO)"], Duration::ZERO, true)?;
+    player.is_info(&raw)
 }
 
-fn length_too_large(probe: &Probe) -> Outcome {
-    let raw = probe.raw(
+fn length_too_large(player: &TestedPlayer) -> Checked {
+    let raw = player.raw(
         &[b"POST / HTTP/1.0\r\nContent-Length: 60\r\n\r\n(INFO)"],
         Duration::ZERO,
         true,
     )?;
-    probe.is_info(&raw)
+    player.is_info(&raw)
 }
 
-fn garbage(probe: &Probe) -> Outcome {
+fn garbage(player: &TestedPlayer) -> Checked {
     for body in [
         "",
         "\u{1}\u{2}\u{fffd}\u{7f}",
@@ -396,195 +411,197 @@ fn garbage(probe: &Probe) -> Outcome {
         "(PLAY)",
     ] {
         let headers = format!("HTTP/1.0\r\nContent-Length: {}", body.len());
-        let raw = probe.post(&headers, body).map_err(|why| format!("{body:?}: {why}"))?;
+        let raw = player
+            .post(&headers, body)
+            .map_err(|why| Complaint(format!("{body:?}: {}", why.0)))?;
         if raw.status == 0 {
-            return Err(format!("no status for {body:?}"));
+            return wrong(format!("no status for {body:?}"));
         }
     }
-    answers_info(probe).map_err(|why| format!("not usable afterwards: {why}"))
+    answers_info(player).map_err(|why| Complaint(format!("not usable afterwards: {}", why.0)))
 }
 
-fn exact_reply(probe: &Probe) -> Outcome {
-    let raw = probe.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
+fn exact_reply(player: &TestedPlayer) -> Checked {
+    let raw = player.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
     if !raw.closed {
-        return Err("the connection stays open".to_owned());
+        return wrong("the connection stays open");
     }
     match raw.length {
         Some(length) if length == raw.body.len() => Ok(()),
-        Some(length) => Err(format!(
+        Some(length) => wrong(format!(
             "Content-Length is {length}, but the body has {} bytes",
             raw.body.len()
         )),
-        None => Err("there is no Content-Length".to_owned()),
+        None => wrong("there is no Content-Length"),
     }
 }
 
-fn odd_spacing(probe: &Probe) -> Outcome {
+fn odd_spacing(player: &TestedPlayer) -> Checked {
     for message in ["\r\n( \tINFO\x0c )\r\n", "(info) (and more", " ( INFO ) \n\n"] {
-        let reply = probe.ask(message)?;
+        let reply = player.ask(message)?;
         if reply.is_empty() || reply.eq_ignore_ascii_case("what") {
-            return Err(format!("replied `{reply}` to {message:?}"));
+            return wrong(format!("replied `{reply}` to {message:?}"));
         }
     }
     Ok(())
 }
 
-fn info_says_status(probe: &Probe) -> Outcome {
+fn info_says_status(player: &TestedPlayer) -> Checked {
     let says = |word: &str, other: &str| {
-        let reply = probe.ask("(INFO)")?.to_ascii_lowercase();
+        let reply = player.ask("(INFO)")?.to_ascii_lowercase();
         match reply.contains(word) || (word == "available" && reply == "ready") {
             true => Ok(()),
-            false => Err(format!("replied `{}` {other}", short(&reply))),
+            false => wrong(format!("replied `{}` {other}", short(&reply))),
         }
     };
     says("available", "while it is free")?;
-    probe.in_match("status", "first", OPEN, |_| says("busy", "during a match"))?;
+    player.in_match("status", "first", OPEN, |_| says("busy", "during a match"))?;
     says("available", "after the match")
 }
 
-fn start_in_time(probe: &Probe) -> Outcome {
-    let id = probe.id("start");
+fn start_in_time(player: &TestedPlayer) -> Checked {
+    let id = player.id("start");
     let started = Instant::now();
-    let reply = probe.expect(&format!("(START {id} first ({OPEN}) 2 1)"), &["ready"]);
+    let reply = player.expect(&format!("(START {id} first ({OPEN}) 2 1)"), &["ready"]);
     let took = started.elapsed();
-    let _ = probe.ask(&format!("(ABORT {id})"));
-    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+    let _ = player.ask(&format!("(ABORT {id})"));
+    let _ = player.ask(&format!("(STOP {id} NIL)"));
     reply?;
     match took < Duration::from_secs(2) {
         true => Ok(()),
-        false => Err(format!("took {:.2} s of 2 s", took.as_secs_f64())),
+        false => wrong(format!("took {:.2} s of 2 s", took.as_secs_f64())),
     }
 }
 
-fn start_with_more(probe: &Probe) -> Outcome {
-    let id = probe.id("more");
-    let reply = probe.expect(&format!("(START {id} first ({OPEN}) 1 1 (extra stuff) 17)"), &["ready"]);
-    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+fn start_with_more(player: &TestedPlayer) -> Checked {
+    let id = player.id("more");
+    let reply = player.expect(&format!("(START {id} first ({OPEN}) 1 1 (extra stuff) 17)"), &["ready"]);
+    let _ = player.ask(&format!("(STOP {id} NIL)"));
     reply
 }
 
-fn start_unknown_role(probe: &Probe) -> Outcome {
-    let id = probe.id("role");
-    let reply = probe.expect(&format!("(START {id} nobody ({OPEN}) 1 1)"), &["busy"]);
-    let _ = probe.ask(&format!("(STOP {id} NIL)"));
+fn start_unknown_role(player: &TestedPlayer) -> Checked {
+    let id = player.id("role");
+    let reply = player.expect(&format!("(START {id} nobody ({OPEN}) 1 1)"), &["busy"]);
+    let _ = player.ask(&format!("(STOP {id} NIL)"));
     reply
 }
 
-fn play_gdl1(probe: &Probe) -> Outcome {
-    probe.in_match("open", "second", OPEN, |id| {
-        let first = probe.moves(&format!("( PLAY {id} NIL )"), SAYS)?;
-        let second = probe.moves(&format!("( PLAY {id} (( say a ) {first} ) )"), SAYS)?;
-        probe.expect(&format!("( STOP {id} (( say b ) {second} ) )"), &["done"])
+fn play_gdl1(player: &TestedPlayer) -> Checked {
+    player.in_match("open", "second", OPEN, |id| {
+        let first = player.moves(&format!("( PLAY {id} NIL )"), SAYS)?;
+        let second = player.moves(&format!("( PLAY {id} (( say a ) {first} ) )"), SAYS)?;
+        player.expect(&format!("( STOP {id} (( say b ) {second} ) )"), &["done"])
     })
 }
 
-fn stop_at_once(probe: &Probe) -> Outcome {
-    probe.in_match("over", "first", OPEN, |id| {
-        probe.expect(&format!("(STOP {id} NIL)"), &["done"])
+fn stop_at_once(player: &TestedPlayer) -> Checked {
+    player.in_match("over", "first", OPEN, |id| {
+        player.expect(&format!("(STOP {id} NIL)"), &["done"])
     })
 }
 
-fn play_gdl2b(probe: &Probe) -> Outcome {
-    probe.in_match("turns", "guesser", HIDDEN, |id| {
-        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
-        let mv = probe.moves(&format!("(PLAY {id} 1 NOOP (3 ))"), DOORS)?;
-        probe.expect(&format!("(STOP {id} 2 {mv} (1 ))"), &["done"])
+fn play_gdl2b(player: &TestedPlayer) -> Checked {
+    player.in_match("turns", "guesser", HIDDEN, |id| {
+        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+        let mv = player.moves(&format!("(PLAY {id} 1 NOOP (3 ))"), DOORS)?;
+        player.expect(&format!("(STOP {id} 2 {mv} (1 ))"), &["done"])
     })
 }
 
-fn play_gdl2a(probe: &Probe) -> Outcome {
-    probe.in_match("percepts", "guesser", HIDDEN, |id| {
-        probe.moves(&format!("(PLAY {id} NIL)"), &["noop"])?;
-        probe.moves(&format!("(PLAY {id} (3 ))"), DOORS)?;
-        probe.expect(&format!("(STOP {id} (1 ))"), &["done"])
+fn play_gdl2a(player: &TestedPlayer) -> Checked {
+    player.in_match("percepts", "guesser", HIDDEN, |id| {
+        player.moves(&format!("(PLAY {id} NIL)"), &["noop"])?;
+        player.moves(&format!("(PLAY {id} (3 ))"), DOORS)?;
+        player.expect(&format!("(STOP {id} (1 ))"), &["done"])
     })
 }
 
-fn replaced_move(probe: &Probe) -> Outcome {
+fn replaced_move(player: &TestedPlayer) -> Checked {
     let echo = format!("{OPEN} (<= (sees ?r ?m) (does ?r ?m))");
-    probe.in_match("replaced", "first", &echo, |id| {
-        let sent = probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), SAYS)?;
+    player.in_match("replaced", "first", &echo, |id| {
+        let sent = player.moves(&format!("(PLAY {id} 0 NIL NIL)"), SAYS)?;
         let other = if sent == SAYS[0] { "(SAY B)" } else { "(SAY A)" };
-        probe.moves(&format!("(PLAY {id} 1 {other} ({other} {other} ))"), SAYS)?;
+        player.moves(&format!("(PLAY {id} 1 {other} ({other} {other} ))"), SAYS)?;
         Ok(())
     })
 }
 
-fn abort(probe: &Probe) -> Outcome {
-    let id = probe.id("abort");
-    probe.start(&id, "first", OPEN)?;
-    probe.expect(&format!("(ABORT {id}.other)"), &["busy"])?;
-    probe.expect(&format!("(ABORT {id})"), &["aborted", "done"])?;
-    let reply = probe.ask("(INFO)")?.to_ascii_lowercase();
+fn abort(player: &TestedPlayer) -> Checked {
+    let id = player.id("abort");
+    player.start(&id, "first", OPEN)?;
+    player.expect(&format!("(ABORT {id}.other)"), &["busy"])?;
+    player.expect(&format!("(ABORT {id})"), &["aborted", "done"])?;
+    let reply = player.ask("(INFO)")?.to_ascii_lowercase();
     match reply.contains("busy") {
-        true => Err("still busy after ABORT".to_owned()),
+        true => wrong("still busy after ABORT"),
         false => Ok(()),
     }
 }
 
-fn info_while_thinking(probe: &Probe) -> Outcome {
-    probe.in_match("busy", "first", OPEN, |id| {
+fn info_while_thinking(player: &TestedPlayer) -> Checked {
+    player.in_match("busy", "first", OPEN, |id| {
         std::thread::scope(|scope| {
-            let play = scope.spawn(|| probe.moves(&format!("(PLAY {id} NIL)"), SAYS));
+            let play = scope.spawn(|| player.moves(&format!("(PLAY {id} NIL)"), SAYS));
             let asked: Vec<_> = (0..10)
-                .map(|_| scope.spawn(|| probe.ask_within("(INFO)", Duration::from_secs(1))))
+                .map(|_| scope.spawn(|| player.ask_within("(INFO)", Duration::from_secs(1))))
                 .collect();
             for asked in asked {
-                asked.join().map_err(|_| "broke down".to_owned())??;
+                asked.join().or_else(|_| wrong("broke down"))??;
             }
-            play.join().map_err(|_| "broke down".to_owned())?.map(drop)
+            play.join().or_else(|_| wrong("broke down"))?.map(drop)
         })
     })
 }
 
-fn second_start(probe: &Probe) -> Outcome {
-    probe.in_match("twice", "first", OPEN, |id| {
+fn second_start(player: &TestedPlayer) -> Checked {
+    player.in_match("twice", "first", OPEN, |id| {
         let other = format!("(START {id}.b first ({OPEN}) 1 1)");
-        let refused = probe.expect(&other, &["busy"]);
-        let _ = probe.ask(&format!("(ABORT {id}.b)"));
+        let refused = player.expect(&other, &["busy"]);
+        let _ = player.ask(&format!("(ABORT {id}.b)"));
         refused?;
-        probe.start(id, "first", OPEN)
+        player.start(id, "first", OPEN)
     })
 }
 
-fn repeated_play(probe: &Probe) -> Outcome {
-    probe.in_match("again", "guesser", HIDDEN, |id| {
-        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+fn repeated_play(player: &TestedPlayer) -> Checked {
+    player.in_match("again", "guesser", HIDDEN, |id| {
+        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
         let play = format!("(PLAY {id} 1 NOOP (3 ))");
-        let (first, second) = (probe.moves(&play, DOORS)?, probe.moves(&play, DOORS)?);
+        let (first, second) = (player.moves(&play, DOORS)?, player.moves(&play, DOORS)?);
         match first == second {
             true => Ok(()),
-            false => Err(format!("answered {first}, then {second} to the same question")),
+            false => wrong(format!("answered {first}, then {second} to the same question")),
         }
     })
 }
 
-fn exact_ids(probe: &Probe) -> Outcome {
-    probe.in_match("case", "first", OPEN, |id| {
-        probe.expect(&format!("(PLAY {} NIL)", id.to_uppercase()), &["busy"])
+fn exact_ids(player: &TestedPlayer) -> Checked {
+    player.in_match("case", "first", OPEN, |id| {
+        player.expect(&format!("(PLAY {} NIL)", id.to_uppercase()), &["busy"])
     })
 }
 
-fn upper_case(probe: &Probe) -> Outcome {
+fn upper_case(player: &TestedPlayer) -> Checked {
     let rules = OPEN.to_uppercase();
-    probe.in_match("upper", "FIRST", &rules, |id| {
-        let reply = probe.ask_within(&format!("(PLAY {id} NIL)"), Duration::from_secs(2))?;
+    player.in_match("upper", "FIRST", &rules, |id| {
+        let reply = player.ask_within(&format!("(PLAY {id} NIL)"), Duration::from_secs(2))?;
         match reply.contains("SAY") {
             true => Ok(()),
-            false => Err(format!("replied `{}`", short(&reply))),
+            false => wrong(format!("replied `{}`", short(&reply))),
         }
     })
 }
 
-fn quick_clocks(probe: &Probe) -> Outcome {
-    probe.in_match("quick", "first", OPEN, |id| {
+fn quick_clocks(player: &TestedPlayer) -> Checked {
+    player.in_match("quick", "first", OPEN, |id| {
         let mut news = "NIL".to_owned();
         for turn in 0..2 {
             let started = Instant::now();
-            let mv = probe.moves(&format!("(PLAY {id} {news})"), SAYS)?;
+            let mv = player.moves(&format!("(PLAY {id} {news})"), SAYS)?;
             let took = started.elapsed();
             if took > Duration::from_secs(1) {
-                return Err(format!("turn {turn} took {:.2} s", took.as_secs_f64()));
+                return wrong(format!("turn {turn} took {:.2} s", took.as_secs_f64()));
             }
             news = format!("({mv} (say a))");
         }
@@ -592,32 +609,32 @@ fn quick_clocks(probe: &Probe) -> Outcome {
     })
 }
 
-fn lookalikes(probe: &Probe) -> Outcome {
+fn lookalikes(player: &TestedPlayer) -> Checked {
     let rules = OPEN
         .replace("say", "sees2")
         .replace("succ", "nextcell")
         .replace("step", "trueish");
-    probe.in_match("alike", "first", &rules, |id| {
-        probe
+    player.in_match("alike", "first", &rules, |id| {
+        player
             .moves(&format!("(PLAY {id} NIL)"), &["(sees2 a)", "(sees2 b)"])
             .map(drop)
     })
 }
 
-fn impossible_percepts(probe: &Probe) -> Outcome {
-    probe.in_match("strange", "guesser", HIDDEN, |id| {
-        probe.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
-        probe
+fn impossible_percepts(player: &TestedPlayer) -> Checked {
+    player.in_match("strange", "guesser", HIDDEN, |id| {
+        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
+        player
             .moves(&format!("(PLAY {id} 1 NOOP (2 (elephant pink)))"), DOORS)
             .map(drop)
     })
 }
 
-fn many_matches(probe: &Probe) -> Outcome {
+fn many_matches(player: &TestedPlayer) -> Checked {
     for number in 0..30 {
-        let id = probe.id(&format!("n{number}"));
-        probe.expect(&format!("(START {id} first ({OPEN}) 1 1)"), &["ready"])?;
-        probe.expect(&format!("(STOP {id} NIL)"), &["done"])?;
+        let id = player.id(&format!("n{number}"));
+        player.expect(&format!("(START {id} first ({OPEN}) 1 1)"), &["ready"])?;
+        player.expect(&format!("(STOP {id} NIL)"), &["done"])?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! instead of bytes, some announce more than they send. A body therefore also ends where its expression does, if nothing
 //! follows for a moment. Every wait has an end, and so has everything that is kept.
 
-use crate::kif::{self, Trouble};
+use crate::kif::{self, KifError};
 use game::StopFlag;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What a peer may use up.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Bytes of the head of a message.
     pub head: usize,
     /// Bytes of its body.
@@ -23,9 +23,9 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
-        Limits {
+        RequestLimits {
             head: 16 << 10,
             body: 16 << 20,
             time: Duration::from_secs(60),
@@ -125,7 +125,7 @@ impl Inbox<'_> {
 }
 
 /// Reads one request.
-pub fn read_request(stream: &TcpStream, limits: &Limits) -> Result<Request, Refusal> {
+pub fn read_request(stream: &TcpStream, limits: &RequestLimits) -> Result<Request, Refusal> {
     let mut inbox = Inbox {
         stream,
         deadline: Instant::now() + limits.time,
@@ -252,7 +252,7 @@ fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
         Framing::Length(n) if n > most => Body::TooLarge,
         Framing::Length(0) => Body::Complete(Vec::new()),
         Framing::Length(n) if buffer.len() >= n => {
-            let unfinished = expression(&buffer[..n]) == Some(Trouble::Unfinished);
+            let unfinished = expression(&buffer[..n]) == Some(KifError::Unfinished);
             match unfinished {
                 // A length in characters is too small for a text with others than ASCII; the rest is on its way.
                 true if buffer.len() <= most => Body::SoFar(buffer.to_vec()),
@@ -381,6 +381,8 @@ impl std::fmt::Display for NoReply {
         }
     }
 }
+
+impl std::error::Error for NoReply {}
 
 /// Where a player is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,12 +3,14 @@
 //! A message is taken apart lazily, as slices of its text: the rules of a START may have megabytes, and only the reader of rules
 //! ([`gdl::read`]) needs to know what is in them.
 
+use std::fmt;
+
 /// Lists within lists; what is deeper is not a message.
 pub const MAX_DEPTH: usize = 1_000;
 
 /// Why there is no expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum KifError {
     /// There is nothing.
     Empty,
     /// A list is never closed; more text may help.
@@ -17,20 +19,32 @@ pub enum Trouble {
     Malformed,
 }
 
-enum Token<'a> {
+impl fmt::Display for KifError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KifError::Empty => "there is no expression",
+            KifError::Unfinished => "a list is not closed",
+            KifError::Malformed => "the text begins with `)`, or its lists are nested too deep",
+        })
+    }
+}
+
+impl std::error::Error for KifError {}
+
+enum KifToken<'a> {
     Open,
     Close,
     Atom(&'a str),
 }
 
-/// Tokens with the place behind each of them.
-struct Tokens<'a> {
+/// KifTokens with the place behind each of them.
+struct KifTokens<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = (Token<'a>, usize, usize);
+impl<'a> Iterator for KifTokens<'a> {
+    type Item = (KifToken<'a>, usize, usize);
 
     fn next(&mut self) -> Option<Self::Item> {
         let bytes = self.text.as_bytes();
@@ -43,13 +57,13 @@ impl<'a> Iterator for Tokens<'a> {
         }
         let start = self.at;
         let token = match bytes[start] {
-            b'(' => Token::Open,
-            b')' => Token::Close,
+            b'(' => KifToken::Open,
+            b')' => KifToken::Close,
             _ => {
                 let ends = |b: &u8| is_space(*b) || matches!(b, b'(' | b')' | b';');
                 let length = bytes[start..].iter().position(ends).unwrap_or(bytes.len() - start);
                 self.at += length;
-                return Some((Token::Atom(&self.text[start..self.at]), start, self.at));
+                return Some((KifToken::Atom(&self.text[start..self.at]), start, self.at));
             }
         };
         self.at += 1;
@@ -61,38 +75,38 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, 0x0b | 0x00)
 }
 
-fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { text, at: 0 }
+fn tokens(text: &str) -> KifTokens<'_> {
+    KifTokens { text, at: 0 }
 }
 
 /// The first complete expression of a text. Whatever follows is ignored.
-pub fn first(text: &str) -> Result<&str, Trouble> {
+pub fn first(text: &str) -> Result<&str, KifError> {
     let (mut depth, mut begun) = (0, 0);
     for (token, start, end) in tokens(text) {
         match token {
-            Token::Open => {
+            KifToken::Open => {
                 if depth == 0 {
                     begun = start;
                 }
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return Err(Trouble::Malformed);
+                    return Err(KifError::Malformed);
                 }
             }
-            Token::Close if depth == 0 => return Err(Trouble::Malformed),
-            Token::Close => {
+            KifToken::Close if depth == 0 => return Err(KifError::Malformed),
+            KifToken::Close => {
                 depth -= 1;
                 if depth == 0 {
                     return Ok(&text[begun..end]);
                 }
             }
-            Token::Atom(atom) if depth == 0 => return Ok(atom),
-            Token::Atom(_) => {}
+            KifToken::Atom(atom) if depth == 0 => return Ok(atom),
+            KifToken::Atom(_) => {}
         }
     }
     match depth {
-        0 => Err(Trouble::Empty),
-        _ => Err(Trouble::Unfinished),
+        0 => Err(KifError::Empty),
+        _ => Err(KifError::Unfinished),
     }
 }
 
@@ -104,21 +118,21 @@ pub fn items(list: &str) -> Option<Vec<&str>> {
     let (mut depth, mut begun) = (0, 0);
     for (token, start, end) in tokens(inner) {
         match token {
-            Token::Open => {
+            KifToken::Open => {
                 if depth == 0 {
                     begun = start;
                 }
                 depth += 1;
             }
-            Token::Close if depth == 0 => return Some(elements),
-            Token::Close => {
+            KifToken::Close if depth == 0 => return Some(elements),
+            KifToken::Close => {
                 depth -= 1;
                 if depth == 0 {
                     elements.push(&inner[begun..end]);
                 }
             }
-            Token::Atom(atom) if depth == 0 => elements.push(atom),
-            Token::Atom(_) => {}
+            KifToken::Atom(atom) if depth == 0 => elements.push(atom),
+            KifToken::Atom(_) => {}
         }
     }
     None
@@ -140,7 +154,7 @@ pub fn canonical(term: &str) -> Option<String> {
             return None;
         }
         match token {
-            Token::Open => {
+            KifToken::Open => {
                 match open.last_mut() {
                     // What stands first in a term is its name.
                     Some((_, 0)) => return None,
@@ -156,12 +170,12 @@ pub fn canonical(term: &str) -> Option<String> {
                 open.push((out.len(), 0));
                 out.push('(');
             }
-            Token::Close => match open.pop()? {
+            KifToken::Close => match open.pop()? {
                 (_, 0) => return None,
                 (start, 1) => drop(out.remove(start)),
                 _ => out.push(')'),
             },
-            Token::Atom(atom) => {
+            KifToken::Atom(atom) => {
                 if atom.starts_with('?') {
                     return None;
                 }
@@ -184,18 +198,18 @@ pub fn map_names(text: &str, mut name: impl FnMut(&str) -> String) -> String {
     let mut between = false;
     for (token, _, _) in tokens(text) {
         match token {
-            Token::Open => {
+            KifToken::Open => {
                 if between {
                     out.push(' ');
                 }
                 out.push('(');
                 between = false;
             }
-            Token::Close => {
+            KifToken::Close => {
                 out.push(')');
                 between = true;
             }
-            Token::Atom(atom) => {
+            KifToken::Atom(atom) => {
                 if between {
                     out.push(' ');
                 }
@@ -215,11 +229,11 @@ mod tests {
     fn the_first_expression_counts() {
         assert_eq!(first(" (a (b\x0cc))\r\n junk)"), Ok("(a (b\x0cc))"));
         assert_eq!(first("info"), Ok("info"));
-        assert_eq!(first("; only a comment"), Err(Trouble::Empty));
-        assert_eq!(first("\t\n"), Err(Trouble::Empty));
-        assert_eq!(first("(a (b)"), Err(Trouble::Unfinished));
-        assert_eq!(first(")("), Err(Trouble::Malformed));
-        assert_eq!(first(&"(".repeat(2_000_000)), Err(Trouble::Malformed));
+        assert_eq!(first("; only a comment"), Err(KifError::Empty));
+        assert_eq!(first("\t\n"), Err(KifError::Empty));
+        assert_eq!(first("(a (b)"), Err(KifError::Unfinished));
+        assert_eq!(first(")("), Err(KifError::Malformed));
+        assert_eq!(first(&"(".repeat(2_000_000)), Err(KifError::Malformed));
     }
 
     #[test]

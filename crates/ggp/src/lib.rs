@@ -11,6 +11,8 @@
 //! sees it), [`Server`], [`Remote`].
 
 pub mod compliance;
+mod error;
+mod factory;
 pub mod http;
 pub mod kif;
 pub mod message;
@@ -18,8 +20,13 @@ mod remote;
 mod server;
 pub mod session;
 pub mod spelling;
+pub mod xmltrace;
 
+pub use error::Error;
+pub use factory::{MatchPlayer, PlayerFactory};
 pub use message::Variant;
 pub use remote::{Clocks, Host, Remote};
-pub use server::{Handle, Options, Server};
-pub use session::{Bench, Sitter};
+pub use server::{Server, ServerHandle, ServerOptions};
+
+/// An error of a [`PlayerFactory`], which this crate only passes on.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,5 +1,6 @@
 //! The messages of the protocol: what a manager says, and the formats in which ours says it.
 
+use crate::error::Error;
 use crate::kif;
 use std::fmt;
 use std::str::FromStr;
@@ -26,16 +27,14 @@ impl fmt::Display for Variant {
 }
 
 impl FromStr for Variant {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Variant, String> {
+    fn from_str(text: &str) -> Result<Variant, Error> {
         match text {
             "gdl1" => Ok(Variant::Gdl1),
             "gdl2a" => Ok(Variant::Gdl2a),
             "gdl2b" => Ok(Variant::Gdl2b),
-            other => Err(format!(
-                "there is no protocol `{other}`; there are gdl2b, gdl2a and gdl1"
-            )),
+            other => Err(Error::UnknownVariant(other.to_owned())),
         }
     }
 }

@@ -3,12 +3,13 @@
 //! Each message goes over a connection of its own, and each answer has an absolute deadline. In GDL-II a guest is sent its own moves
 //! and percepts and nothing else; what it is sent is made here, from what the referee tells its role.
 
+use crate::error::Error;
 use crate::http::{self, NoReply, Peer};
 use crate::kif;
 use crate::message::{self, Variant};
 use crate::spelling::{ANNOUNCEMENT, Spelling, prefix_text};
 use game::{Seed, StopFlag, Told};
-use gdl::Rules;
+use gdl::{Information, Rules};
 use referee::{Excuse, Guest, Reply, Substitution};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,17 +62,16 @@ impl Host {
         variant: Variant,
         clocks: Clocks,
         scramble: Option<Seed>,
-    ) -> Result<Host, String> {
-        let announced = !source_has_sees(rules);
-        if variant == Variant::Gdl1 && !announced {
-            return Err("gdl1 tells everybody every move, but this game has `sees` rules; use gdl2b".to_owned());
+    ) -> Result<Host, Error> {
+        if variant == Variant::Gdl1 && rules.information() == Information::Hidden {
+            return Err(Error::HiddenInformation);
         }
         let spelling = match scramble {
             Some(seed) => Spelling::scrambled(rules, seed),
             None => Spelling::of(rules),
         };
         let mut text = prefix_text(rules);
-        if announced && variant != Variant::Gdl1 {
+        if rules.information() == Information::Open && variant != Variant::Gdl1 && !has_name(&text, "sees") {
             text.push(' ');
             text.push_str(ANNOUNCEMENT);
         }
@@ -125,9 +125,14 @@ impl Host {
     }
 }
 
-/// Whether the rules as written say what is perceived; the announcement of moves is not written.
-fn source_has_sees(rules: &Rules) -> bool {
-    gdl::read(&rules.source, &gdl::Options::default()).rules.has_sees()
+/// Whether a name occurs in rules.
+fn has_name(rules: &str, wanted: &str) -> bool {
+    let mut found = false;
+    kif::map_names(rules, |name| {
+        found |= name.eq_ignore_ascii_case(wanted);
+        String::new()
+    });
+    found
 }
 
 /// A player elsewhere.
@@ -167,7 +172,7 @@ impl Remote {
     fn read(&self, whole: &str) -> Result<Reply, Excuse> {
         let raw = clipped(whole);
         let why = match kif::first(whole) {
-            Err(kif::Trouble::Empty) => Substitution::Empty,
+            Err(kif::KifError::Empty) => Substitution::Empty,
             Err(_) => Substitution::Unreadable,
             Ok(first) if kif::is_nil(first) => Substitution::Nil,
             Ok(first) if first.eq_ignore_ascii_case("busy") => Substitution::Busy,
@@ -249,5 +254,32 @@ fn clipped(reply: &str) -> String {
     match reply.char_indices().nth(2_000) {
         Some((end, _)) => reply[..end].to_owned(),
         None => reply.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(text: &str, variant: Variant) -> Result<Host, Error> {
+        let mut rules = gdl::read(text, &gdl::Options::default()).rules;
+        rules.announce_moves();
+        Host::new("m1", &rules, &["a".to_owned()], variant, Clocks::default(), None)
+    }
+
+    const OPEN: &str = "(role a) (<= (legal ?r m) (role ?r))";
+
+    #[test]
+    fn moves_are_announced_once_and_only_where_nothing_is_hidden() {
+        let sent = |text: &str, variant| host(text, variant).expect("hosted").rules.to_string();
+        assert_eq!(sent(OPEN, Variant::Gdl1), OPEN);
+        let announced = format!("{OPEN} {ANNOUNCEMENT}");
+        assert_eq!(sent(OPEN, Variant::Gdl2b), announced);
+        // Rules that announce moves themselves hide nothing, and need no second announcement.
+        assert_eq!(sent(&announced, Variant::Gdl1), announced);
+        assert_eq!(sent(&announced, Variant::Gdl2b), announced);
+        let hidden = format!("{OPEN} (<= (sees a yes) (does a m))");
+        assert_eq!(sent(&hidden, Variant::Gdl2a), hidden);
+        assert!(matches!(host(&hidden, Variant::Gdl1), Err(Error::HiddenInformation)));
     }
 }

@@ -3,9 +3,11 @@
 //! A thread takes connections and gives each to a thread of its own, so that an INFO is answered while a move is being thought about.
 //! What belongs to a match lives in its [`Session`]; here is only which matches there are.
 
-use crate::http::{self, Limits, Refusal, Request};
+use crate::error::Error;
+use crate::factory::PlayerFactory;
+use crate::http::{self, Refusal, Request, RequestLimits};
 use crate::message::{self, Message, News, Variant};
-use crate::session::{self, Bench, Brief, Session};
+use crate::session::{self, MatchStart, Session};
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,7 +19,7 @@ use tracing::{debug, info, warn};
 
 /// How a player serves.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// Where to listen.
     pub bind: SocketAddr,
     /// What it says it is called: one word.
@@ -29,20 +31,20 @@ pub struct Options {
     /// Connections at a time.
     pub max_connections: usize,
     /// What a request may use up.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// The dialect, if it is not to be found out.
     pub variant: Option<Variant>,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
-        Options {
+        ServerOptions {
             bind: SocketAddr::from(([127, 0, 0, 1], 9147)),
             name: "Surmise".to_owned(),
             max_matches: 1,
             forget: Duration::from_secs(30),
             max_connections: 256,
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             variant: None,
         }
     }
@@ -51,17 +53,17 @@ impl Default for Options {
 /// A player that listens.
 pub struct Server {
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 /// Ends a [`Server`] from elsewhere.
 #[derive(Clone)]
-pub struct Handle {
-    shared: Arc<Shared>,
+pub struct ServerHandle {
+    shared: Arc<ServerState>,
     address: SocketAddr,
 }
 
-impl Handle {
+impl ServerHandle {
     /// Ends the server: no new connections, and matches are dropped.
     pub fn stop(&self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
@@ -76,28 +78,28 @@ impl Handle {
     }
 }
 
-struct Shared {
-    options: Options,
-    bench: Arc<dyn Bench>,
-    matches: Mutex<HashMap<String, Entry>>,
+struct ServerState {
+    options: ServerOptions,
+    factory: Arc<dyn PlayerFactory>,
+    matches: Mutex<HashMap<String, MatchEntry>>,
     connections: AtomicUsize,
     stopped: AtomicBool,
 }
 
 /// A match, or the place that is kept for one while its rules are read.
 #[derive(Clone)]
-enum Entry {
+enum MatchEntry {
     Opening { since: Instant, play_clock: u64 },
     Open(Arc<Session>),
 }
 
 impl Server {
     /// Listens.
-    pub fn bind(options: Options, bench: Arc<dyn Bench>) -> io::Result<Server> {
+    pub fn bind(options: ServerOptions, factory: Arc<dyn PlayerFactory>) -> io::Result<Server> {
         let listener = TcpListener::bind(options.bind)?;
-        let shared = Shared {
+        let shared = ServerState {
             options,
-            bench,
+            factory,
             matches: Mutex::new(HashMap::new()),
             connections: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
@@ -114,12 +116,12 @@ impl Server {
     }
 
     /// Something to end it with.
-    pub fn handle(&self) -> io::Result<Handle> {
+    pub fn handle(&self) -> io::Result<ServerHandle> {
         let mut address = self.address()?;
         if address.ip().is_unspecified() {
             address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
         }
-        Ok(Handle {
+        Ok(ServerHandle {
             shared: self.shared.clone(),
             address,
         })
@@ -171,8 +173,8 @@ impl Server {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+impl ServerState {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, MatchEntry>> {
         self.matches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -267,11 +269,11 @@ impl Shared {
         loop {
             match self.lock().get(id) {
                 None => return Found::Unknown,
-                Some(Entry::Open(session)) => {
+                Some(MatchEntry::Open(session)) => {
                     session.touch();
                     return Found::Open(session.clone());
                 }
-                Some(Entry::Opening { play_clock, .. }) => {
+                Some(MatchEntry::Opening { play_clock, .. }) => {
                     if arrived.elapsed() >= session::due(*play_clock).1 {
                         warn!(id, "is asked for a move while its rules are read");
                         return Found::StillOpening;
@@ -293,7 +295,7 @@ impl Shared {
         else {
             return "what".to_owned();
         };
-        let brief = Brief {
+        let start = MatchStart {
             id: id.to_owned(),
             role: role.to_owned(),
             rules: rules.to_owned(),
@@ -301,10 +303,10 @@ impl Shared {
             play_clock,
             variant: self.options.variant,
         };
-        match self.keep_a_place(&brief) {
-            Place::Kept => {}
-            Place::Again => return "ready".to_owned(),
-            Place::Full => {
+        match self.admit(&start) {
+            Admission::Kept => {}
+            Admission::Again => return "ready".to_owned(),
+            Admission::Full => {
                 info!(id, "refused: there are as many matches as are allowed");
                 return "busy".to_owned();
             }
@@ -314,7 +316,7 @@ impl Shared {
         let (sender, opened) = std::sync::mpsc::channel();
         let shared = self.clone();
         let open = move || {
-            let _ = sender.send(shared.open(brief));
+            let _ = sender.send(shared.open(start));
         };
         if let Err(error) = std::thread::Builder::new().name("open".to_owned()).spawn(open) {
             warn!("cannot start a thread: {error}");
@@ -337,16 +339,16 @@ impl Shared {
     }
 
     /// Reads the rules of a match for which a place is kept.
-    fn open(&self, brief: Brief) -> Option<Arc<Session>> {
-        let id = brief.id.clone();
-        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(brief, self.bench.clone())));
-        let opened = opened.unwrap_or_else(|_| Err("reading the rules broke down; please report this".to_owned()));
+    fn open(&self, start: MatchStart) -> Option<Arc<Session>> {
+        let id = start.id.clone();
+        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(start, self.factory.clone())));
+        let opened = opened.unwrap_or_else(|_| Err(Error::Panicked));
         let mut matches = self.lock();
         match opened {
             // Without its place it was given up meanwhile.
             Ok(session) if matches.contains_key(&id) => {
                 let session = Arc::new(session);
-                matches.insert(id, Entry::Open(session.clone()));
+                matches.insert(id, MatchEntry::Open(session.clone()));
                 Some(session)
             }
             Ok(_) => None,
@@ -359,50 +361,50 @@ impl Shared {
     }
 
     /// Makes room for a match, if there is any.
-    fn keep_a_place(&self, brief: &Brief) -> Place {
+    fn admit(&self, start: &MatchStart) -> Admission {
         let mut matches = self.lock();
-        if let Some(Entry::Open(session)) = matches.get(&brief.id) {
-            let b = &session.brief;
+        if let Some(MatchEntry::Open(session)) = matches.get(&start.id) {
+            let b = &session.start;
             let same = (&b.role, &b.rules, b.start_clock, b.play_clock)
-                == (&brief.role, &brief.rules, brief.start_clock, brief.play_clock);
+                == (&start.role, &start.rules, start.start_clock, start.play_clock);
             return match same && !session.is_playing() {
-                true => Place::Again,
-                false => Place::Full,
+                true => Admission::Again,
+                false => Admission::Full,
             };
         }
-        if matches.contains_key(&brief.id) {
-            return Place::Full;
+        if matches.contains_key(&start.id) {
+            return Admission::Full;
         }
         if matches.len() >= self.options.max_matches {
-            let stale = |entry: &Entry| match entry {
-                Entry::Open(session) => session.is_stale(self.options.forget),
-                Entry::Opening { since, .. } => since.elapsed() > Duration::from_secs(600),
+            let stale = |entry: &MatchEntry| match entry {
+                MatchEntry::Open(session) => session.is_stale(self.options.forget),
+                MatchEntry::Opening { since, .. } => since.elapsed() > Duration::from_secs(600),
             };
             let forgotten = matches.iter().find(|(_, entry)| stale(entry)).map(|(id, _)| id.clone());
             let Some(forgotten) = forgotten else {
-                return Place::Full;
+                return Admission::Full;
             };
             warn!(id = forgotten, "dropped: its manager has been silent for long");
             matches.remove(&forgotten);
         }
-        let opening = Entry::Opening {
+        let opening = MatchEntry::Opening {
             since: Instant::now(),
-            play_clock: brief.play_clock,
+            play_clock: start.play_clock,
         };
-        matches.insert(brief.id.clone(), opening);
-        Place::Kept
+        matches.insert(start.id.clone(), opening);
+        Admission::Kept
     }
 
     fn stop(&self, message: &Message<'_>, id: &str, news: Option<&News<'_>>) -> String {
         let removed = self.lock().remove(id);
         match (removed, news) {
             (None, _) => return unknown(message, id),
-            (Some(Entry::Open(session)), Some(news)) => session.stop(news),
-            (Some(Entry::Open(session)), None) => {
+            (Some(MatchEntry::Open(session)), Some(news)) => session.stop(news),
+            (Some(MatchEntry::Open(session)), None) => {
                 session.cancel();
                 info!(id, "is given up by its manager");
             }
-            (Some(Entry::Opening { .. }), _) => info!(id, "is given up while its rules are read"),
+            (Some(MatchEntry::Opening { .. }), _) => info!(id, "is given up while its rules are read"),
         }
         match news {
             Some(_) => "done".to_owned(),
@@ -417,7 +419,7 @@ enum Found {
     Unknown,
 }
 
-enum Place {
+enum Admission {
     Kept,
     Again,
     Full,

@@ -5,14 +5,14 @@
 
 use crate::spec::Claim;
 use crate::stats::Interval;
-use crate::summary::Summary;
+use crate::summary::CellSummary;
 use crate::{Cell, Spec};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Everywhere.
     Holds,
     /// Some intervals lie across the border.
@@ -21,32 +21,32 @@ pub enum Verdict {
     DoesNotHold,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ClaimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::Holds => "holds",
-            Verdict::TooLittleData => "too little data",
-            Verdict::DoesNotHold => "does not hold",
+            ClaimVerdict::Holds => "holds",
+            ClaimVerdict::TooLittleData => "too little data",
+            ClaimVerdict::DoesNotHold => "does not hold",
         })
     }
 }
 
 /// A claim and what became of it.
-pub struct Checked<'a> {
+pub struct CheckedClaim<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Every quantity that was looked at: what it is of, where it lies, the verdict on it.
-    pub parts: Vec<(String, Interval, Verdict)>,
+    pub parts: Vec<(String, Interval, ClaimVerdict)>,
 }
 
 /// Checks every claim of a spec.
-pub fn check<'a>(spec: &'a Spec, summaries: &[Summary<'_>]) -> Vec<Checked<'a>> {
+pub fn check<'a>(spec: &'a Spec, summaries: &[CellSummary<'_>]) -> Vec<CheckedClaim<'a>> {
     spec.claims.iter().map(|claim| check_one(claim, summaries)).collect()
 }
 
-fn check_one<'a>(claim: &'a Claim, summaries: &[Summary<'_>]) -> Checked<'a> {
+fn check_one<'a>(claim: &'a Claim, summaries: &[CellSummary<'_>]) -> CheckedClaim<'a> {
     let mut parts = Vec::new();
     for summary in summaries.iter().filter(|s| s.cell.matches(&claim.of)) {
         let Some(value) = summary.value(&claim.measure) else {
@@ -70,9 +70,9 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[Summary<'_>]) -> Checked<'a> {
         parts.push((label, value, judge(&value, claim)));
     }
     let worst = parts.iter().map(|(_, _, verdict)| *verdict).max();
-    Checked {
+    CheckedClaim {
         claim,
-        verdict: worst.unwrap_or(Verdict::TooLittleData),
+        verdict: worst.unwrap_or(ClaimVerdict::TooLittleData),
         parts,
     }
 }
@@ -95,17 +95,17 @@ fn is_partner(cell: &Cell, other: &Cell, wanted: &BTreeMap<String, toml::Value>)
     other.matches(wanted) && other.key != cell.key && rest.all(|((n, v), _)| other.var(n).is_none_or(|w| w == v))
 }
 
-fn judge(value: &Interval, claim: &Claim) -> Verdict {
+fn judge(value: &Interval, claim: &Claim) -> ClaimVerdict {
     let (above, below) = (
         claim.above.unwrap_or(f64::NEG_INFINITY),
         claim.below.unwrap_or(f64::INFINITY),
     );
     if value.low >= above && value.high <= below {
-        Verdict::Holds
+        ClaimVerdict::Holds
     } else if value.high < above || value.low > below {
-        Verdict::DoesNotHold
+        ClaimVerdict::DoesNotHold
     } else {
-        Verdict::TooLittleData
+        ClaimVerdict::TooLittleData
     }
 }
 
@@ -167,23 +167,26 @@ r = [{ r = 1, resources = 1 }, { r = 8, resources = 64 }]
             n: 10,
             method: "",
         };
-        assert_eq!(judge(&value(1.0, 2.0), &claim(Some(0.0), None)), Verdict::Holds);
-        assert_eq!(judge(&value(-2.0, -1.0), &claim(Some(0.0), None)), Verdict::DoesNotHold);
+        assert_eq!(judge(&value(1.0, 2.0), &claim(Some(0.0), None)), ClaimVerdict::Holds);
+        assert_eq!(
+            judge(&value(-2.0, -1.0), &claim(Some(0.0), None)),
+            ClaimVerdict::DoesNotHold
+        );
         assert_eq!(
             judge(&value(-1.0, 2.0), &claim(Some(0.0), None)),
-            Verdict::TooLittleData
+            ClaimVerdict::TooLittleData
         );
         assert_eq!(
             judge(&value(60.0, 70.0), &claim(Some(62.0), Some(72.0))),
-            Verdict::TooLittleData
+            ClaimVerdict::TooLittleData
         );
         assert_eq!(
             judge(&value(64.0, 70.0), &claim(Some(62.0), Some(72.0))),
-            Verdict::Holds
+            ClaimVerdict::Holds
         );
         assert_eq!(
             judge(&value(80.0, 90.0), &claim(Some(62.0), Some(72.0))),
-            Verdict::DoesNotHold
+            ClaimVerdict::DoesNotHold
         );
     }
 }

@@ -1,8 +1,8 @@
 //! Files that decide results: rules, weights, strategies. Their contents are part of the keys of the cells that use them, so that a cell is played
 //! again when what it was played with has changed, although its name has not.
 
-use crate::{House, Named, Spec};
-use anyhow::{Context, Result, bail};
+use crate::error::{Error, FileAction, Result};
+use crate::{GameSource, Named, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -15,7 +15,7 @@ pub type Contents = BTreeMap<String, String>;
 ///
 /// # Errors
 /// If one that is there cannot be read.
-pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
+pub fn of(spec: &Spec, source: &dyn GameSource) -> Result<Contents> {
     let games: BTreeSet<&str> = spec.cells.iter().map(|c| c.game.as_str()).collect();
     let players: BTreeSet<&str> = spec.cells.iter().flat_map(|c| &c.players).map(String::as_str).collect();
     let named = games.into_iter().map(Named::Game);
@@ -23,8 +23,8 @@ pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
     let mut contents = Contents::new();
     for name in named {
         let mut prints = Vec::new();
-        for path in house.files(name).iter().filter(|path| path.is_file()) {
-            prints.push(fingerprint(path).with_context(|| format!("cannot read `{}`", path.display()))?);
+        for path in source.files(name).iter().filter(|path| path.is_file()) {
+            prints.push(fingerprint(path).map_err(Error::io(FileAction::Read, path))?);
         }
         if !prints.is_empty() {
             contents.insert(name.text().to_owned(), prints.join(" "));
@@ -40,7 +40,7 @@ pub fn of(spec: &Spec, house: &dyn House) -> Result<Contents> {
 pub fn unchanged(before: &Contents, now: &Contents) -> Result<()> {
     match now.iter().find(|(name, print)| before.get(*name) != Some(*print)) {
         None => Ok(()),
-        Some((name, _)) => bail!("the files of `{name}` have changed since this was submitted; submit it again"),
+        Some((name, _)) => Err(Error::FilesChanged { name: name.clone() }),
     }
 }
 

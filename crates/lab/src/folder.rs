@@ -10,10 +10,10 @@
 //! | `lock` | held by whoever plays |
 
 use crate::contents::Contents;
+use crate::error::{Error, FileAction, Result};
 use crate::run::kept;
-use crate::unit::Played;
+use crate::unit::FinishedMatch;
 use crate::{Size, Spec, journal};
-use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -53,7 +53,7 @@ pub struct Manifest {
 }
 
 /// Finished matches by cell, in the order of their numbers.
-pub type Results = HashMap<String, Vec<Played>>;
+pub type Results = HashMap<String, Vec<FinishedMatch>>;
 
 impl Folder {
     /// Makes a folder for a spec, or takes up the one there is.
@@ -63,9 +63,9 @@ impl Folder {
     pub fn prepare(path: &Path, spec: &Spec) -> Result<Folder> {
         Folder::belongs(path, spec)?;
         let folder = Folder { path: path.to_owned() };
-        let what = || format!("cannot write into `{}`", path.display());
-        std::fs::create_dir_all(folder.file("journal")).with_context(what)?;
-        folder.try_out().with_context(what)?;
+        let failed = Error::io(FileAction::WriteInto, path);
+        std::fs::create_dir_all(folder.file("journal")).map_err(failed)?;
+        folder.try_out().map_err(failed)?;
         Ok(folder)
     }
 
@@ -83,7 +83,7 @@ impl Folder {
         let tried = made.and_then(|()| Folder { path: path.to_owned() }.try_out());
         // From the innermost outwards; what somebody else has put something into meanwhile stays.
         missing.iter().for_each(|path| drop(std::fs::remove_dir(path)));
-        tried.with_context(|| format!("cannot write into `{}`", path.display()))
+        tried.map_err(Error::io(FileAction::WriteInto, path))
     }
 
     fn try_out(&self) -> std::io::Result<()> {
@@ -94,19 +94,17 @@ impl Folder {
     /// Whether what is there, if anything, belongs to the spec.
     fn belongs(path: &Path, spec: &Spec) -> Result<()> {
         let folder = Folder { path: path.to_owned() };
-        let what = || format!("cannot write into `{}`", path.display());
         if path.exists() && !path.is_dir() {
-            bail!("`{}` is a file; name a folder", path.display());
+            return Err(Error::NotAFolder(path.to_owned()));
         }
         if folder.file("lab.json").exists() {
             let manifest = folder.manifest()?;
             if manifest.name != spec.name {
-                bail!(
-                    "`{}` holds the results of `{}`, not of `{}`; choose another folder with --out",
-                    path.display(),
-                    manifest.name,
-                    spec.name
-                );
+                return Err(Error::OtherExperiment {
+                    folder: path.to_owned(),
+                    holds: manifest.name,
+                    wanted: spec.name.clone(),
+                });
             }
         } else if path.is_dir() {
             // A run may have been killed before it noted what it was.
@@ -114,13 +112,13 @@ impl Folder {
                 |name: &str| ["journal", "lock", "lock.try", "spec.toml"].contains(&name) || name.ends_with(".tmp");
             let mut names = path
                 .read_dir()
-                .with_context(what)?
+                .map_err(Error::io(FileAction::WriteInto, path))?
                 .filter_map(|e| e.ok()?.file_name().into_string().ok());
-            if let Some(other) = names.find(|name| !ours(name)) {
-                bail!(
-                    "`{}` holds other files, such as `{other}`; choose another folder with --out",
-                    path.display()
-                );
+            if let Some(file) = names.find(|name| !ours(name)) {
+                return Err(Error::OtherFiles {
+                    folder: path.to_owned(),
+                    file,
+                });
             }
         }
         Ok(())
@@ -134,7 +132,7 @@ impl Folder {
         let folder = Folder { path: path.to_owned() };
         let manifest = folder.manifest()?;
         let text = folder.file("spec.toml");
-        let text = std::fs::read_to_string(&text).with_context(|| format!("cannot read `{}`", text.display()))?;
+        let text = std::fs::read_to_string(&text).map_err(Error::io(FileAction::Read, &text))?;
         let origin = folder.file("spec.toml").display().to_string();
         let mut spec = Spec::read(&origin, &text, Size::parse(&manifest.size)?, &manifest.set)?;
         spec.seal(&manifest.contents);
@@ -151,18 +149,17 @@ impl Folder {
     /// If it cannot be written.
     pub fn describe(&self, manifest: &Manifest, spec: &Spec) -> Result<()> {
         self.write("spec.toml", spec.text.as_bytes())?;
-        self.write("lab.json", (serde_json::to_string_pretty(manifest)? + "\n").as_bytes())
+        let json = serde_json::to_string_pretty(manifest).expect("plain data");
+        self.write("lab.json", (json + "\n").as_bytes())
     }
 
     fn manifest(&self) -> Result<Manifest> {
         let path = self.file("lab.json");
-        let text = std::fs::read_to_string(&path).with_context(|| {
-            format!(
-                "`{}` is not the folder of an experiment: it has no lab.json",
-                self.path.display()
-            )
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::NoExperiment {
+            folder: self.path.clone(),
+            source,
         })?;
-        serde_json::from_str(&text).map_err(|e| anyhow!("`{}` is damaged: {e}", path.display()))
+        serde_json::from_str(&text).map_err(|source| Error::Damaged { path, source })
     }
 
     /// A file of the folder.
@@ -176,7 +173,7 @@ impl Folder {
     /// If somebody is at it.
     pub fn lock(&self, shared: bool) -> Result<File> {
         let path = self.file("lock");
-        let file = File::create(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        let file = File::create(&path).map_err(Error::io(FileAction::Write, &path))?;
         let locked = if shared {
             file.try_lock_shared()
         } else {
@@ -184,13 +181,8 @@ impl Folder {
         };
         match locked {
             Ok(()) => Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) => bail!(
-                "another run is at work in `{}`; wait for it, or choose another folder with --out",
-                self.path.display()
-            ),
-            Err(std::fs::TryLockError::Error(error)) => {
-                Err(error).with_context(|| format!("cannot lock `{}`", path.display()))
-            }
+            Err(std::fs::TryLockError::WouldBlock) => Err(Error::FolderInUse(self.path.clone())),
+            Err(std::fs::TryLockError::Error(error)) => Err(Error::io(FileAction::Lock, &path)(error)),
         }
     }
 
@@ -200,13 +192,11 @@ impl Folder {
     /// If a journal is damaged, or the same match came out differently twice.
     pub fn load(&self) -> Result<Results> {
         let folder = self.file("journal");
-        let listed = folder
-            .read_dir()
-            .with_context(|| format!("cannot read `{}`", folder.display()))?;
+        let listed = folder.read_dir().map_err(Error::io(FileAction::Read, &folder))?;
         let mut paths: Vec<PathBuf> = listed.filter_map(|e| Some(e.ok()?.path())).collect();
         paths.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
         paths.sort();
-        let mut all: HashMap<String, BTreeMap<u64, Played>> = HashMap::new();
+        let mut all: HashMap<String, BTreeMap<u64, FinishedMatch>> = HashMap::new();
         for path in paths {
             for played in journal::read(&path)? {
                 let cell = all.entry(played.cell.clone()).or_default();
@@ -215,18 +205,17 @@ impl Folder {
                         cell.insert(played.n, played);
                     }
                     Some(before) if before.canonical() == played.canonical() => {}
-                    Some(before) => bail!(
-                        "match {} of cell {} came out differently twice (by {} and by {}), so these results cannot be trusted; begin anew in another \
-                         folder",
-                        played.n,
-                        played.cell,
-                        before.version,
-                        played.version
-                    ),
+                    Some(before) => {
+                        return Err(Error::Contradiction {
+                            cell: played.cell,
+                            number: played.n,
+                            versions: [before.version.clone(), played.version],
+                        });
+                    }
                 }
             }
         }
-        let sorted = |(key, cell): (String, BTreeMap<u64, Played>)| (key, cell.into_values().collect());
+        let sorted = |(key, cell): (String, BTreeMap<u64, FinishedMatch>)| (key, cell.into_values().collect());
         Ok(all.into_iter().map(sorted).collect())
     }
 
@@ -259,12 +248,10 @@ impl Folder {
     /// If it cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.file(name);
-        let what = || format!("cannot write `{}`", path.display());
+        let failed = Error::io(FileAction::Write, &path);
         let temporary = self.file(&format!("{name}.{}.tmp", std::process::id()));
-        let mut file = File::create(&temporary).with_context(what)?;
-        file.write_all(bytes)
-            .and_then(|()| file.sync_all())
-            .with_context(what)?;
-        std::fs::rename(&temporary, &path).with_context(what)
+        let mut file = File::create(&temporary).map_err(failed)?;
+        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
+        std::fs::rename(&temporary, &path).map_err(failed)
     }
 }

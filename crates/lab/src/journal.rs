@@ -4,8 +4,8 @@
 //! forced to the disk, for the day the machine goes down. A line that was torn at the end of a file is dropped, and its match
 //! played again; a line that is broken anywhere else is damage that the lab did not do, and is reported.
 
-use crate::unit::Played;
-use anyhow::{Context, Result, bail};
+use crate::error::{Error, FileAction, Result};
+use crate::unit::FinishedMatch;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -29,18 +29,18 @@ impl Journal {
     /// # Errors
     /// If it cannot be written, or another process is writing it.
     pub fn open(path: &Path) -> Result<Journal> {
-        let what = || format!("cannot write `{}`", path.display());
+        let failed = Error::io(FileAction::Write, path);
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = opened.with_context(what)?;
+        let mut file = opened.map_err(failed)?;
         if file.try_lock().is_err() {
-            bail!("`{}` is being written by another run", path.display());
+            return Err(Error::JournalInUse(path.to_owned()));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(what)?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
         let whole = parse(&bytes, path)?.whole;
-        file.set_len(whole as u64).with_context(what)?;
-        file.seek(SeekFrom::Start(whole as u64)).with_context(what)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(SeekFrom::Start(whole as u64)).map_err(failed)?;
         Ok(Journal {
             file,
             path: path.to_owned(),
@@ -53,11 +53,11 @@ impl Journal {
     ///
     /// # Errors
     /// If the disk is full or gone.
-    pub fn append(&mut self, played: &Played) -> Result<()> {
-        let mut line = serde_json::to_vec(played)?;
+    pub fn append(&mut self, played: &FinishedMatch) -> Result<()> {
+        let mut line = serde_json::to_vec(played).expect("plain data");
         line.push(b'\n');
-        let what = || format!("cannot write `{}`", self.path.display());
-        self.file.write_all(&line).with_context(what)?;
+        let written = self.file.write_all(&line);
+        written.map_err(Error::io(FileAction::Write, &self.path))?;
         self.unsynced += 1;
         if self.unsynced >= SYNC_LINES || self.synced.elapsed() >= SYNC_TIME {
             self.sync()?;
@@ -70,8 +70,8 @@ impl Journal {
     /// # Errors
     /// If the disk is full or gone.
     pub fn sync(&mut self) -> Result<()> {
-        let what = || format!("cannot write `{}`", self.path.display());
-        self.file.sync_data().with_context(what)?;
+        let synced = self.file.sync_data();
+        synced.map_err(Error::io(FileAction::Write, &self.path))?;
         self.unsynced = 0;
         self.synced = Instant::now();
         Ok(())
@@ -82,19 +82,19 @@ impl Journal {
 ///
 /// # Errors
 /// If it cannot be read, or is damaged before its end.
-pub fn read(path: &Path) -> Result<Vec<Played>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+pub fn read(path: &Path) -> Result<Vec<FinishedMatch>> {
+    let bytes = std::fs::read(path).map_err(Error::io(FileAction::Read, path))?;
     Ok(parse(&bytes, path)?.played)
 }
 
-struct Parsed {
-    played: Vec<Played>,
+struct ParsedJournal {
+    played: Vec<FinishedMatch>,
     /// Bytes up to the end of the last good line.
     whole: usize,
 }
 
-fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
-    let mut parsed = Parsed {
+fn parse(bytes: &[u8], path: &Path) -> Result<ParsedJournal> {
+    let mut parsed = ParsedJournal {
         played: Vec::new(),
         whole: 0,
     };
@@ -104,12 +104,11 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
         let complete = line.ends_with(b"\n");
         match serde_json::from_slice(line).ok().filter(|_| complete) {
             Some(played) => {
-                if let Some(broken) = broken {
-                    bail!(
-                        "{}:{broken}: this is not a finished match, and others follow it; something damaged the file. Delete the line, and its \
-                         match is played again",
-                        path.display()
-                    );
+                if let Some(line) = broken {
+                    return Err(Error::DamagedJournal {
+                        path: path.to_owned(),
+                        line,
+                    });
                 }
                 parsed.played.push(played);
                 parsed.whole = at;
@@ -124,8 +123,8 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Parsed> {
 mod tests {
     use super::*;
 
-    pub(crate) fn played(n: u64) -> Played {
-        Played {
+    pub(crate) fn played(n: u64) -> FinishedMatch {
+        FinishedMatch {
             cell: "c".to_owned(),
             n,
             seed: n,

@@ -4,7 +4,7 @@
 //! match that depends on nothing but the cell, its number and the seed. What is finished is appended to a [`journal`], so that a killed
 //! run goes on where it was; what is reported is a function of the finished units alone, whoever played them in whatever order.
 //!
-//! The lab knows neither games nor players: both come in through a [`House`]. The one exception are the [`opponents`]
+//! The lab knows neither games nor players: both come in through a [`GameSource`]. The one exception are the [`opponents`]
 //! that the papers wrote by hand for single games, which are part of their experiments and of nothing else.
 //!
 //! Where to read next: `spec` (what an experiment is), `run` (who plays which unit), `journal` and `folder` (what reaches the disk),
@@ -12,6 +12,7 @@
 
 pub mod claims;
 pub mod contents;
+pub mod error;
 pub mod folder;
 pub mod journal;
 pub mod opponents;
@@ -27,22 +28,25 @@ pub mod unit;
 mod measure;
 mod template;
 
+pub use error::Error;
 pub use folder::Folder;
-pub use run::{Ended, Plan, RunOptions};
+pub use run::{RunOptions, RunPlan, RunSummary};
 pub use spec::{Cell, Measure, Size, Spec};
 
-use anyhow::Result;
 use game::{Batch, RoleId, Seed, Simulator};
 use referee::Seat;
 use std::path::PathBuf;
 
+/// An error of a [`GameSource`], which the lab only passes on.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Where games and players come from.
-pub trait House: Sync {
+pub trait GameSource: Sync {
     /// Opens a game by name.
     ///
     /// # Errors
     /// If there is no such game, or it cannot be played.
-    fn open(&self, game: &str) -> Result<Box<dyn Table>>;
+    fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError>;
 
     /// Files whose contents decide how a game goes or how a player plays.
     fn files(&self, name: Named<'_>) -> Vec<PathBuf>;
@@ -67,7 +71,7 @@ impl<'a> Named<'a> {
 }
 
 /// A game that can be played.
-pub trait Table: Send + Sync {
+pub trait OpenGame: Send + Sync {
     /// A simulator of the game.
     fn simulator(&self) -> Box<dyn Simulator>;
 
@@ -78,5 +82,5 @@ pub trait Table: Send + Sync {
     ///
     /// # Errors
     /// If there is no such player, or it does not play this game.
-    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat>;
+    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat, BoxError>;
 }

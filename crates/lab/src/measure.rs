@@ -4,10 +4,10 @@
 //! The match is played first; then a bag of models follows the focused role's view, one update a round, as faithful to the paper as the sampler is:
 //! weights by choice factor, no remedy, models that go off line stay off. Round r is the position after r joint moves.
 
-use crate::{Measure, Table};
-use anyhow::{Context, Result};
+use crate::error::MatchProblem;
+use crate::{Measure, OpenGame};
 use belief::{BeliefError, EnumerateError, Now, Options, SamplerKind, Weights, World, chi2, make};
-use game::{Batch, Budget, RoleId, Round, Seed, Simulator, StopFlag, View};
+use game::{Batch, Budget, Fault, RoleId, Round, Seed, Simulator, StopFlag, View};
 use referee::Record;
 use serde::{Deserialize, Serialize};
 
@@ -45,15 +45,18 @@ pub struct RoundReport {
 /// Games begun by random sampling before it gives up.
 const NAIVE_ATTEMPTS: u64 = 20_000;
 
-/// Follows a finished match; nothing if it was stopped.
+/// Follows a finished match.
+///
+/// # Errors
+/// If the belief fails; [`Fault::Stopped`] if it was stopped.
 pub fn beliefs(
-    table: &dyn Table,
+    game: &dyn OpenGame,
     record: &Record,
     role: usize,
     measure: &Measure,
     seed: Seed,
     stop: &StopFlag,
-) -> Result<Option<Vec<RoundReport>>> {
+) -> Result<Vec<RoundReport>, MatchProblem> {
     let Measure::Belief {
         sampler,
         models,
@@ -61,17 +64,17 @@ pub fn beliefs(
         naive,
     } = *measure
     else {
-        return Ok(Some(Vec::new()));
+        return Ok(Vec::new());
     };
-    let mut sim = table.simulator();
-    let mut batch = table.batch(seed.child("lanes"));
+    let mut sim = game.simulator();
+    let mut batch = game.batch(seed.child("lanes"));
     let me = RoleId(role as u16);
     let whole = view(sim.as_mut(), record, role)?;
     let mut bag = make(sampler, &faithful(models), me, seed.child("measure"))?;
     let mut reports = Vec::new();
     for round in 1..whole.rounds.len() {
         if stop.is_raised() {
-            return Ok(None);
+            return Err(Fault::Stopped.into());
         }
         let now = View {
             rounds: whole.rounds[..round].to_vec(),
@@ -96,7 +99,7 @@ pub fn beliefs(
         if nodes > 0 {
             match belief::enumerate(sim.as_mut(), me, &now, Now::Playing, None, &Budget::iterations(nodes)) {
                 Err(EnumerateError::TooLarge) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(MatchProblem::Enumeration(error)),
                 Ok(set) => {
                     report.histories = Some(set.histories.len());
                     let (uniform, weighted) = (
@@ -114,7 +117,7 @@ pub fn beliefs(
         }
         reports.push(report);
     }
-    Ok(Some(reports))
+    Ok(reports)
 }
 
 /// The bag of the papers.
@@ -143,7 +146,7 @@ fn random_games(
     models: usize,
     seed: Seed,
     stop: &StopFlag,
-) -> Result<(u64, usize)> {
+) -> Result<(u64, usize), MatchProblem> {
     let options = Options {
         attempts: NAIVE_ATTEMPTS,
         ..faithful(models)
@@ -169,19 +172,17 @@ fn successors(sim: &dyn Simulator, batch: &Option<Box<dyn Batch>>) -> u64 {
 }
 
 /// What a role knew at the end of a match.
-fn view(sim: &mut dyn Simulator, record: &Record, role: usize) -> Result<View> {
+fn view(sim: &mut dyn Simulator, record: &Record, role: usize) -> Result<View, MatchProblem> {
     let id = RoleId(role as u16);
     let mut view = View::default();
     for round in &record.rounds {
-        let own = sim
-            .find_move(id, &round.moves[role])
-            .context("a move that the game does not know")?;
+        let text = &round.moves[role];
+        let own = sim.find_move(id, text);
+        let own = own.ok_or_else(|| MatchProblem::UnknownMove(text.clone()))?;
         let mut sees = Vec::new();
-        for percept in &round.percepts[role] {
-            sees.push(
-                sim.find_percept(id, percept)
-                    .context("a percept that the game does not know")?,
-            );
+        for text in &round.percepts[role] {
+            let percept = sim.find_percept(id, text);
+            sees.push(percept.ok_or_else(|| MatchProblem::UnknownPercept(text.clone()))?);
         }
         sees.sort();
         view.rounds.push(Round { own, sees });

@@ -6,8 +6,8 @@
 mod blind_tictactoe;
 mod meier;
 
-use anyhow::{Result, bail};
 use game::{Player, RoleId, Seed, Simulator};
+use std::fmt;
 
 /// Which opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +23,50 @@ pub enum Opponent {
 /// Names of the opponents, for messages and help.
 pub const OPPONENTS: &str = "meier, meier-bluffer, blind-tictactoe";
 
+/// Why there is no such opponent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpponentError {
+    /// No opponent has this name.
+    Unknown(String),
+    /// The opponent was made for other games.
+    OtherGame {
+        /// The opponent, as it is asked for.
+        player: &'static str,
+        /// Games that it plays.
+        games: &'static str,
+        /// How this game differs.
+        difference: String,
+    },
+}
+
+impl fmt::Display for OpponentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpponentError::Unknown(name) => {
+                write!(f, "there is no hand-made opponent `{name}`; there are {OPPONENTS}")
+            }
+            OpponentError::OtherGame {
+                player,
+                games,
+                difference,
+            } => write!(f, "`{player}` plays only {games}{difference}"),
+        }
+    }
+}
+
+impl std::error::Error for OpponentError {}
+
 impl Opponent {
     /// The opponent of this name.
     ///
     /// # Errors
     /// If there is none.
-    pub fn parse(name: &str) -> Result<Opponent> {
+    pub fn parse(name: &str) -> Result<Opponent, OpponentError> {
         match name {
             "meier" => Ok(Opponent::Meier),
             "meier-bluffer" => Ok(Opponent::MeierBluffer),
             "blind-tictactoe" => Ok(Opponent::BlindTictactoe),
-            _ => bail!("there is no hand-made opponent `{name}`; there are {OPPONENTS}"),
+            _ => Err(OpponentError::Unknown(name.to_owned())),
         }
     }
 
@@ -41,7 +74,7 @@ impl Opponent {
     ///
     /// # Errors
     /// If it is not the game that the opponent was made for.
-    pub fn player(self, sim: &mut dyn Simulator, role: RoleId, seed: Seed) -> Result<Box<dyn Player>> {
+    pub fn player(self, sim: &mut dyn Simulator, role: RoleId, seed: Seed) -> Result<Box<dyn Player>, OpponentError> {
         match self {
             Opponent::Meier | Opponent::MeierBluffer => {
                 expect_words(
@@ -62,7 +95,11 @@ impl Opponent {
                 let other_sizes = sim.find_move(role, "(mark 4 4)").is_some();
                 let percepts = ["yes", "no"].map(|p| sim.find_percept(role, p).is_some());
                 if other_sizes || percepts != [true, true] {
-                    bail!("`hand:blind-tictactoe` plays only {games}: percepts yes and no, cells from 1 1 to 3 3");
+                    return Err(OpponentError::OtherGame {
+                        player: "hand:blind-tictactoe",
+                        games,
+                        difference: ": percepts yes and no, cells from 1 1 to 3 3".to_owned(),
+                    });
                 }
                 Ok(Box::new(blind_tictactoe::BlindTictactoe::new(seed)))
             }
@@ -71,9 +108,19 @@ impl Opponent {
 }
 
 /// Holds a game against the moves that an opponent knows how to make.
-fn expect_words(sim: &mut dyn Simulator, role: RoleId, player: &str, games: &str, moves: &[&str]) -> Result<()> {
+fn expect_words(
+    sim: &mut dyn Simulator,
+    role: RoleId,
+    player: &'static str,
+    games: &'static str,
+    moves: &[&str],
+) -> Result<(), OpponentError> {
     match moves.iter().find(|m| sim.find_move(role, m).is_none()) {
-        Some(missing) => bail!("`{player}` plays only {games}; here the move `{missing}` is never legal"),
+        Some(missing) => Err(OpponentError::OtherGame {
+            player,
+            games,
+            difference: format!("; here the move `{missing}` is never legal"),
+        }),
         None => Ok(()),
     }
 }

@@ -46,7 +46,7 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::Summary;
+    use crate::summary::CellSummary;
     use crate::{Size, Spec};
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
                 let has =
                     |only: &std::collections::BTreeMap<String, toml::Value>| spec.cells.iter().any(|c| c.matches(only));
                 for claim in &spec.claims {
-                    assert!(Summary::knows(&claim.measure), "{}: {}", preset.name, claim.measure);
+                    assert!(CellSummary::knows(&claim.measure), "{}: {}", preset.name, claim.measure);
                     let cells = [Some(&claim.of), claim.minus.as_ref(), claim.over.as_ref()];
                     assert!(
                         cells.into_iter().flatten().all(has),
@@ -82,12 +82,12 @@ mod tests {
                 }
                 for plot in &spec.plots {
                     let is_var = spec.cells.iter().any(|c| c.var(&plot.x).is_some());
-                    let known = is_var || Summary::knows(&plot.x) || plot.x == "completion" || plot.x == "round";
-                    assert!(known && Summary::knows(&plot.y), "{}: {}", preset.name, plot.title);
+                    let known = is_var || CellSummary::knows(&plot.x) || plot.x == "completion" || plot.x == "round";
+                    assert!(known && CellSummary::knows(&plot.y), "{}: {}", preset.name, plot.title);
                     assert!(has(&plot.only), "{}: nothing in `{}`", preset.name, plot.title);
                 }
                 for reference in &spec.references {
-                    assert!(Summary::knows(&reference.measure));
+                    assert!(CellSummary::knows(&reference.measure));
                     if size == Size::Paper {
                         assert!(has(&reference.only), "{}: {:?}", preset.name, reference.only);
                     }

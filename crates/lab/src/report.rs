@@ -3,29 +3,29 @@
 mod html;
 mod svg;
 
-use crate::claims::{self, Checked};
+use crate::claims::{self, CheckedClaim};
+use crate::error::Result;
 use crate::folder::{Folder, Manifest};
-use crate::spec::{Plot, Reference};
+use crate::spec::{PaperValue, Plot};
 use crate::stats::Interval;
-use crate::summary::{RoundSummary, Summary, summarise};
+use crate::summary::{CellSummary, RoundSummary, summarise};
 use crate::template::fill;
 use crate::{Cell, Spec};
-use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use svg::{Chart, Point, Series};
 
 /// Everything that a report says.
-struct Report<'a> {
+struct ReportData<'a> {
     spec: &'a Spec,
     manifest: &'a Manifest,
-    summaries: Vec<Summary<'a>>,
-    claims: Vec<Checked<'a>>,
+    summaries: Vec<CellSummary<'a>>,
+    claims: Vec<CheckedClaim<'a>>,
     charts: Vec<Chart>,
 }
 
 /// A report in a line, for a page over several.
-pub struct Line {
+pub struct ReportLine {
     /// The experiment's name.
     pub name: String,
     /// Its title.
@@ -35,20 +35,20 @@ pub struct Line {
     /// Claims that hold, are open, do not hold.
     pub claims: [usize; 3],
     /// The claims in words, with their verdicts.
-    pub said: Vec<(String, claims::Verdict)>,
+    pub said: Vec<(String, claims::ClaimVerdict)>,
 }
 
 /// Writes `report.html`, `cells.csv`, `rounds.csv`, `report.json` and `plot-N.svg` into the folder.
 ///
 /// # Errors
 /// If the folder is none, or cannot be written.
-pub fn write(folder: &Folder) -> Result<(Line, Vec<PathBuf>)> {
+pub fn write(folder: &Folder) -> Result<(ReportLine, Vec<PathBuf>)> {
     let (_, manifest, spec) = Folder::open(&folder.path)?;
     let results = crate::run::kept(&spec, folder.load()?)?;
     let summaries = summarise(&spec, &results)?;
     let claims = claims::check(&spec, &summaries);
     let charts: Vec<Chart> = spec.plots.iter().map(|plot| chart(plot, &summaries)).collect();
-    let report = Report {
+    let report = ReportData {
         spec: &spec,
         manifest: &manifest,
         summaries,
@@ -60,7 +60,7 @@ pub fn write(folder: &Folder) -> Result<(Line, Vec<PathBuf>)> {
         ("cells.csv".to_owned(), report.cells_csv()),
         ("report.json".to_owned(), report.json()),
     ];
-    if report.summaries.iter().any(Summary::has_beliefs) {
+    if report.summaries.iter().any(CellSummary::has_beliefs) {
         files.push(("rounds.csv".to_owned(), report.rounds_csv()));
     }
     for (number, chart) in report.charts.iter().enumerate() {
@@ -75,21 +75,21 @@ pub fn write(folder: &Folder) -> Result<(Line, Vec<PathBuf>)> {
 }
 
 /// A page over the reports of several experiments.
-pub fn index(lines: &[Line]) -> String {
+pub fn index(lines: &[ReportLine]) -> String {
     html::index(lines)
 }
 
-impl Report<'_> {
-    fn line(&self) -> Line {
+impl ReportData<'_> {
+    fn line(&self) -> ReportLine {
         let count = |verdict| self.claims.iter().filter(|c| c.verdict == verdict).count();
-        Line {
+        ReportLine {
             name: self.spec.name.clone(),
             title: self.spec.title.clone(),
             games: self.games(),
             claims: [
-                count(claims::Verdict::Holds),
-                count(claims::Verdict::TooLittleData),
-                count(claims::Verdict::DoesNotHold),
+                count(claims::ClaimVerdict::Holds),
+                count(claims::ClaimVerdict::TooLittleData),
+                count(claims::ClaimVerdict::DoesNotHold),
             ],
             said: self.claims.iter().map(|c| (c.claim.says.clone(), c.verdict)).collect(),
         }
@@ -117,7 +117,7 @@ impl Report<'_> {
         names
     }
 
-    fn references<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = &'s Reference> {
+    fn references<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = &'s PaperValue> {
         self.spec.references.iter().filter(|r| cell.matches(&r.only))
     }
 
@@ -128,7 +128,7 @@ impl Report<'_> {
 
     /// Measured values that are worth a column.
     fn measures(&self) -> Vec<String> {
-        let beliefs = self.summaries.iter().any(Summary::has_beliefs);
+        let beliefs = self.summaries.iter().any(CellSummary::has_beliefs);
         let mut names: Vec<String> = match beliefs {
             true => [
                 "cost",
@@ -273,7 +273,7 @@ impl Report<'_> {
 
     fn json(&self) -> String {
         let measures = self.all_measures();
-        let cell = |summary: &Summary<'_>| {
+        let cell = |summary: &CellSummary<'_>| {
             let vars: serde_json::Map<String, Value> =
                 summary.cell.vars.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
             let values: serde_json::Map<String, Value> = measures
@@ -297,8 +297,8 @@ impl Report<'_> {
                 "complete": summary.complete, "values": values, "seats": seats, "paper": paper,
             })
         };
-        let claim = |checked: &Checked<'_>| {
-            let part = |(label, value, verdict): &(String, Interval, claims::Verdict)| json!({"of": label, "value": interval_json(value), "verdict": verdict.to_string()});
+        let claim = |checked: &CheckedClaim<'_>| {
+            let part = |(label, value, verdict): &(String, Interval, claims::ClaimVerdict)| json!({"of": label, "value": interval_json(value), "verdict": verdict.to_string()});
             json!({
                 "says": checked.claim.says, "measure": checked.claim.measure, "above": checked.claim.above, "below": checked.claim.below,
                 "verdict": checked.verdict.to_string(), "parts": checked.parts.iter().map(part).collect::<Vec<_>>(),
@@ -329,7 +329,7 @@ fn row(fields: &[String]) -> String {
     fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
-fn chart(plot: &Plot, summaries: &[Summary<'_>]) -> Chart {
+fn chart(plot: &Plot, summaries: &[CellSummary<'_>]) -> Chart {
     let mut series: Vec<Series> = Vec::new();
     for summary in summaries.iter().filter(|s| s.cell.matches(&plot.only)) {
         let name = fill(&plot.series, &summary.cell.vars).unwrap_or_else(|_| plot.series.clone());
@@ -359,7 +359,7 @@ fn chart(plot: &Plot, summaries: &[Summary<'_>]) -> Chart {
 /// Rounds that fewer matches than this share reached are not drawn.
 const DRAWN: f64 = 0.25;
 
-fn points(plot: &Plot, summary: &Summary<'_>) -> Vec<Point> {
+fn points(plot: &Plot, summary: &CellSummary<'_>) -> Vec<Point> {
     let by_round = |x: fn(&RoundSummary) -> f64| {
         let reached = |r: &&RoundSummary| r.games as f64 >= DRAWN * summary.played.len() as f64;
         let of = |r: &RoundSummary| {

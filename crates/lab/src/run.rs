@@ -4,12 +4,12 @@
 //! with `until` ends at the first whole step of matches at which its interval is narrow enough, decided on the matches from the first up to there and
 //! nothing else, so that it ends at the same match however it is played; what was played beyond is left out.
 
+use crate::error::{Error, Result, full};
 use crate::folder::{Folder, Results};
 use crate::journal::Journal;
 use crate::stats;
-use crate::unit::{Played, Seated, Tables, open_all, role_of};
-use crate::{Cell, House, Spec, Table};
-use anyhow::{Result, anyhow};
+use crate::unit::{FinishedMatch, OpenGames, SeatedCell, open_all, role_of};
+use crate::{Cell, GameSource, OpenGame, Spec};
 use game::StopFlag;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 const STEP: usize = 20;
 
 /// A spec whose games are open and whose players exist.
-pub struct Plan<'a> {
+pub struct RunPlan<'a> {
     /// The spec.
     pub spec: &'a Spec,
-    tables: Tables,
+    games: OpenGames,
     /// Cells that can be played.
     playable: Vec<&'a Cell>,
     /// Cells that cannot: their keys, and why.
@@ -43,12 +43,12 @@ pub struct RunOptions<'a> {
     /// Ends the run; what was played is kept.
     pub stop: StopFlag,
     /// Told how it goes.
-    pub progress: &'a (dyn Fn(Tick) + Sync),
+    pub progress: &'a (dyn Fn(RunProgress) + Sync),
 }
 
 /// How a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tick {
+pub enum RunProgress {
     /// Before it begins: units there are, and of these done before.
     Begin(u64, u64),
     /// One more is done.
@@ -59,7 +59,7 @@ pub enum Tick {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunSummary {
     /// Matches played now.
     pub played: u64,
     /// Matches there were before.
@@ -68,59 +68,60 @@ pub struct Ended {
     pub complete: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RunPlan<'a> {
     /// Opens the games and seats the players of a spec, playing nothing.
     ///
     /// # Errors
     /// With the line of the spec, if a game or a player does not exist or they do not fit.
-    pub fn new(spec: &'a Spec, house: &dyn House) -> Result<Plan<'a>> {
-        let wrong = |line: usize, e: anyhow::Error| anyhow!("{}:{line}: {e:#}", spec.origin);
-        let tables = open_all(house, spec.cells.iter()).map_err(|(line, e)| wrong(line, e))?;
-        let mut plan = Plan {
+    pub fn new(spec: &'a Spec, source: &dyn GameSource) -> Result<RunPlan<'a>> {
+        let wrong = |(line, problem)| Error::cell(spec, line, problem);
+        let games = open_all(source, spec.cells.iter()).map_err(wrong)?;
+        let mut plan = RunPlan {
             spec,
-            tables,
+            games,
             playable: Vec::new(),
             left_out: Vec::new(),
         };
         for cell in &spec.cells {
-            match (Seated::new(cell, plan.table(cell)), &cell.optional) {
+            match (SeatedCell::new(cell, plan.game(cell)), &cell.optional) {
                 (Ok(_), _) => plan.playable.push(cell),
-                (Err((_, error)), Some(reason)) => {
+                (Err((_, problem)), Some(reason)) => {
                     let what = format!(
-                        "{} with {} is left out: {reason} ({error:#})",
+                        "{} with {} is left out: {reason} ({})",
                         cell.game,
-                        cell.players.join(" and ")
+                        cell.players.join(" and "),
+                        full(&problem)
                     );
                     plan.left_out.push((cell.key.clone(), what));
                 }
-                (Err((place, error)), None) => return Err(wrong(cell.lines[place.min(cell.lines.len() - 1)], error)),
+                (Err(error), None) => return Err(wrong(error)),
             }
         }
         Ok(plan)
     }
 
-    fn table(&self, cell: &Cell) -> &dyn Table {
-        let found = self.tables.iter().find(|(game, _)| *game == cell.game);
+    fn game(&self, cell: &Cell) -> &dyn OpenGame {
+        let found = self.games.iter().find(|(game, _)| *game == cell.game);
         found.expect("every game was opened").1.as_ref()
     }
 
     /// The roles of every game.
     pub fn roles(&self) -> BTreeMap<String, Vec<String>> {
-        let roles = |(game, table): &(String, Box<dyn Table>)| (game.clone(), table.simulator().roles().to_vec());
-        self.tables.iter().map(roles).collect()
+        let roles = |(name, game): &(String, Box<dyn OpenGame>)| (name.clone(), game.simulator().roles().to_vec());
+        self.games.iter().map(roles).collect()
     }
 
     /// Plays what is missing in a folder.
     ///
     /// # Errors
     /// If a game fails or the folder cannot be read or written. What was played is kept.
-    pub fn run(&self, folder: &Folder, options: &RunOptions<'_>) -> Result<Ended> {
+    pub fn run(&self, folder: &Folder, options: &RunOptions<'_>) -> Result<RunSummary> {
         let (shard, shards) = options.shard;
         let works = works(self.playable.iter().copied());
         let path = folder.file(&format!("journal/{}.jsonl", options.journal));
         let journal = Journal::open(&path)?;
-        let state = State {
-            deciders: works.iter().map(|w| Decider::new(w.cell)).collect(),
+        let state = RunState {
+            cells: works.iter().map(|w| CellProgress::new(w.cell)).collect(),
             journal,
             error: None,
             played: 0,
@@ -137,17 +138,18 @@ impl<'a> Plan<'a> {
                 .enumerate()
                 .flat_map(|(w, work)| (0..work.games).map(move |n| (w, n)));
             for (_, (w, n)) in all.enumerate().filter(|(at, _)| at % shards == shard) {
-                match state.deciders[w].has(n) {
+                match state.cells[w].has(n) {
                     true => before += 1,
                     false => units.push((w, n)),
                 }
             }
         }
-        (options.progress)(Tick::Begin(before + units.len() as u64, before));
-        let seated: Vec<Seated<'_>> = works
+        (options.progress)(RunProgress::Begin(before + units.len() as u64, before));
+        let seated: Vec<SeatedCell<'_>> = works
             .iter()
-            .map(|w| Seated::new(w.cell, self.table(w.cell)).map_err(|(_, e)| e))
-            .collect::<Result<_>>()?;
+            .map(|work| SeatedCell::new(work.cell, self.game(work.cell)))
+            .collect::<Result<_, _>>()
+            .map_err(|(line, problem)| Error::cell(self.spec, line, problem))?;
         let others = shards > 1 && works.iter().any(|w| w.cell.until.is_some());
         let next = AtomicUsize::new(0);
         let work = || {
@@ -164,14 +166,14 @@ impl<'a> Plan<'a> {
                         state.error = Some(error);
                         return;
                     }
-                    if state.deciders[w].ends_before(n) {
-                        (options.progress)(Tick::Skipped(1));
+                    if state.cells[w].ends_before(n) {
+                        (options.progress)(RunProgress::Skipped(1));
                         continue;
                     }
                 }
                 let played = seated[w].play(n, &options.version, &options.stop);
                 if lock(&state).note(&works, w, played) {
-                    (options.progress)(Tick::Done);
+                    (options.progress)(RunProgress::Done);
                 }
             }
         };
@@ -185,7 +187,7 @@ impl<'a> Plan<'a> {
         state.journal.sync()?;
         match state.error {
             Some(error) => Err(error),
-            None => Ok(Ended {
+            None => Ok(RunSummary {
                 played: state.played,
                 before,
                 complete: !options.stop.is_raised(),
@@ -199,17 +201,17 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Cells of one key, which share their matches.
-struct Work<'a> {
+struct CellWork<'a> {
     cell: &'a Cell,
     games: u64,
 }
 
-fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<Work<'a>> {
-    let mut works: Vec<Work<'a>> = Vec::new();
+fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<CellWork<'a>> {
+    let mut works: Vec<CellWork<'a>> = Vec::new();
     for cell in cells {
         match works.iter_mut().find(|w| w.cell.key == cell.key) {
             Some(work) => work.games = work.games.max(cell.games),
-            None => works.push(Work {
+            None => works.push(CellWork {
                 cell,
                 games: cell.games,
             }),
@@ -219,24 +221,24 @@ fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<Work<'a>> {
 }
 
 /// What the threads share.
-struct State {
-    deciders: Vec<Decider>,
+struct RunState {
+    cells: Vec<CellProgress>,
     journal: Journal,
-    error: Option<anyhow::Error>,
+    error: Option<Error>,
     played: u64,
     refreshed: Instant,
 }
 
-impl State {
+impl RunState {
     /// Keeps a finished match; whether there was one.
-    fn note(&mut self, works: &[Work<'_>], w: usize, played: Result<Option<Played>>) -> bool {
+    fn note(&mut self, works: &[CellWork<'_>], w: usize, played: Result<Option<FinishedMatch>>) -> bool {
         let noted = played.and_then(|played| {
             let Some(played) = played else {
                 return Ok(false);
             };
             self.journal.append(&played)?;
             self.played += 1;
-            self.deciders[w].add(works[w].cell, &played)?;
+            self.cells[w].add(works[w].cell, &played)?;
             Ok(true)
         });
         noted.unwrap_or_else(|error| {
@@ -245,17 +247,17 @@ impl State {
         })
     }
 
-    fn take_in(&mut self, works: &[Work<'_>], results: &Results) -> Result<()> {
-        for (work, decider) in works.iter().zip(&mut self.deciders) {
+    fn take_in(&mut self, works: &[CellWork<'_>], results: &Results) -> Result<()> {
+        for (work, cell) in works.iter().zip(&mut self.cells) {
             for played in results.get(&work.cell.key).into_iter().flatten() {
-                decider.add(work.cell, played)?;
+                cell.add(work.cell, played)?;
             }
         }
         Ok(())
     }
 
     /// What others have finished, looked up now and then.
-    fn refresh(&mut self, works: &[Work<'_>], folder: &Folder) -> Result<()> {
+    fn refresh(&mut self, works: &[CellWork<'_>], folder: &Folder) -> Result<()> {
         if self.refreshed.elapsed() < Duration::from_secs(2) {
             return Ok(());
         }
@@ -267,7 +269,7 @@ impl State {
 
 /// Knows which matches of a cell are done, and whether it is precise enough.
 #[derive(Default)]
-struct Decider {
+struct CellProgress {
     done: BTreeMap<u64, f64>,
     /// Scores from the first match on, without gaps.
     prefix: Vec<f64>,
@@ -276,12 +278,12 @@ struct Decider {
     block: usize,
 }
 
-impl Decider {
-    fn new(cell: &Cell) -> Decider {
-        Decider {
+impl CellProgress {
+    fn new(cell: &Cell) -> CellProgress {
+        CellProgress {
             until: cell.until.map(|until| (until, LEVEL_OF_STOPPING)),
             block: cell.block(),
-            ..Decider::default()
+            ..CellProgress::default()
         }
     }
 
@@ -293,7 +295,7 @@ impl Decider {
         self.end.is_some_and(|end| n >= end)
     }
 
-    fn add(&mut self, cell: &Cell, played: &Played) -> Result<()> {
+    fn add(&mut self, cell: &Cell, played: &FinishedMatch) -> Result<()> {
         self.done.insert(played.n, score(cell, played, cell.focus)?);
         let Some((until, level)) = self.until else {
             return Ok(());
@@ -328,14 +330,14 @@ pub fn precise_enough(scores: &[f64], block: usize, until: f64) -> Option<usize>
 }
 
 /// A player's payoff in a match; one that was given up counts nothing for anybody.
-pub fn score(cell: &Cell, played: &Played, player: usize) -> Result<f64> {
+pub fn score(cell: &Cell, played: &FinishedMatch, player: usize) -> Result<f64> {
     let role = role_of(cell, played, player)?;
     Ok(played.goals.get(role).copied().map_or(0.0, f64::from))
 }
 
 /// The matches that count, in order and without gaps: no more than were asked for, and no more than are needed.
 pub fn kept(spec: &Spec, mut results: Results) -> Result<Results> {
-    let mut kept: HashMap<String, Vec<Played>> = HashMap::new();
+    let mut kept: HashMap<String, Vec<FinishedMatch>> = HashMap::new();
     for work in works(spec.cells.iter()) {
         let Some(mut cell) = results.remove(&work.cell.key) else {
             continue;

@@ -4,15 +4,15 @@
 //! preempted, or whose node fails, is put back into the queue by Slurm (`--requeue`); one whose program fails asks for that itself, a few times. Either way it
 //! goes on where its journal ends. Tasks that were cancelled are submitted again by submitting again.
 
+use crate::error::{Error, FileAction, Result, SlurmProblem};
 use crate::folder::Folder;
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Command;
 
 /// What to ask Slurm for.
 #[derive(Clone, Debug, Default)]
-pub struct Job {
+pub struct SlurmJob {
     /// Tasks of the array.
     pub tasks: usize,
     /// Matches at a time in each task.
@@ -27,7 +27,7 @@ pub struct Job {
 
 /// Jobs that were submitted for a folder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Submitted {
+pub struct SubmittedJobs {
     /// Tasks that the units were divided into.
     pub tasks: usize,
     /// Numbers of the jobs, the newest last.
@@ -37,25 +37,23 @@ pub struct Submitted {
 /// How often a task whose program fails is put back into the queue.
 const RETRIES: u32 = 3;
 
-impl Submitted {
+impl SubmittedJobs {
     /// What was submitted so far, if anything was.
     ///
     /// # Errors
     /// If the note of it cannot be read.
-    pub fn read(folder: &Folder) -> Result<Option<Submitted>> {
+    pub fn read(folder: &Folder) -> Result<Option<SubmittedJobs>> {
         let path = folder.file("slurm/jobs.json");
         match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-            Ok(text) => Ok(Some(
-                serde_json::from_str(&text).with_context(|| format!("`{}` is damaged", path.display()))?,
-            )),
+            Err(error) => Err(Error::io(FileAction::Read, &path)(error)),
+            Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Damaged { path, source }),
         }
     }
 }
 
 /// The script of a job.
-pub fn script(job: &Job, folder: &Path, program: &Path, name: &str, open: &[usize]) -> String {
+pub fn script(job: &SlurmJob, folder: &Path, program: &Path, name: &str, open: &[usize]) -> String {
     let list: Vec<String> = ranges(open);
     let limit = job.at_a_time.map(|n| format!("%{n}")).unwrap_or_default();
     let mut out = String::from("#!/bin/bash\n");
@@ -110,27 +108,27 @@ fn ranges(numbers: &[usize]) -> Vec<String> {
 ///
 /// # Errors
 /// If Slurm is not there or refuses.
-pub fn submit(folder: &Folder, job: &Job, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
-    let before = Submitted::read(folder)?;
-    std::fs::create_dir_all(folder.file("slurm"))
-        .with_context(|| format!("cannot write into `{}`", folder.path.display()))?;
-    let absolute = std::path::absolute(&folder.path)?;
+pub fn submit(folder: &Folder, job: &SlurmJob, program: &Path, name: &str, open: &[usize]) -> Result<u64> {
+    let before = SubmittedJobs::read(folder)?;
+    let made = std::fs::create_dir_all(folder.file("slurm"));
+    made.map_err(Error::io(FileAction::WriteInto, &folder.path))?;
+    let absolute = std::path::absolute(&folder.path).map_err(Error::io(FileAction::Resolve, &folder.path))?;
     folder.write("slurm/job.sh", script(job, &absolute, program, name, open).as_bytes())?;
     let said = call(
         "sbatch",
         &["--parsable", &absolute.join("slurm/job.sh").display().to_string()],
     )?;
     let number = said.trim().split(';').next().unwrap_or_default();
-    let number: u64 = number
-        .parse()
-        .with_context(|| format!("sbatch answered `{}`", said.trim()))?;
+    let number: u64 = number.parse().map_err(|_| {
+        Error::Slurm(SlurmProblem::NoJobNumber {
+            said: said.trim().to_owned(),
+        })
+    })?;
     let mut submitted = before.unwrap_or_default();
     submitted.tasks = job.tasks;
     submitted.jobs.push(number);
-    folder.write(
-        "slurm/jobs.json",
-        (serde_json::to_string_pretty(&submitted)? + "\n").as_bytes(),
-    )?;
+    let json = serde_json::to_string_pretty(&submitted).expect("plain data");
+    folder.write("slurm/jobs.json", (json + "\n").as_bytes())?;
     Ok(number)
 }
 
@@ -138,7 +136,7 @@ pub fn submit(folder: &Folder, job: &Job, program: &Path, name: &str, open: &[us
 ///
 /// # Errors
 /// If Slurm is not there.
-pub fn queued(submitted: &Submitted) -> Result<Vec<(usize, String)>> {
+pub fn queued(submitted: &SubmittedJobs) -> Result<Vec<(usize, String)>> {
     let mut tasks = Vec::new();
     for job in &submitted.jobs {
         let number = job.to_string();
@@ -148,7 +146,7 @@ pub fn queued(submitted: &Submitted) -> Result<Vec<(usize, String)>> {
             &["--noheader", "--array", "--jobs", &number, "--format=%K %T"],
         );
         let listed = match listed {
-            Err(error) if error.to_string().contains("Invalid job id") => String::new(),
+            Err(Error::Slurm(SlurmProblem::Failed { said, .. })) if said.contains("Invalid job id") => String::new(),
             other => other?,
         };
         for line in listed.lines() {
@@ -164,12 +162,17 @@ pub fn queued(submitted: &Submitted) -> Result<Vec<(usize, String)>> {
 }
 
 fn call(program: &str, args: &[&str]) -> Result<String> {
-    let output = Command::new(program).args(args).output();
-    let output = output
-        .with_context(|| format!("cannot run `{program}`; Slurm's commands have to be installed and in the PATH"))?;
+    let output = Command::new(program).args(args).output().map_err(|source| {
+        Error::Slurm(SlurmProblem::NotInstalled {
+            program: program.to_owned(),
+            source,
+        })
+    })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{program} {}` failed: {}", args.join(" "), said.trim());
+        return Err(Error::Slurm(SlurmProblem::Failed {
+            command: format!("{program} {}", args.join(" ")),
+            said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_script_says_what_was_asked() {
-        let job = Job {
+        let job = SlurmJob {
             tasks: 8,
             threads: 2,
             partition: Some("short".to_owned()),

@@ -1,21 +1,26 @@
-//! What an experiment is: a TOML text, and the cells it expands to.
+//! What an experiment is: a TOML text, and the cells that it expands to.
 //!
-//! A spec has sweeps; a sweep has a game, players and variables, and gives one [`Cell`] for every combination of the variables' values.
-//! A value may be a table, which sets several names at once; names that begin with `_` only fill in others and are not shown. The tables `quick` and `paper` of a sweep replace its variables
-//! and its number of games at these sizes. Mistakes are told with the line they are in, before anything is played.
+//! A spec has sweeps. A sweep has a game, players and variables, and gives one [`Cell`] for every combination of the values
+//! of its variables. A value may be a table, which sets several names at once. Names that begin with `_` only fill in
+//! other texts and are not shown. The tables `quick` and `paper` of a sweep replace its variables and its number of games at
+//! these sizes. A mistake is told with its line before anything is played.
 //!
-//! The key of a cell is a hash of what decides its results (game, players, seats, seed, measure, and the contents of files that those read) and of nothing else, so that changing a spec
-//! leaves the other cells' results valid, and asking for more games keeps those that were played.
+//! `raw` reads the TOML, `expand` makes the cells, `key` says what a cell is known by, `problem` what can be wrong.
+
+mod expand;
+mod key;
+mod problem;
+mod raw;
+#[cfg(test)]
+mod tests;
 
 use crate::contents::Contents;
-use crate::template::fill;
-use anyhow::{Context, Result, anyhow, bail};
+use crate::error::{Error, Result};
+pub use crate::template::TemplateError;
 use belief::SamplerKind;
-use game::Seed;
+pub use problem::SpecProblem;
 use serde::Deserialize;
-use serde_json::json;
 use std::collections::BTreeMap;
-use toml::Spanned;
 
 /// How large an experiment is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +50,7 @@ impl Size {
     pub fn parse(name: &str) -> Result<Size> {
         let all = [Size::Plain, Size::Quick, Size::Paper];
         let found = all.into_iter().find(|s| s.name() == name);
-        found.ok_or_else(|| anyhow!("there is no size `{name}`; choose plain, quick or paper"))
+        found.ok_or_else(|| Error::UnknownSize(name.to_owned()))
     }
 }
 
@@ -77,7 +82,7 @@ pub struct Spec {
     /// What the paper says, to be checked.
     pub claims: Vec<Claim>,
     /// The paper's numbers.
-    pub references: Vec<Reference>,
+    pub references: Vec<PaperValue>,
 }
 
 /// Matches that differ in nothing but their number.
@@ -193,7 +198,7 @@ pub struct Claim {
 /// Numbers of the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reference {
+pub struct PaperValue {
     /// The cells they belong to.
     #[serde(rename = "where")]
     pub only: BTreeMap<String, toml::Value>,
@@ -210,91 +215,14 @@ pub struct Reference {
     pub says: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    name: Spanned<String>,
-    title: String,
-    paper: Option<String>,
-    #[serde(default)]
-    about: String,
-    #[serde(default = "one")]
-    seed: u64,
-    level: Option<Spanned<f64>>,
-    #[serde(default)]
-    set: BTreeMap<String, String>,
-    sweep: Vec<Spanned<RawSweep>>,
-    #[serde(default)]
-    plot: Vec<Plot>,
-    #[serde(default)]
-    claim: Vec<Spanned<Claim>>,
-    #[serde(default)]
-    reference: Vec<Reference>,
-}
-
-fn one() -> u64 {
-    1
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSweep {
-    game: Spanned<String>,
-    players: Vec<Spanned<String>>,
-    #[serde(default)]
-    swap: bool,
-    focus: Option<Spanned<usize>>,
-    games: Spanned<u64>,
-    until: Option<Spanned<f64>>,
-    #[serde(default)]
-    over: toml::Table,
-    quick: Option<RawSize>,
-    paper: Option<RawSize>,
-    belief: Option<Spanned<RawBelief>>,
-    needs: Option<Spanned<String>>,
-    optional: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSize {
-    games: Option<Spanned<u64>>,
-    until: Option<Spanned<f64>>,
-    #[serde(default)]
-    over: toml::Table,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawBelief {
-    #[serde(default = "hyperplay")]
-    sampler: String,
-    models: usize,
-    #[serde(default)]
-    nodes: u64,
-    #[serde(default)]
-    naive: usize,
-}
-
-fn hyperplay() -> String {
-    "hyperplay".to_owned()
-}
-
-/// More than this is a slip of the pen.
-const MOST_GAMES: u64 = 10_000_000;
-const MOST_CELLS: usize = 100_000;
-
 impl Spec {
     /// Reads a spec at a size, with some of its names set anew.
     ///
     /// # Errors
     /// If the text is not a spec: with its line and what is wrong.
     pub fn read(origin: &str, text: &str, size: Size, set: &[(String, String)]) -> Result<Spec> {
-        let raw: Raw = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| line_of(text, span.start));
-            anyhow!("{origin}:{line}: {}", error.message())
-        })?;
-        Reader { origin, text }.spec(raw, size, set)
+        let raw = raw::read(origin, text)?;
+        expand::Expander { origin, text }.spec(raw, size, set)
     }
 
     /// Makes what is in files part of the keys of the cells that use them.
@@ -312,206 +240,10 @@ impl Spec {
     }
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|&b| b == b'\n').count()
-}
-
-struct Reader<'a> {
-    origin: &'a str,
-    text: &'a str,
-}
-
-impl Reader<'_> {
-    fn wrong<T>(&self, place: &Spanned<T>, what: impl std::fmt::Display) -> anyhow::Error {
-        anyhow!("{}:{}: {what}", self.origin, line_of(self.text, place.span().start))
-    }
-
-    fn spec(&self, raw: Raw, size: Size, overrides: &[(String, String)]) -> Result<Spec> {
-        let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let name = raw.name.get_ref().clone();
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(good) {
-            let what = format!("the name `{name}` is to name a folder: use letters, digits, `-`, `_` and `.`");
-            return Err(self.wrong(&raw.name, what));
-        }
-        let level = raw.level.as_ref().map_or(0.95, |l| *l.get_ref());
-        if let Some(place) = raw.level.as_ref().filter(|_| !(0.5..1.0).contains(&level)) {
-            return Err(self.wrong(place, format!("the level {level} is not between 0.5 and 1")));
-        }
-        let mut set = raw.set.clone();
-        for (key, value) in overrides {
-            if !set.contains_key(key) {
-                let known: Vec<&str> = set.keys().map(String::as_str).collect();
-                bail!("{}: `{key}` cannot be set; it has: {}", self.origin, known.join(", "));
-            }
-            set.insert(key.clone(), value.clone());
-        }
-        let set: Vec<(String, String)> = set.into_iter().collect();
-        let mut spec = Spec {
-            origin: self.origin.to_owned(),
-            text: self.text.to_owned(),
-            name,
-            title: raw.title,
-            paper: raw.paper,
-            about: raw.about,
-            level,
-            set,
-            cells: Vec::new(),
-            left_out: Vec::new(),
-            plots: raw.plot,
-            claims: Vec::new(),
-            references: raw.reference,
-        };
-        if raw.sweep.is_empty() {
-            bail!(
-                "{}:1: there is no `[[sweep]]`, so there is nothing to play",
-                self.origin
-            );
-        }
-        for sweep in &raw.sweep {
-            self.sweep(sweep, size, raw.seed, &mut spec)?;
-        }
-        for claim in raw.claim {
-            if claim.get_ref().above.is_none() && claim.get_ref().below.is_none() {
-                return Err(self.wrong(&claim, "a claim needs `above`, `below` or both"));
-            }
-            if claim.get_ref().minus.is_some() && claim.get_ref().over.is_some() {
-                return Err(self.wrong(&claim, "a claim has `minus` or `over`, not both"));
-            }
-            spec.claims.push(claim.into_inner());
-        }
-        Ok(spec)
-    }
-
-    fn sweep(&self, place: &Spanned<RawSweep>, size: Size, seed: u64, spec: &mut Spec) -> Result<()> {
-        let sweep = place.get_ref();
-        if let Some(needs) = &sweep.needs {
-            match spec.set.iter().find(|(n, _)| n == needs.get_ref()) {
-                None => return Err(self.wrong(needs, format!("nothing called `{}` is under `[set]`", needs.get_ref()))),
-                Some((name, value)) if value.is_empty() => {
-                    let line = line_of(self.text, place.span().start);
-                    let what = format!("the sweep in line {line} is left out: give it `--set {name}=…`");
-                    spec.left_out.push(what);
-                    return Ok(());
-                }
-                Some(_) => {}
-            }
-        }
-        let at_size = match size {
-            Size::Plain => None,
-            Size::Quick => sweep.quick.as_ref(),
-            Size::Paper => sweep.paper.as_ref(),
-        };
-        let games = at_size.and_then(|s| s.games.as_ref()).unwrap_or(&sweep.games);
-        let until = at_size.and_then(|s| s.until.as_ref()).or(sweep.until.as_ref());
-        self.check_sizes(sweep, games, until)?;
-        let mut variables = sweep.over.clone();
-        for (name, values) in at_size.map(|s| &s.over).into_iter().flatten() {
-            if variables.insert(name.clone(), values.clone()).is_none() {
-                return Err(self.wrong(place, format!("`{name}` is not a variable of the sweep")));
-            }
-        }
-        let combinations = combinations(&variables).map_err(|e| self.wrong(place, e))?;
-        for combination in combinations {
-            let (groups, vars): (Vec<usize>, Vec<(String, String)>) = combination.into_iter().unzip();
-            if spec.cells.len() >= MOST_CELLS {
-                return Err(self.wrong(place, format!("this makes more than {MOST_CELLS} cells")));
-            }
-            let mut known = spec.set.clone();
-            known.extend(vars.iter().cloned());
-            let game = fill(sweep.game.get_ref(), &known).map_err(|e| self.wrong(&sweep.game, e))?;
-            let mut players = Vec::new();
-            for player in &sweep.players {
-                players.push(fill(player.get_ref(), &known).map_err(|e| self.wrong(player, e))?);
-            }
-            let focus = sweep.focus.as_ref().map_or(0, |f| f.get_ref().saturating_sub(1));
-            let measure = match &sweep.belief {
-                None => Measure::Score,
-                Some(raw) => raw.get_ref().measure().map_err(|e| self.wrong(raw, e))?,
-            };
-            let at = |offset| line_of(self.text, offset);
-            let mut lines = vec![at(sweep.game.span().start)];
-            lines.extend(sweep.players.iter().map(|p| at(p.span().start)));
-            let mut cell = Cell {
-                key: String::new(),
-                game,
-                players,
-                swap: sweep.swap,
-                focus,
-                games: *games.get_ref(),
-                until: until.map(|u| *u.get_ref()),
-                seed,
-                measure,
-                vars,
-                groups,
-                lines,
-                optional: sweep.optional.clone(),
-                contents: Vec::new(),
-            };
-            cell.key = cell.hash();
-            spec.cells.push(cell);
-        }
-        Ok(())
-    }
-
-    fn check_sizes(&self, sweep: &RawSweep, games: &Spanned<u64>, until: Option<&Spanned<f64>>) -> Result<()> {
-        let n = *games.get_ref();
-        if n == 0 || n > MOST_GAMES {
-            return Err(self.wrong(games, format!("{n} games cannot be played; choose 1 to {MOST_GAMES}")));
-        }
-        if let Some(until) = until.filter(|u| !(u.get_ref() > &0.0 && u.get_ref().is_finite())) {
-            return Err(self.wrong(until, "`until` is half the width of an interval and has to be positive"));
-        }
-        let seats = sweep.players.len();
-        match sweep.players.first() {
-            None => return Err(self.wrong(&sweep.game, "there are no players")),
-            Some(first) if sweep.swap && seats < 2 => {
-                return Err(self.wrong(first, "with `swap` every seat needs a player of its own"));
-            }
-            Some(_) => {}
-        }
-        if sweep.swap && !n.is_multiple_of(seats as u64) {
-            let what = format!("with `swap` the games ({n}) have to be a multiple of the seats ({seats})");
-            return Err(self.wrong(games, what));
-        }
-        match &sweep.focus {
-            Some(focus) if *focus.get_ref() == 0 || *focus.get_ref() > seats => {
-                Err(self.wrong(focus, format!("`focus` is a player from 1 to {seats}")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl RawBelief {
-    fn measure(&self) -> Result<Measure> {
-        let sampler = self.sampler.parse().map_err(|e: String| anyhow!(e))?;
-        if self.models == 0 || self.models > 1_000_000 {
-            bail!("a belief of {} models cannot be kept; choose 1 to 1000000", self.models);
-        }
-        Ok(Measure::Belief {
-            sampler,
-            models: self.models,
-            nodes: self.nodes,
-            naive: self.naive,
-        })
-    }
-}
-
 impl Cell {
-    fn hash(&self) -> String {
-        let measure = match &self.measure {
-            Measure::Score => json!("score"),
-            Measure::Belief {
-                sampler,
-                models,
-                nodes,
-                naive,
-            } => json!([sampler.to_string(), models, nodes, naive, self.focus]),
-        };
-        let content = json!([self.game, self.players, self.swap, self.seed, measure]);
-        let key = Seed(0).child(&content.to_string());
-        let key = self.contents.iter().fold(key, |key, print| key.child(print));
-        format!("{:016x}", key.0)
+    /// The line of a player in the spec; the last player's for those that repeat it.
+    pub(crate) fn line_of_player(&self, player: usize) -> usize {
+        self.lines[1 + player.min(self.players.len() - 1)]
     }
 
     /// The value of a variable.
@@ -526,18 +258,6 @@ impl Cell {
             one => self.var(name) == Some(&plain(one)),
         })
     }
-
-    /// The seed of a match, and by how many seats the players are moved on in it. Matches that differ only in the seats share a seed.
-    pub fn unit(&self, n: u64) -> (Seed, usize) {
-        let seats = if self.swap { self.players.len() as u64 } else { 1 };
-        let seed = Seed(self.seed).child("match").nth(n / seats);
-        (seed, (n % seats) as usize)
-    }
-
-    /// Matches that make one observation: as many as there are seats to change.
-    pub fn block(&self) -> usize {
-        if self.swap { self.players.len() } else { 1 }
-    }
 }
 
 /// A value as it is written into names.
@@ -548,147 +268,5 @@ pub fn plain(value: &toml::Value) -> String {
         toml::Value::Float(number) => number.to_string(),
         toml::Value::Boolean(truth) => truth.to_string(),
         other => format!("{other:?}"),
-    }
-}
-
-/// A value of a variable, and which entry of `over` it came from.
-type Bound = (usize, (String, String));
-
-/// Every combination of the values of variables, the last varying fastest.
-fn combinations(variables: &toml::Table) -> Result<Vec<Vec<Bound>>> {
-    let mut rows: Vec<Vec<Bound>> = vec![Vec::new()];
-    for (group, (name, values)) in variables.iter().enumerate() {
-        let values = values
-            .as_array()
-            .with_context(|| format!("`{name}` needs a list of values"))?;
-        if values.is_empty() {
-            bail!("`{name}` has no values");
-        }
-        let mut longer = Vec::new();
-        for row in &rows {
-            for value in values {
-                let mut row = row.clone();
-                match value {
-                    toml::Value::Table(several) => {
-                        row.extend(several.iter().map(|(n, v)| (group, (n.clone(), plain(v)))))
-                    }
-                    one => row.push((group, (name.clone(), plain(one)))),
-                }
-                longer.push(row);
-            }
-        }
-        if longer.len() > MOST_CELLS {
-            bail!("the values combine to more than {MOST_CELLS} cells");
-        }
-        rows = longer;
-    }
-    Ok(rows)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"
-name = "doors"
-title = "Monty Hall"
-level = 0.99
-
-[[sweep]]
-game = "monty-hall:doors={doors}"
-players = ["hp:{r},{r}"]
-games = 100
-quick = { games = 10, over = { r = [1, 16] } }
-[sweep.over]
-doors = [3, 4]
-r = [1, 4, 16]
-"#;
-
-    fn read(text: &str, size: Size) -> Result<Spec> {
-        Spec::read("doors.toml", text, size, &[])
-    }
-
-    #[test]
-    fn sweeps_expand_in_order() {
-        let spec = read(GOOD, Size::Plain).unwrap();
-        assert_eq!(spec.cells.len(), 6);
-        assert_eq!(spec.cells[1].game, "monty-hall:doors=3");
-        assert_eq!(spec.cells[1].players, ["hp:4,4"]);
-        assert_eq!(spec.cells[1].games, 100);
-        let quick = read(GOOD, Size::Quick).unwrap();
-        assert_eq!(quick.cells.len(), 4);
-        assert_eq!(quick.cells[1].games, 10);
-        assert_eq!(quick.cells[1].key, spec.cells[2].key, "the size is not part of the key");
-    }
-
-    #[test]
-    fn a_change_leaves_other_cells_alone() {
-        let keys = |text: &str| -> Vec<String> {
-            read(text, Size::Plain)
-                .unwrap()
-                .cells
-                .into_iter()
-                .map(|c| c.key)
-                .collect()
-        };
-        let before = keys(GOOD);
-        let more = keys(&GOOD.replace("r = [1, 4, 16]", "r = [1, 5, 16]"));
-        let same: Vec<bool> = before.iter().zip(&more).map(|(a, b)| a == b).collect();
-        assert_eq!(same, [true, false, true, true, false, true]);
-        assert_eq!(
-            before,
-            keys(
-                &GOOD
-                    .replace("games = 100", "games = 500")
-                    .replace("Monty Hall", "Doors")
-            )
-        );
-        assert_ne!(before[0], keys(&GOOD.replace("level", "seed = 2\nlevel"))[0]);
-    }
-
-    #[track_caller]
-    fn refused(from: &str, to: &str, line: usize, why: &str) {
-        let text = GOOD.replace(from, to);
-        assert_ne!(text, GOOD);
-        let error = read(&text, Size::Quick).expect_err("refused").to_string();
-        let place = format!("doors.toml:{line}: ");
-        assert!(error.starts_with(&place), "{error}");
-        assert!(error.contains(why), "{error}");
-    }
-
-    #[test]
-    fn mistakes_are_told_with_their_line() {
-        refused("title =", "titel =", 3, "unknown field `titel`");
-        refused("games = 10,", "games = 0,", 10, "0 games");
-        refused("level = 0.99", "level = 99", 4, "between 0.5 and 1");
-        refused("{doors}", "{door}", 7, "asks for `door`");
-        refused("r = [1, 16]", "q = [1, 16]", 6, "not a variable");
-        refused("doors = [3, 4]", "doors = 3", 6, "list of values");
-        refused("\"doors\"", "\"a/b\"", 2, "folder");
-        refused("games = 100", "swap = true\ngames = 100", 8, "seat");
-        refused("[[sweep]]", "[[sweep]", 6, "");
-        refused("games = 100", "focus = 2\ngames = 100", 9, "from 1 to 1");
-    }
-
-    #[test]
-    fn the_spec_of_the_guide_is_one() {
-        let page = include_str!("../../../docs/lab.md");
-        let block = page
-            .split_once("```toml\n")
-            .and_then(|(_, rest)| rest.split_once("```"))
-            .expect("a block")
-            .0;
-        let spec = Spec::read("lab.md", block, Size::Quick, &[]).unwrap();
-        assert_eq!((spec.cells.len(), spec.plots.len(), spec.claims.len()), (6, 1, 1));
-    }
-
-    #[test]
-    fn values_may_come_together() {
-        let text = GOOD
-            .replace("r = [1, 4, 16]", "r = [{ r = 1, name = \"one\" }, 2]")
-            .replace(", over = { r = [1, 16] }", "");
-        let spec = read(&text, Size::Quick).unwrap();
-        assert_eq!(spec.cells[0].var("name"), Some("one"));
-        assert_eq!(spec.cells[1].players, ["hp:2,2"]);
     }
 }

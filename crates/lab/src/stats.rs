@@ -1,12 +1,26 @@
-//! Means and medians with intervals; the distributions are those of `statrs`.
+//! Means and medians with confidence intervals. The distributions are those of `statrs`.
 //!
-//! Win rates have Wilson's interval, other means Student's, payoffs that never varied one from how rare others can be, medians one from order statistics (no assumption on the distribution). Players that change seats
-//! are compared by rounds of all seats, each one observation. Differences and ratios combine two intervals (MOVER; Zou and Donner,
-//! *Statistics in Medicine* 27, 2008), which also works where one side never varies.
+//! | sample | interval |
+//! |---|---|
+//! | payoffs that are all 0 or 100 | Wilson (1927) |
+//! | other payoffs, and other means | Student, cut off at the smallest and largest payoff |
+//! | constant payoffs | a bound on the share of unseen outcomes (Clopper and Pearson 1934) |
+//! | medians | order statistics, without assumptions on the distribution |
+//!
+//! Where players change seats, a round of all seats is one observation. Differences and ratios combine two intervals
+//! (MOVER; Zou and Donner, *Statistics in Medicine* 27, 2008), which also works where one side is constant.
+//!
+//! ```
+//! use surmise_lab::stats::of_scores;
+//!
+//! let won = of_scores(&[100.0; 20], 1, 0.95);
+//! assert_eq!((won.mean, won.high), (100.0, 100.0));
+//! assert!(won.low > 83.0 && won.low < 84.0);
+//! ```
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
-/// An estimate and where it may lie.
+/// An estimate and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The estimate.
@@ -17,7 +31,7 @@ pub struct Interval {
     pub high: f64,
     /// Observations.
     pub n: usize,
-    /// How the interval was made.
+    /// Name of the method, for reports.
     pub method: &'static str,
 }
 
@@ -30,12 +44,12 @@ impl Interval {
         method: "none",
     };
 
-    /// Half its width.
+    /// Half the width of the interval.
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// This minus another.
+    /// The difference of two estimates.
     pub fn minus(&self, other: &Interval) -> Interval {
         let mean = self.mean - other.mean;
         let below = (self.mean - self.low).hypot(other.high - other.mean);
@@ -49,7 +63,7 @@ impl Interval {
         }
     }
 
-    /// This divided by another; both are positive quantities.
+    /// The ratio of two estimates of positive quantities.
     pub fn over(&self, other: &Interval) -> Interval {
         let divide = |a: f64, b: f64| if b > 0.0 { a.max(0.0) / b } else { f64::INFINITY };
         Interval {
@@ -62,31 +76,30 @@ impl Interval {
     }
 }
 
-/// Payoffs of matches, in order, where each `block` of them is one round of all seats.
+/// The mean payoff of matches, given in order, where each `block` of them is one round of all seats. The interval lies
+/// between 0 and 100, and its width is never zero.
 pub fn of_scores(scores: &[f64], block: usize, level: f64) -> Interval {
     let won = scores.iter().filter(|&&s| s == 100.0).count();
     let lost = scores.iter().filter(|&&s| s == 0.0).count();
-    if won + lost == scores.len() {
-        return scaled(wilson(won, scores.len(), level), 100.0);
-    }
     let rounds: Vec<f64> = scores.chunks_exact(block).map(mean).collect();
-    let student = student(&rounds, level);
-    if student.low < student.high {
-        return Interval {
-            low: student.low.max(0.0),
-            high: student.high.min(100.0),
-            ..student
-        };
+    let interval = match &rounds[..] {
+        _ if won + lost == scores.len() => scaled(wilson(won, scores.len(), level), 100.0),
+        // Comparing the payoffs and not the variance, which rounding may leave above zero.
+        [first, others @ ..] if !others.is_empty() && others.iter().all(|payoff| payoff == first) => {
+            constant(*first, rounds.len(), level)
+        }
+        rounds => student(rounds, level),
+    };
+    Interval {
+        low: interval.low.max(0.0),
+        high: interval.high.min(100.0),
+        ..interval
     }
-    unvaried(student.mean, rounds.len(), level)
 }
 
-/// Payoffs that were the same every time may still be others. How often they are is bounded as for something that never happened in `n` trials
-/// (Clopper and Pearson 1934), and then they are at worst 0 and at best 100.
-fn unvaried(payoff: f64, n: usize, level: f64) -> Interval {
-    if n == 0 {
-        return Interval::NOTHING;
-    }
+/// The mean of payoffs that were the same every time. Other payoffs may still be possible: their share is bounded as for an
+/// outcome that never occurred in `n` trials (Clopper and Pearson 1934), and they are at worst 0 and at best 100.
+fn constant(payoff: f64, n: usize, level: f64) -> Interval {
     let others = 1.0 - ((1.0 - level) / 2.0).powf(1.0 / n as f64);
     Interval {
         mean: payoff,
@@ -110,7 +123,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A share of successes, as Wilson (1927) says.
+/// A share of successes, with the interval of Wilson (1927).
 pub fn wilson(successes: usize, n: usize, level: f64) -> Interval {
     if n == 0 {
         return Interval::NOTHING;
@@ -122,14 +135,15 @@ pub fn wilson(successes: usize, n: usize, level: f64) -> Interval {
     let half = z / scale * (p * (1.0 - p) / count + z * z / (4.0 * count * count)).sqrt();
     Interval {
         mean: p,
-        low: (centre - half).max(0.0),
-        high: (centre + half).min(1.0),
+        // Where all trials agree, one end is the share itself, but for rounding.
+        low: (centre - half).clamp(0.0, p),
+        high: (centre + half).clamp(p, 1.0),
         n,
         method: "Wilson",
     }
 }
 
-/// A mean, with Student's interval. A single observation says nothing about its spread.
+/// A mean, with Student's interval. The interval of a single observation is infinite.
 pub fn student(values: &[f64], level: f64) -> Interval {
     let n = values.len();
     if n == 0 {
@@ -175,7 +189,7 @@ pub fn median(values: &[f64], level: f64) -> Interval {
     }
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // The k-th smallest and k-th largest values enclose the median unless fewer than k lie on one side of it.
+    // The k-th smallest and k-th largest values enclose the median unless fewer than k values lie on one side of it.
     let below = Binomial::new(0.5, n as u64).expect("a probability");
     let k = (0..n as u64)
         .take_while(|&k| below.cdf(k) <= (1.0 - level) / 2.0)
@@ -235,12 +249,51 @@ mod tests {
         close(paired.mean, 50.0);
         assert_eq!(paired.n, 20);
         assert!(of_scores(&scores, 1, 0.95).half() > 5.0);
-        // What never varied is bounded by what may yet come: with 95 %, at most 3.62 % in 100 trials.
+        // An outcome that never occurred in 100 trials has a share of at most 3.62 % at the 95 % level.
         let same = of_scores(&[80.0; 100], 1, 0.95);
         close(same.low, 80.0 * (1.0 - 0.036_217));
         close(same.high, 80.0 + 20.0 * 0.036_217);
         // Win rates are Wilson's.
         assert_eq!(of_scores(&[0.0, 100.0, 100.0], 1, 0.95).method, "Wilson");
+    }
+
+    /// Whatever the payoffs are: within 0 and 100, around the mean, and of a width that can be seen.
+    #[track_caller]
+    fn possible(scores: &[f64], block: usize, level: f64) {
+        let Interval { mean, low, high, .. } = of_scores(scores, block, level);
+        assert!(0.0 <= low && high <= 100.0, "{low}..{high} of {scores:?}");
+        assert!(low <= mean && mean <= high, "{low}..{high} around {mean} of {scores:?}");
+        assert!(high - low > 1e-6, "{low}..{high} of {scores:?}");
+    }
+
+    #[test]
+    fn intervals_of_constant_payoffs_are_possible_and_have_a_width() {
+        for n in 1..=40 {
+            for payoff in [0.0, 1.0, 37.0, 50.0, 99.0, 100.0] {
+                possible(&vec![payoff; n], 1, 0.95);
+                possible(&vec![payoff; n], 1, 0.5);
+            }
+            // A round of three seats always comes to 101 in all; the mean of a round is no binary fraction.
+            possible(&[100.0, 1.0, 0.0].repeat(n), 3, 0.95);
+        }
+        assert_eq!(of_scores(&[50.0; 20], 1, 0.95).method, "never varied");
+        assert_eq!(of_scores(&[100.0, 1.0, 0.0].repeat(10), 3, 0.95).method, "never varied");
+    }
+
+    #[test]
+    fn intervals_of_random_payoffs_are_possible() {
+        let mut rng = game::Seed(9).rng();
+        for n in 1..200 {
+            let scores: Vec<f64> = (0..n).map(|_| [0.0, 3.0, 98.0, 100.0][rng.below(4)]).collect();
+            possible(&scores, 1, 0.95);
+        }
+    }
+
+    #[test]
+    fn nothing_played_says_nothing() {
+        let nothing = of_scores(&[], 1, 0.95);
+        assert_eq!((nothing.low, nothing.high, nothing.n), (0.0, 100.0, 0));
+        assert!(nothing.mean.is_nan());
     }
 
     #[test]

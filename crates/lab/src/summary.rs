@@ -1,20 +1,20 @@
 //! What the matches of a cell came to.
 
+use crate::error::Result;
 use crate::folder::Results;
 use crate::measure::RoundReport;
 use crate::run::{precise_enough, score};
 use crate::stats::{self, Interval};
-use crate::unit::{Played, role_of};
+use crate::unit::{FinishedMatch, role_of};
 use crate::{Cell, Measure, Spec};
-use anyhow::Result;
 use std::collections::BTreeMap;
 
 /// A cell and its matches.
-pub struct Summary<'a> {
+pub struct CellSummary<'a> {
     /// The cell.
     pub cell: &'a Cell,
     /// The matches that count.
-    pub played: &'a [Played],
+    pub played: &'a [FinishedMatch],
     /// Level of confidence.
     pub level: f64,
     /// Whether nothing is missing.
@@ -56,10 +56,10 @@ pub struct RoundSummary {
 ///
 /// # Errors
 /// If the results do not belong to the spec.
-pub fn summarise<'a>(spec: &'a Spec, results: &'a Results) -> Result<Vec<Summary<'a>>> {
+pub fn summarise<'a>(spec: &'a Spec, results: &'a Results) -> Result<Vec<CellSummary<'a>>> {
     let mut all = Vec::new();
     for cell in &spec.cells {
-        let played: &[Played] = results.get(&cell.key).map_or(&[], |p| &p[..]);
+        let played: &[FinishedMatch] = results.get(&cell.key).map_or(&[], |p| &p[..]);
         let played = &played[..played.len().min(cell.games as usize)];
         for one in played {
             role_of(cell, one, cell.focus)?;
@@ -71,7 +71,7 @@ pub fn summarise<'a>(spec: &'a Spec, results: &'a Results) -> Result<Vec<Summary
         let stopped = cell
             .until
             .is_some_and(|until| precise_enough(&scores, cell.block(), until).is_some());
-        all.push(Summary {
+        all.push(CellSummary {
             cell,
             played,
             level: spec.level,
@@ -82,7 +82,7 @@ pub fn summarise<'a>(spec: &'a Spec, results: &'a Results) -> Result<Vec<Summary
     Ok(all)
 }
 
-fn rounds(played: &[Played]) -> Vec<RoundSummary> {
+fn rounds(played: &[FinishedMatch]) -> Vec<RoundSummary> {
     let longest = played
         .iter()
         .flat_map(|p| &p.beliefs)
@@ -124,7 +124,7 @@ fn rounds(played: &[Played]) -> Vec<RoundSummary> {
 /// Rounds that fewer matches than this share reached say little and are not looked at.
 const REACHED: f64 = 0.5;
 
-impl Summary<'_> {
+impl CellSummary<'_> {
     /// A measured value by name: `score`, `score-N` of player N, `states` and `touches` a match, `rounds`, `seconds`; for beliefs `cost` (percent of
     /// random sampling's, late in the game), `cost-measured`, `live` (percent at the end), `live@R`, `valid@R` (percent, of histories), `p-mid`,
     /// `p-end`, `p@R` and the same with `weighted-` before them (medians).
@@ -147,11 +147,11 @@ impl Summary<'_> {
             ("cost", None) => self.cost(|r| Some(r.random)),
             ("cost-measured", None) => self.cost(|r| r.random_measured),
             ("live", None) => {
-                let last = |p: &Played| p.beliefs.last().map(|b| 100.0 * b.live as f64 / b.models as f64);
+                let last = |p: &FinishedMatch| p.beliefs.last().map(|b| 100.0 * b.live as f64 / b.models as f64);
                 stats::student(&self.played.iter().filter_map(last).collect::<Vec<_>>(), self.level)
             }
             ("live", Some(round)) => {
-                let there = |p: &Played| {
+                let there = |p: &FinishedMatch| {
                     p.beliefs
                         .get(round.checked_sub(1)?)
                         .map(|b| 100.0 * b.live as f64 / b.models as f64)
@@ -223,8 +223,8 @@ impl Summary<'_> {
         seats.into_iter().map(interval).collect()
     }
 
-    fn work(&self, pick: fn(&Played, usize) -> u64) -> Interval {
-        let of = |p: &Played| {
+    fn work(&self, pick: fn(&FinishedMatch, usize) -> u64) -> Interval {
+        let of = |p: &FinishedMatch| {
             role_of(self.cell, p, self.cell.focus)
                 .ok()
                 .map(|role| pick(p, role) as f64)
@@ -234,7 +234,7 @@ impl Summary<'_> {
 
     /// Moves of the focused player that had to be replaced, in all.
     pub fn illegal(&self) -> u64 {
-        let of = |p: &Played| role_of(self.cell, p, self.cell.focus).ok().map(|role| p.illegal[role]);
+        let of = |p: &FinishedMatch| role_of(self.cell, p, self.cell.focus).ok().map(|role| p.illegal[role]);
         self.played.iter().filter_map(of).sum()
     }
 
@@ -245,7 +245,7 @@ impl Summary<'_> {
 
     /// In the last third of a match, the cost of a model in percent of what random games cost: for each match its mean over rounds.
     fn cost(&self, random: fn(&RoundSummary) -> Option<f64>) -> Interval {
-        let of = |p: &Played| {
+        let of = |p: &FinishedMatch| {
             let late = p.beliefs.iter().filter(|b| 3 * b.round >= 2 * p.rounds && b.live > 0);
             let shares: Vec<f64> = late
                 .filter_map(|b| Some(100.0 * b.touches as f64 / b.live as f64 / random(&self.rounds[b.round - 1])?))

@@ -1,19 +1,16 @@
 //! One unit of work: a match, played and measured, as a line of JSON.
 
+use crate::error::{CellProblem, Error, MatchProblem, Result};
 use crate::measure::RoundReport;
-use crate::{Cell, House, Measure, Table, measure};
-use anyhow::{Context, Result, bail};
-use game::{RoleId, StopFlag};
-use referee::{Clock, Match, Seat, Title};
+use crate::{Cell, GameSource, Measure, OpenGame, measure};
+use game::StopFlag;
+use referee::{Match, Seating};
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
-
-/// Rounds after which a match is given up.
-const MAX_ROUNDS: usize = 2_000;
+use std::time::Instant;
 
 /// A finished match. Everything but `seconds` is a function of the cell, the number and the version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Played {
+pub struct FinishedMatch {
     /// Key of the cell.
     pub cell: String,
     /// Number within the cell.
@@ -42,10 +39,10 @@ pub struct Played {
     pub seconds: Option<f64>,
 }
 
-impl Played {
+impl FinishedMatch {
     /// The line without what differs from run to run.
     pub fn canonical(&self) -> String {
-        let timeless = Played {
+        let timeless = FinishedMatch {
             seconds: None,
             ..self.clone()
         };
@@ -53,120 +50,89 @@ impl Played {
     }
 }
 
-/// A cell at its table: the game is open and every seat has a player.
-pub struct Seated<'a> {
+/// A cell whose game is open and whose players have been seated once, to see that they can be.
+pub struct SeatedCell<'a> {
     /// The cell.
     pub cell: &'a Cell,
-    table: &'a dyn Table,
-    /// Roles that are not nature, as places in the joint move.
-    roles: Vec<usize>,
-    n_roles: usize,
+    game: &'a dyn OpenGame,
+    seating: Seating,
+    /// One player for each role that is not nature.
     players: Vec<String>,
 }
 
-impl<'a> Seated<'a> {
+impl<'a> SeatedCell<'a> {
     /// Seats the players of a cell, without playing yet.
     ///
     /// # Errors
-    /// If there are too many or too few of them, or one does not exist or does not play this game: the message says which, and the
-    /// place of the player in the cell (0 for the game itself).
-    pub fn new(cell: &'a Cell, table: &'a dyn Table) -> Result<Seated<'a>, (usize, anyhow::Error)> {
-        let sim = table.simulator();
-        let nature = sim.nature().map(|r| usize::from(r.0));
-        let n_roles = sim.roles().len();
-        let roles: Vec<usize> = (0..n_roles).filter(|&r| Some(r) != nature).collect();
-        let mut players = cell.players.clone();
-        if players.len() == 1 {
-            players = vec![players[0].clone(); roles.len()];
-        }
-        if players.len() != roles.len() {
-            let names: Vec<&str> = roles.iter().map(|&r| sim.roles()[r].as_str()).collect();
-            let error = anyhow::anyhow!(
-                "{} needs {} players (for {}), not {}",
-                cell.game,
-                roles.len(),
-                names.join(", "),
-                players.len()
-            );
-            return Err((0, error));
-        }
-        let seated = Seated {
+    /// If there are too many or too few of them, or one does not exist or does not play this game: with the line of the
+    /// game or the player in the spec.
+    pub fn new(cell: &'a Cell, game: &'a dyn OpenGame) -> Result<SeatedCell<'a>, (usize, CellProblem)> {
+        let seating = Seating::new(game.simulator().as_ref());
+        let players = seating.fill(cell.players.clone());
+        let players = players.map_err(|error| {
+            let game = cell.game.clone();
+            (cell.lines[0], CellProblem::Seats { game, error })
+        })?;
+        let seated = SeatedCell {
             cell,
-            table,
-            roles,
-            n_roles,
+            game,
+            seating,
             players,
         };
         seated.try_seats()?;
         Ok(seated)
     }
 
-    fn try_seats(&self) -> Result<(), (usize, anyhow::Error)> {
+    fn try_seats(&self) -> Result<(), (usize, CellProblem)> {
         for n in 0..self.cell.block() as u64 {
             let (seed, shift) = self.cell.unit(n);
-            for (at, &role) in self.roles.iter().enumerate() {
-                let player = (at + shift) % self.players.len();
-                let made = self.table.seat(&self.players[player], RoleId(role as u16), seed);
-                made.map_err(|e| (1 + player.min(self.cell.players.len() - 1), e))?;
-            }
+            self.seating.seats(shift, seed, |player, role, seed| {
+                let made = self.game.seat(&self.players[player], role, seed);
+                made.map_err(|error| (self.cell.line_of_player(player), CellProblem::Player(error)))
+            })?;
         }
         Ok(())
     }
 
-    /// The role of a player in a match.
-    pub fn role(&self, player: usize, n: u64) -> usize {
-        let (_, shift) = self.cell.unit(n);
-        let seats = self.players.len();
-        self.roles[(player + seats - shift % seats) % seats]
-    }
-
-    /// Plays a match; nothing if it was stopped.
+    /// Plays a match; none if it was stopped.
     ///
     /// # Errors
     /// If the game fails.
-    pub fn play(&self, n: u64, version: &str, stop: &StopFlag) -> Result<Option<Played>> {
+    pub fn play(&self, n: u64, version: &str, stop: &StopFlag) -> Result<Option<FinishedMatch>> {
+        match self.play_on(n, version, stop) {
+            Ok(played) => Ok(Some(played).filter(|_| !stop.is_raised())),
+            // What fails after a stop may have failed because of it.
+            Err(_) if stop.is_raised() => Ok(None),
+            Err(problem) => Err(Error::Match {
+                cell: self.cell.key.clone(),
+                game: self.cell.game.clone(),
+                number: n,
+                problem,
+            }),
+        }
+    }
+
+    fn play_on(&self, n: u64, version: &str, stop: &StopFlag) -> Result<FinishedMatch, MatchProblem> {
         let started = Instant::now();
         let (seed, shift) = self.cell.unit(n);
-        let (mut seats, mut names) = (Vec::new(), Vec::new());
-        for role in 0..self.n_roles {
-            let Some(at) = self.roles.iter().position(|&r| r == role) else {
-                seats.push(Seat::Nature);
-                names.push("nature".to_owned());
-                continue;
-            };
-            let player = &self.players[(at + shift) % self.players.len()];
-            let seed = seed.child("player").nth(role as u64);
-            seats.push(self.table.seat(player, RoleId(role as u16), seed)?);
-            names.push(player.clone());
-        }
-        let mut sim = self.table.simulator();
-        let table = Match {
-            sim: sim.as_mut(),
-            seats,
-            names: names.clone(),
-            seed,
-            clock: Clock::None,
-            max_rounds: MAX_ROUNDS,
+        let seats = self.seating.seats(shift, seed, |player, role, seed| {
+            let made = self.game.seat(&self.players[player], role, seed);
+            made.map_err(MatchProblem::Player)
+        })?;
+        let names = self.seating.names(&self.players, shift);
+        let mut sim = self.game.simulator();
+        let played = Match {
             stop: stop.clone(),
-            title: Title::default(),
-            pause: Duration::ZERO,
-            wire: None,
+            ..Match::new(sim.as_mut(), seats, names.clone(), seed)
         };
-        let place = || format!("cell {} ({}), match {n}", self.cell.key, self.cell.game);
-        let outcome = table.play().with_context(place)?;
-        if stop.is_raised() {
-            return Ok(None);
-        }
+        let outcome = played.play()?;
         let beliefs = match &self.cell.measure {
             Measure::Score => Vec::new(),
+            _ if stop.is_raised() => Vec::new(),
             measure => {
-                let role = self.role(self.cell.focus, n);
-                let measured =
-                    measure::beliefs(self.table, &outcome.record, role, measure, seed, stop).with_context(place)?;
-                match measured {
-                    Some(beliefs) => beliefs,
-                    None => return Ok(None),
-                }
+                let role = self.seating.role_of(self.cell.focus, shift);
+                let role = role.ok_or(MatchProblem::NoFocus)?;
+                measure::beliefs(self.game, &outcome.record, role, measure, seed, stop)?
             }
         };
         let goals = if outcome.record.aborted {
@@ -174,7 +140,7 @@ impl<'a> Seated<'a> {
         } else {
             outcome.record.goals
         };
-        Ok(Some(Played {
+        Ok(FinishedMatch {
             cell: self.cell.key.clone(),
             n,
             seed: seed.0,
@@ -187,40 +153,123 @@ impl<'a> Seated<'a> {
             version: version.to_owned(),
             beliefs,
             seconds: Some(started.elapsed().as_secs_f64()),
-        }))
+        })
     }
 }
 
-/// The role of a player in a match, when only the finished match is known: the roles that are not nature, in order.
-pub fn role_of(cell: &Cell, played: &Played, player: usize) -> Result<usize> {
+/// The role of a player in a match, when only the finished match is known.
+///
+/// # Errors
+/// If the match has no such player.
+pub fn role_of(cell: &Cell, played: &FinishedMatch, player: usize) -> Result<usize> {
     let (_, shift) = cell.unit(played.n);
-    let roles: Vec<usize> = (0..played.players.len())
-        .filter(|&r| played.players[r] != "nature")
-        .collect();
-    let seats = roles.len();
-    if seats == 0 || player >= seats {
-        bail!("match {} of cell {} has no player {}", played.n, cell.key, player + 1);
-    }
-    Ok(roles[(player + seats - shift % seats) % seats])
+    let role = Seating::of_players(&played.players).role_of(player, shift);
+    role.ok_or_else(|| Error::NoSuchPlayer {
+        cell: cell.key.clone(),
+        number: played.n,
+        player,
+    })
 }
 
 /// Games by name, opened.
-pub type Tables = Vec<(String, Box<dyn Table>)>;
+pub type OpenGames = Vec<(String, Box<dyn OpenGame>)>;
 
 /// Opens every game of a spec once.
 ///
 /// # Errors
 /// If one cannot be opened: with its line in the spec.
 pub fn open_all<'c>(
-    house: &dyn House,
+    source: &dyn GameSource,
     cells: impl Iterator<Item = &'c Cell>,
-) -> Result<Tables, (usize, anyhow::Error)> {
-    let mut tables = Tables::new();
+) -> Result<OpenGames, (usize, CellProblem)> {
+    let mut games = OpenGames::new();
     for cell in cells {
-        if tables.iter().all(|(game, _)| *game != cell.game) {
-            let table = house.open(&cell.game).map_err(|e| (cell.lines[0], e))?;
-            tables.push((cell.game.clone(), table));
+        if games.iter().all(|(name, _)| *name != cell.game) {
+            let game = source
+                .open(&cell.game)
+                .map_err(|error| (cell.lines[0], CellProblem::Game(error)))?;
+            games.push((cell.game.clone(), game));
         }
     }
-    Ok(tables)
+    Ok(games)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BoxError, Size, Spec};
+    use game::{Batch, Budget, Decision, Fault, Meter, Player, RoleId, Seed, Simulator, Told};
+    use referee::Seat;
+
+    /// Matching pennies, with players that show heads; the player `stop` also raises the flag.
+    struct Pennies(gdl::Rules, StopFlag);
+
+    struct Heads(Option<StopFlag>);
+
+    impl Player for Heads {
+        fn choose(&mut self, _: &[Told], _: &Budget) -> Result<Decision, Fault> {
+            self.0.iter().for_each(StopFlag::raise);
+            Ok(Decision::plain("(show heads)"))
+        }
+
+        fn meter(&self) -> Meter {
+            Meter::default()
+        }
+    }
+
+    impl OpenGame for Pennies {
+        fn simulator(&self) -> Box<dyn Simulator> {
+            Box::new(ground::Reference::new(&self.0).expect("playable"))
+        }
+
+        fn batch(&self, _: Seed) -> Option<Box<dyn Batch>> {
+            None
+        }
+
+        fn seat(&self, player: &str, _: RoleId, _: Seed) -> Result<Seat, BoxError> {
+            match player {
+                "heads" => Ok(Seat::Player(Box::new(Heads(None)))),
+                "stop" => Ok(Seat::Player(Box::new(Heads(Some(self.1.clone()))))),
+                _ => Err(format!("there is no player `{player}`").into()),
+            }
+        }
+    }
+
+    fn pennies() -> Pennies {
+        let rules = catalogue::rules("matching-pennies").expect("in the catalogue");
+        Pennies(gdl::read(&rules, &gdl::Options::default()).rules, StopFlag::default())
+    }
+
+    fn spec(players: &str) -> Spec {
+        let text = format!(
+            "name = \"x\"\ntitle = \"x\"\n[[sweep]]\ngame = \"matching-pennies\"\nplayers = [{players}]\ngames = 1\n"
+        );
+        Spec::read("x.toml", &text, Size::Plain, &[]).expect("a spec")
+    }
+
+    #[test]
+    fn a_stopped_match_was_not_played() {
+        let (game, spec) = (pennies(), spec("\"heads\", \"stop\""));
+        let seated = SeatedCell::new(&spec.cells[0], &game).ok().expect("players exist");
+        assert_eq!(seated.play(0, "0", &game.1).expect("no error"), None);
+        // Without a stop the same seats play to the end.
+        let played = seated.play(0, "0", &StopFlag::default()).expect("no error");
+        assert_eq!(played.expect("played").goals, [100, 0]);
+    }
+
+    #[test]
+    fn players_that_cannot_be_seated_are_told_with_their_line() {
+        let game = pennies();
+        let refused = |players: &str| {
+            let spec = spec(players);
+            let (line, problem) = SeatedCell::new(&spec.cells[0], &game).err().expect("refused");
+            Error::cell(&spec, line, problem).to_string()
+        };
+        assert_eq!(refused("\"heads\",\n\"tails\""), "x.toml:6: there is no player `tails`");
+        let few = refused("\"heads\", \"heads\", \"heads\"");
+        assert!(
+            few.starts_with("x.toml:4: matching-pennies: the game needs 2 players"),
+            "{few}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! What a role can believe: a belief that follows the rounds of a match, and its report.
 
 use crate::{Error, Game};
-use belief::{Joint, Now, Report, Sampler, SamplerKind, World};
+use belief::{BeliefReport, Joint, Now, Sampler, SamplerKind, World};
 use game::{Batch, Budget, RoleId, Seed, Simulator, StopFlag, Told};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct BeliefTracker<'a> {
 
 /// A belief in words: probabilities of states, fluents and histories.
 #[derive(Clone, Debug)]
-pub struct BeliefReport {
+pub struct NamedBelief {
     /// States held possible, likeliest first, as sorted fluents.
     pub states: Vec<(Vec<String>, f64)>,
     /// Probability of every fluent that may hold.
@@ -38,7 +38,7 @@ pub struct BeliefReport {
     /// Histories of the models, likeliest first; each round is a joint move in role order.
     pub histories: Vec<(Vec<Vec<String>>, f64)>,
     /// Sizes, cost and whether the belief is exact.
-    pub report: Report,
+    pub report: BeliefReport,
 }
 
 impl Game {
@@ -62,7 +62,7 @@ impl Game {
     ///
     /// # Errors
     /// If what the role was told does not fit the rules, or the belief could not be kept.
-    pub fn belief(&self, role: &str, told: &[Told], options: &BeliefOptions) -> Result<BeliefReport, Error> {
+    pub fn belief(&self, role: &str, told: &[Told], options: &BeliefOptions) -> Result<NamedBelief, Error> {
         let mut tracker = self.follow(role, options)?;
         tracker.update(told)?;
         Ok(tracker.report())
@@ -91,7 +91,7 @@ impl BeliefTracker<'_> {
     }
 
     /// The belief now.
-    pub fn report(&self) -> BeliefReport {
+    pub fn report(&self) -> NamedBelief {
         let mut posterior = self.sampler.posterior();
         posterior.sort_by(|(a, p), (b, q)| q.total_cmp(p).then_with(|| a.cmp(b)));
         let mut fluents = BTreeMap::new();
@@ -103,7 +103,7 @@ impl BeliefTracker<'_> {
             }
             states.push((held, *p));
         }
-        BeliefReport {
+        NamedBelief {
             states,
             fluents,
             histories: self.histories(),

@@ -36,7 +36,7 @@ pub enum Error {
         /// The name.
         name: String,
         /// What the catalogue says of it.
-        source: catalogue::Error,
+        source: catalogue::CatalogueError,
     },
     /// The rules have errors.
     Rules {
@@ -124,7 +124,7 @@ pub enum Error {
     /// Learning failed.
     Learn(LearnError),
     /// The GGP protocol.
-    Ggp(String),
+    Ggp(ggp::Error),
     /// An option of a request has a wrong value.
     Option {
         /// The option.
@@ -282,4 +282,5 @@ from! {
     BuildError => Tree,
     LpError => Lp,
     LearnError => Learn,
+    ggp::Error => Ggp,
 }

@@ -85,7 +85,7 @@ impl MatchHost<'_> {
         let id = match_id(self.game.name());
         let scramble = self.scramble.then_some(seed);
         let host = Host::new(&id, rules, roles, self.variant, self.clocks, scramble);
-        let host = host.map_err(Error::Ggp)?;
+        let host = host?;
         let seats = seating.seats(0, seed, |player, role, seed| match players[player].remote() {
             Some(peer) => Ok(Seat::Guest(Box::new(host.guest(peer.clone(), usize::from(role.0))))),
             None => self.game.seat(&players[player], role, seed),

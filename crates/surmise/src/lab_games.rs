@@ -3,7 +3,7 @@
 use crate::players::PlayerSpec;
 use crate::{Error, Game, Unsuitable};
 use game::{Batch, RoleId, Seed, Simulator};
-use lab::{House, Named, Table};
+use lab::{BoxError, GameSource, Named, OpenGame};
 use referee::Seat;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 /// The catalogue, rules files, and all players.
 pub struct LabGames;
 
-impl House for LabGames {
-    fn open(&self, game: &str) -> anyhow::Result<Box<dyn Table>> {
+impl GameSource for LabGames {
+    fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError> {
         if game == "-" {
             let error = Error::Option {
                 option: "the game of an experiment",
@@ -59,7 +59,7 @@ impl LabGame {
     }
 }
 
-impl Table for LabGame {
+impl OpenGame for LabGame {
     fn simulator(&self) -> Box<dyn Simulator> {
         self.game.simulator()
     }
@@ -68,7 +68,7 @@ impl Table for LabGame {
         self.game.engine().batch(seed)
     }
 
-    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> anyhow::Result<Seat> {
+    fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat, BoxError> {
         Ok(self.player(player)?.seat(self.game.engine(), role, seed)?)
     }
 }

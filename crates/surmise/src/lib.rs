@@ -56,9 +56,8 @@ mod strategy;
 mod training;
 mod training_folder;
 mod wire_player;
-pub mod xmltrace;
 
-pub use beliefs::{BeliefOptions, BeliefReport, BeliefTracker};
+pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState};

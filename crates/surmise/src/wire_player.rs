@@ -8,7 +8,7 @@ use crate::players::PlayerSpec;
 use crate::{Error, Unsuitable};
 use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, Told};
 use gdl::{Information, Rules};
-use ggp::{Bench, Sitter};
+use ggp::{BoxError, MatchPlayer, PlayerFactory};
 use ground::Reference;
 use referee::Seat;
 use search::Random;
@@ -53,8 +53,8 @@ impl WirePlayers {
 /// Time for compiling, which goes on in the background: a match may be long.
 const COMPILING: Duration = Duration::from_secs(120);
 
-impl Bench for WirePlayers {
-    fn sitter(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+impl PlayerFactory for WirePlayers {
+    fn player(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
         let make = || -> Result<UpgradingPlayer, Error> {
             let reference = EngineOptions {
                 kind: EngineKind::Reference,
@@ -77,25 +77,25 @@ impl Bench for WirePlayers {
         };
         match make() {
             Ok(player) => Ok(Box::new(player)),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         }
     }
 
-    fn steward(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn Sitter>, String> {
+    fn fallback(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
         let options = EngineOptions {
             kind: EngineKind::Reference,
             ..EngineOptions::default()
         };
-        let engine = Engine::new(rules, &options).map_err(|e| e.to_string())?;
+        let engine = Engine::new(rules, &options)?;
         let tools = engine.tools(role, self.seed.child(match_id).child("steward"));
-        let player = Random::new(tools).map_err(|e| e.to_string())?;
+        let player = Random::new(tools)?;
         Ok(Box::new(FallbackPlayer(player)))
     }
 
-    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, String> {
+    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, BoxError> {
         match Reference::new(rules) {
             Ok(reference) => Ok(Box::new(reference)),
-            Err(fault) => Err(fault.to_string()),
+            Err(fault) => Err(fault.into()),
         }
     }
 }
@@ -135,7 +135,7 @@ impl UpgradingPlayer {
     }
 }
 
-impl Sitter for UpgradingPlayer {
+impl MatchPlayer for UpgradingPlayer {
     fn prepare(&mut self, budget: &Budget) -> Option<String> {
         while self.pending.is_some() && !budget.stop.is_raised() {
             self.upgrade();
@@ -157,7 +157,7 @@ impl Sitter for UpgradingPlayer {
 /// A quick player that answers when the other one is late or fails.
 struct FallbackPlayer(Random);
 
-impl Sitter for FallbackPlayer {
+impl MatchPlayer for FallbackPlayer {
     fn prepare(&mut self, budget: &Budget) -> Option<String> {
         self.0.choose(&[], budget).ok().map(|decision| decision.mv)
     }

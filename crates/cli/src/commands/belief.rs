@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use surmise::belief::{self, Remedy, SamplerKind, Weights};
 use surmise::game::Told;
 use surmise::referee::Record;
-use surmise::{BeliefOptions, BeliefReport, files};
+use surmise::{BeliefOptions, NamedBelief, files};
 
 /// Say what a role can believe, given what it did and saw
 ///
@@ -110,7 +110,7 @@ fn view_of_record(file: &str, role: &str, rounds: Option<usize>) -> Result<Vec<T
     Ok(record.told(at, last))
 }
 
-fn to_json(belief: &BeliefReport) -> Value {
+fn to_json(belief: &NamedBelief) -> Value {
     let report = &belief.report;
     let state = |(fluents, p): &(Vec<String>, f64)| json!({"p": p, "state": fluents});
     let history = |(rounds, p): &(Vec<Vec<String>>, f64)| json!({"p": p, "moves": joined(rounds)});
@@ -137,7 +137,7 @@ fn joined(rounds: &[Vec<String>]) -> Vec<String> {
     rounds.iter().map(|joint| joint.join(" | ")).collect()
 }
 
-fn text(belief: &BeliefReport, top: usize) -> String {
+fn text(belief: &NamedBelief, top: usize) -> String {
     let report = &belief.report;
     let mut out = format!(
         "{report}\n{} states visited, {} nodes touched\n",

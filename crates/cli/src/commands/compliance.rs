@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use surmise::ggp::compliance::{self, Verdict};
+use surmise::ggp::compliance::{self, CheckVerdict};
 use surmise::ggp::http::Peer;
 
 /// Try whether a GGP player keeps the protocol
@@ -37,15 +37,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     bar.finish();
     let failed = findings
         .iter()
-        .filter(|f| matches!(f.verdict, Verdict::Failed(_)))
+        .filter(|f| matches!(f.verdict, CheckVerdict::Failed(_)))
         .count();
-    let passed = findings.iter().filter(|f| matches!(f.verdict, Verdict::Passed)).count();
+    let passed = findings
+        .iter()
+        .filter(|f| matches!(f.verdict, CheckVerdict::Passed))
+        .count();
     let mut text = String::new();
     for finding in &findings {
         let (mark, why) = match &finding.verdict {
-            Verdict::Passed => ("ok    ", String::new()),
-            Verdict::Failed(why) => ("FAILED", format!("\n          {why}\n          {}", finding.advice)),
-            Verdict::Skipped(why) => ("--    ", format!(" ({why})")),
+            CheckVerdict::Passed => ("ok    ", String::new()),
+            CheckVerdict::Failed(why) => ("FAILED", format!("\n          {why}\n          {}", finding.advice)),
+            CheckVerdict::Skipped(why) => ("--    ", format!(" ({why})")),
         };
         let _ = writeln!(text, "  {mark}  {:>2}  {}{why}", finding.number, finding.title);
     }
@@ -70,9 +73,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 fn finding_json(finding: &compliance::Finding) -> serde_json::Value {
     let (verdict, why) = match &finding.verdict {
-        Verdict::Passed => ("passed", ""),
-        Verdict::Failed(why) => ("failed", why.as_str()),
-        Verdict::Skipped(why) => ("skipped", why.as_str()),
+        CheckVerdict::Passed => ("passed", ""),
+        CheckVerdict::Failed(why) => ("failed", why.as_str()),
+        CheckVerdict::Skipped(why) => ("skipped", why.as_str()),
     };
     json!({"number": finding.number, "title": finding.title, "verdict": verdict, "why": why, "advice": finding.advice})
 }

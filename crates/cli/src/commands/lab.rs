@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use surmise::lab::contents;
 use surmise::lab::folder::{Folder, Manifest};
 use surmise::lab::presets::{PRESETS, find};
-use surmise::lab::run::{Tick, missing};
-use surmise::lab::slurm::{self, Job, Submitted};
-use surmise::lab::{Plan, RunOptions, Size, Spec, report};
+use surmise::lab::run::{RunProgress, missing};
+use surmise::lab::slurm::{self, SlurmJob, SubmittedJobs};
+use surmise::lab::{RunOptions, RunPlan, Size, Spec, report};
 use surmise::{LabGames, lab};
 
 /// Run experiments: many matches, their statistics, and reports beside the papers' figures
@@ -269,7 +269,7 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
         .collect::<Result<_>>()?;
     let threads = args.threads.unwrap_or_else(threads::all_cores);
     // All of them before any is played: a mistake in the last should not wait for the first.
-    let plans: Vec<Plan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
+    let plans: Vec<RunPlan<'_>> = prepared.iter().map(|(spec, _, _)| open(spec)).collect::<Result<_>>()?;
     let mut lines = Vec::new();
     for (plan, (_, manifest, path)) in plans.into_iter().zip(&prepared) {
         let (line, complete) = run_one(&plan, manifest.clone(), path, threads)?;
@@ -287,14 +287,19 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
 }
 
 /// Opens the games of a spec and seats its players.
-fn open(spec: &Spec) -> Result<Plan<'_>> {
+fn open(spec: &Spec) -> Result<RunPlan<'_>> {
     let spinner = progress::spinner(&format!("{}: opening its games", spec.name));
-    let plan = Plan::new(spec, &LabGames);
+    let plan = RunPlan::new(spec, &LabGames);
     spinner.finish();
-    plan
+    Ok(plan?)
 }
 
-fn run_one(plan: &Plan<'_>, mut manifest: Manifest, path: &Path, threads: usize) -> Result<(report::Line, bool)> {
+fn run_one(
+    plan: &RunPlan<'_>,
+    mut manifest: Manifest,
+    path: &Path,
+    threads: usize,
+) -> Result<(report::ReportLine, bool)> {
     let spec = plan.spec;
     // Only now: a spec that is refused leaves no folder behind.
     let folder = Folder::prepare(path, spec)?;
@@ -322,11 +327,17 @@ fn run_one(plan: &Plan<'_>, mut manifest: Manifest, path: &Path, threads: usize)
 }
 
 /// Plays a shard, with a bar.
-fn play(plan: &Plan<'_>, folder: &Folder, threads: usize, shard: (usize, usize), journal: &str) -> Result<lab::Ended> {
+fn play(
+    plan: &RunPlan<'_>,
+    folder: &Folder,
+    threads: usize,
+    shard: (usize, usize),
+    journal: &str,
+) -> Result<lab::RunSummary> {
     let bar = progress::bar(&plan.spec.name, 0);
-    let tick = |tick: Tick| match tick {
-        Tick::Begin(all, done) => bar.set(done, all),
-        Tick::Done | Tick::Skipped(_) => bar.inc(),
+    let tick = |tick: RunProgress| match tick {
+        RunProgress::Begin(all, done) => bar.set(done, all),
+        RunProgress::Done | RunProgress::Skipped(_) => bar.inc(),
     };
     let options = RunOptions {
         threads,
@@ -338,7 +349,7 @@ fn play(plan: &Plan<'_>, folder: &Folder, threads: usize, shard: (usize, usize),
     };
     let ended = plan.run(folder, &options);
     bar.finish();
-    ended
+    Ok(ended?)
 }
 
 fn reports(folders: &[PathBuf]) -> Result<ExitCode> {
@@ -384,11 +395,11 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     if tasks == 0 || args.nodes == Some(0) {
         bail!("an array needs at least one task and one node");
     }
-    let plan = Plan::new(&spec, &LabGames)?;
+    let plan = RunPlan::new(&spec, &LabGames)?;
     let folder = Folder::prepare(&path, &spec)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
-    let busy = match Submitted::read(&folder)? {
+    let busy = match SubmittedJobs::read(&folder)? {
         None => Vec::new(),
         Some(before) => {
             let busy = slurm::queued(&before)?;
@@ -416,7 +427,7 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let job = Job {
+    let job = SlurmJob {
         tasks,
         threads: args.threads,
         partition: args.partition.clone(),
@@ -435,7 +446,7 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
 
 fn status(path: &Path) -> Result<ExitCode> {
     let (folder, manifest, spec) = Folder::open(path)?;
-    let submitted = Submitted::read(&folder)?;
+    let submitted = SubmittedJobs::read(&folder)?;
     let tasks = submitted.as_ref().map_or(1, |s| s.tasks);
     let (done, wanted, open) = missing(&spec, &folder, tasks)?;
     let mut out = format!("{} ({}): {done} of {wanted} games are done\n", spec.name, manifest.size);
@@ -484,7 +495,7 @@ fn work(path: &Path, task: usize, of: usize, threads: usize) -> Result<ExitCode>
     let (folder, manifest, spec) = Folder::open(path)?;
     let _lock = folder.lock(true)?;
     contents::unchanged(&manifest.contents, &contents::of(&spec, &LabGames)?)?;
-    let plan = Plan::new(&spec, &LabGames)?;
+    let plan = RunPlan::new(&spec, &LabGames)?;
     let ended = play(&plan, &folder, threads, (task, of), &format!("task-{task}"))?;
     output::print(&format!(
         "task {task} of {of}: {} games played, {} there before\n",

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use surmise::game::Seed;
-use surmise::ggp::http::Limits;
-use surmise::ggp::{Options, Server, Variant};
+use surmise::ggp::http::RequestLimits;
+use surmise::ggp::{Server, ServerOptions, Variant};
 use surmise::{PlayerSpec, WirePlayers};
 
 /// Serve a player to GGP managers
@@ -36,10 +36,10 @@ pub struct Args {
     #[arg(long, default_value_t = 256, value_name = "N")]
     max_connections: usize,
     /// Bytes of a message
-    #[arg(long, default_value_t = Limits::default().body, value_name = "BYTES")]
+    #[arg(long, default_value_t = RequestLimits::default().body, value_name = "BYTES")]
     max_body: usize,
     /// Seconds that a message may take to arrive
-    #[arg(long, default_value_t = Limits::default().time.as_secs(), value_name = "S")]
+    #[arg(long, default_value_t = RequestLimits::default().time.as_secs(), value_name = "S")]
     max_wait: u64,
     /// The name it gives to INFO: one word
     #[arg(long, default_value = "Surmise", value_name = "NAME")]
@@ -64,18 +64,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     );
     let spec = args.with.as_deref().map(PlayerSpec::parse).transpose()?;
     let players = WirePlayers::new(spec, Seed(args.seed))?;
-    let options = Options {
+    let options = ServerOptions {
         bind: SocketAddr::new(args.bind, args.port),
         name: args.name.clone(),
         max_matches: args.max_matches.max(1),
         max_connections: args.max_connections.max(1),
-        limits: Limits {
+        limits: RequestLimits {
             body: args.max_body.max(1),
             time: Duration::from_secs(args.max_wait.max(1)),
-            ..Limits::default()
+            ..RequestLimits::default()
         },
         variant: args.protocol,
-        ..Options::default()
+        ..ServerOptions::default()
     };
     let server = Server::bind(options, Arc::new(players));
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.bind, args.port))?;

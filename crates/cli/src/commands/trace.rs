@@ -9,7 +9,8 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use surmise::engine::Engine;
 use surmise::game::{Rng, RoleId, Seed, Simulator, State};
-use surmise::{gdl, xmltrace};
+use surmise::gdl;
+use surmise::ggp::xmltrace;
 
 /// Play random games and print what the engine derives, step by step
 ///

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use surmise::game::{Seed, StopFlag};
-use surmise::ggp::http::{self, Limits, Peer};
-use surmise::ggp::{Clocks, Handle, Options, Server, Variant};
+use surmise::ggp::http::{self, Peer, RequestLimits};
+use surmise::ggp::{Clocks, Server, ServerHandle, ServerOptions, Variant};
 use surmise::hosting::MatchHost;
 use surmise::referee::{Outcome, replay};
 use surmise::{Game, PlayerSpec, WirePlayers};
@@ -16,7 +16,7 @@ use surmise::{Game, PlayerSpec, WirePlayers};
 /// A player of ours that listens until it is dropped.
 pub struct Player {
     pub address: SocketAddr,
-    pub handle: Handle,
+    pub handle: ServerHandle,
 }
 
 impl Drop for Player {
@@ -29,10 +29,10 @@ pub fn player(with: &str) -> Player {
     player_with(with, |_| {})
 }
 
-pub fn player_with(with: &str, change: impl FnOnce(&mut Options)) -> Player {
-    let mut options = Options {
+pub fn player_with(with: &str, change: impl FnOnce(&mut ServerOptions)) -> Player {
+    let mut options = ServerOptions {
         bind: ([127, 0, 0, 1], 0).into(),
-        ..Options::default()
+        ..ServerOptions::default()
     };
     change(&mut options);
     let players = WirePlayers::new(Some(PlayerSpec::parse(with).unwrap()), Seed(1)).unwrap();
@@ -129,7 +129,7 @@ impl Fake {
             for mut stream in listener.incoming().flatten() {
                 let (act, notes) = (act.clone(), notes.clone());
                 std::thread::spawn(move || {
-                    let Ok(request) = http::read_request(&stream, &Limits::default()) else {
+                    let Ok(request) = http::read_request(&stream, &RequestLimits::default()) else {
                         return;
                     };
                     let message = String::from_utf8(request.body).unwrap();

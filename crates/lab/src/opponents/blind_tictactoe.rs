@@ -19,7 +19,7 @@ const LINES: [[usize; 3]; 8] = [
 ];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Cell {
+enum CellState {
     #[default]
     Untried,
     Mine,
@@ -42,7 +42,7 @@ impl Player for BlindTictactoe {
     fn choose(&mut self, told: &[Told], _: &Budget) -> Result<Decision, Fault> {
         let board = board(told);
         let wish = |&cell: &usize| (progress(&board, cell), place(cell));
-        let untried: Vec<usize> = (0..9).filter(|&c| board[c] == Cell::Untried).collect();
+        let untried: Vec<usize> = (0..9).filter(|&c| board[c] == CellState::Untried).collect();
         let best = untried.iter().map(wish).max();
         let best: Vec<usize> = untried.into_iter().filter(|c| Some(wish(c)) == best).collect();
         if best.is_empty() {
@@ -58,12 +58,12 @@ impl Player for BlindTictactoe {
 }
 
 /// What became of every cell that was reached for.
-fn board(told: &[Told]) -> [Cell; 9] {
-    let mut board = [Cell::default(); 9];
+fn board(told: &[Told]) -> [CellState; 9] {
+    let mut board = [CellState::default(); 9];
     for round in told {
         if let Some(cell) = cell(&round.own) {
             let got_it = round.sees.iter().any(|p| p == "yes");
-            board[cell] = if got_it { Cell::Mine } else { Cell::Theirs };
+            board[cell] = if got_it { CellState::Mine } else { CellState::Theirs };
         }
     }
     board
@@ -78,9 +78,9 @@ fn cell(text: &str) -> Option<usize> {
 }
 
 /// Marks on the best open line through a cell, plus one; nothing if no line is open.
-fn progress(board: &[Cell; 9], cell: usize) -> usize {
-    let open = |line: &&[usize; 3]| line.contains(&cell) && line.iter().all(|&c| board[c] != Cell::Theirs);
-    let marks = |line: &[usize; 3]| 1 + line.iter().filter(|&&c| board[c] == Cell::Mine).count();
+fn progress(board: &[CellState; 9], cell: usize) -> usize {
+    let open = |line: &&[usize; 3]| line.contains(&cell) && line.iter().all(|&c| board[c] != CellState::Theirs);
+    let marks = |line: &[usize; 3]| 1 + line.iter().filter(|&&c| board[c] == CellState::Mine).count();
     LINES.iter().filter(open).map(marks).max().unwrap_or(0)
 }
 

@@ -1,17 +1,17 @@
 //! The page.
 
 use super::svg::{escape, short};
-use super::{Line, Report};
-use crate::claims::{Checked, Verdict, label};
-use crate::spec::Reference;
+use super::{ReportData, ReportLine};
+use crate::claims::{CheckedClaim, ClaimVerdict, label};
+use crate::spec::PaperValue;
 use crate::stats::{Interval, quantile};
-use crate::summary::Summary;
+use crate::summary::CellSummary;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
 /// The report of an experiment.
-pub fn page(report: &Report<'_>) -> String {
+pub fn page(report: &ReportData<'_>) -> String {
     let mut body = String::new();
     let spec = report.spec;
     let _ = write!(body, "<header><h1>{}</h1>", escape(&spec.title));
@@ -65,7 +65,7 @@ pub fn page(report: &Report<'_>) -> String {
 }
 
 /// A page over several reports.
-pub fn index(lines: &[Line]) -> String {
+pub fn index(lines: &[ReportLine]) -> String {
     let mut body = String::from(
         "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table><thead><tr><th>experiment<th>what<th class=\"n\">games<th>claims</tr></thead><tbody>",
     );
@@ -111,16 +111,16 @@ fn code(text: &str) -> String {
     )
 }
 
-fn badge(verdict: Verdict) -> String {
+fn badge(verdict: ClaimVerdict) -> String {
     let class = match verdict {
-        Verdict::Holds => "yes",
-        Verdict::TooLittleData => "open",
-        Verdict::DoesNotHold => "no",
+        ClaimVerdict::Holds => "yes",
+        ClaimVerdict::TooLittleData => "open",
+        ClaimVerdict::DoesNotHold => "no",
     };
     format!("<span class=\"badge {class}\">{verdict}</span>")
 }
 
-fn claims(body: &mut String, report: &Report<'_>) {
+fn claims(body: &mut String, report: &ReportData<'_>) {
     if report.claims.is_empty() {
         return;
     }
@@ -154,7 +154,7 @@ fn claims(body: &mut String, report: &Report<'_>) {
     *body += "</tbody></table></section>";
 }
 
-fn wanted(checked: &Checked<'_>) -> String {
+fn wanted(checked: &CheckedClaim<'_>) -> String {
     let claim = checked.claim;
     let quantity = match (&claim.minus, &claim.over) {
         (Some(_), _) => format!("difference of {}", claim.measure),
@@ -212,7 +212,7 @@ fn thousands(value: f64) -> String {
     if value < 0.0 { format!("−{out}") } else { out }
 }
 
-fn cells(body: &mut String, report: &Report<'_>) {
+fn cells(body: &mut String, report: &ReportData<'_>) {
     let (variables, measures) = (report.variables(), report.measures());
     let shown: Vec<&&str> = variables.iter().filter(|v| !v.starts_with('_')).collect();
     let has_paper = |m: &String| {
@@ -280,8 +280,8 @@ fn cells(body: &mut String, report: &Report<'_>) {
 }
 
 /// The focused player's score in each seat, where seats were changed.
-fn seats(body: &mut String, report: &Report<'_>) {
-    let swapped: Vec<(&Summary<'_>, Vec<(usize, Interval)>)> = report
+fn seats(body: &mut String, report: &ReportData<'_>) {
+    let swapped: Vec<(&CellSummary<'_>, Vec<(usize, Interval)>)> = report
         .summaries
         .iter()
         .map(|s| (s, s.by_seat()))
@@ -336,7 +336,7 @@ fn heading(measure: &str) -> String {
     }
 }
 
-fn players(summary: &Summary<'_>) -> String {
+fn players(summary: &CellSummary<'_>) -> String {
     let cell = summary.cell;
     let name = |(at, player): (usize, &String)| match at == cell.focus && cell.players.len() > 1 {
         true => format!("<strong>{}</strong>", code(player)),
@@ -351,7 +351,7 @@ fn players(summary: &Summary<'_>) -> String {
     names.join(", ") + swapped
 }
 
-fn reference(reference: &Reference) -> String {
+fn reference(reference: &PaperValue) -> String {
     let mut out = reference.value.map(|v| number(v, v.abs())).unwrap_or_default();
     if let Some(pm) = reference.pm {
         let _ = write!(out, " ± {pm}");
@@ -362,7 +362,7 @@ fn reference(reference: &Reference) -> String {
     out
 }
 
-fn rounds(body: &mut String, report: &Report<'_>) {
+fn rounds(body: &mut String, report: &ReportData<'_>) {
     for summary in report.summaries.iter().filter(|s| !s.rounds.is_empty()) {
         let _ = write!(
             body,
@@ -422,7 +422,7 @@ fn rounds(body: &mut String, report: &Report<'_>) {
     }
 }
 
-fn made(body: &mut String, report: &Report<'_>) {
+fn made(body: &mut String, report: &ReportData<'_>) {
     let _ = write!(
         body,
         "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in <code>results.jsonl</code>, the table in \

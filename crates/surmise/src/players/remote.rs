@@ -36,8 +36,7 @@ impl RemoteSpec {
         let roles = engine.state_simulator().roles().to_vec();
         let variant = self.variant.unwrap_or_else(|| usual_variant(&engine.rules));
         let host = Host::new(&match_id("match"), &engine.rules, &roles, variant, self.clocks, None);
-        let host = host.map_err(Error::Ggp)?;
-        Ok(host.guest(self.peer.clone(), role.0 as usize))
+        Ok(host?.guest(self.peer.clone(), role.0 as usize))
     }
 }
 

@@ -1,0 +1,132 @@
+//! Players that think on threads of their own.
+
+use crate::BoxError;
+use crate::factory::{MatchPlayer, PlayerFactory};
+use game::{Budget, Decision, Fault, RoleId, Told};
+use gdl::Rules;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use tracing::warn;
+
+/// The two players of a match.
+pub(super) struct Thinkers {
+    pub player: Thinker,
+    pub fallback: Thinker,
+}
+
+impl Thinkers {
+    pub fn new(factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId) -> Thinkers {
+        type Make = fn(&dyn PlayerFactory, &str, &Rules, RoleId) -> Result<Box<dyn MatchPlayer>, BoxError>;
+        let rules = Arc::new(rules.clone());
+        let thinker = |name: &str, make: Make| {
+            let (factory, rules, id) = (factory.clone(), rules.clone(), id.to_owned());
+            Thinker::new(name, Box::new(move || make(factory.as_ref(), &id, &rules, role)))
+        };
+        Thinkers {
+            player: thinker("player", |factory, id, rules, role| factory.player(id, rules, role)),
+            fallback: thinker("fallback", |factory, id, rules, role| factory.fallback(id, rules, role)),
+        }
+    }
+}
+
+/// Why a player has no move.
+#[derive(Clone, Debug)]
+pub(super) enum ThinkError {
+    /// The player could not be made.
+    NotMade(Arc<dyn std::error::Error + Send + Sync>),
+    /// The player failed.
+    Fault(Fault),
+    /// The player panicked.
+    Panicked,
+}
+
+impl fmt::Display for ThinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ThinkError::NotMade(error) => {
+                error.fmt(f)?;
+                let causes = std::iter::successors(error.source(), |cause| cause.source());
+                causes.into_iter().try_for_each(|cause| write!(f, ": {cause}"))
+            }
+            ThinkError::Fault(fault) => fault.fmt(f),
+            ThinkError::Panicked => f.write_str("the player broke down; please report this"),
+        }
+    }
+}
+
+/// Where the answer to a question arrives.
+pub(super) type Answers = Receiver<Result<Decision, ThinkError>>;
+
+/// A thread with a player on it. The thread ends when nobody holds the thinker any more and its last question is cancelled.
+pub(super) struct Thinker(Sender<Question>);
+
+struct Question {
+    /// What the role was told; none to prepare for the first move.
+    told: Option<Arc<[Told]>>,
+    budget: Budget,
+    answer: Sender<Result<Decision, ThinkError>>,
+}
+
+type MakePlayer = Box<dyn Fn() -> Result<Box<dyn MatchPlayer>, BoxError> + Send>;
+
+impl Thinker {
+    fn new(name: &str, make: MakePlayer) -> Thinker {
+        let (sender, questions) = channel::<Question>();
+        let work = move || {
+            let mut player = make_safely(&make);
+            while let Ok(mut question) = questions.recv() {
+                // Only the newest question is still of interest.
+                while let Ok(newer) = questions.try_recv() {
+                    question = newer;
+                }
+                let answer = match &mut player {
+                    Ok(player) => think(player.as_mut(), &question),
+                    Err(why) => Err(why.clone()),
+                };
+                if matches!(answer, Err(ThinkError::Panicked)) {
+                    player = make_safely(&make);
+                }
+                let _ = question.answer.send(answer);
+            }
+        };
+        // Without a thread every question is answered by what there is without thinking.
+        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+        if let Err(error) = spawned {
+            warn!("cannot start a thread: {error}");
+        }
+        Thinker(sender)
+    }
+
+    /// Asks for a move, given everything that was told.
+    pub fn ask(&self, told: Arc<[Told]>, budget: Budget) -> Answers {
+        self.give(Some(told), budget)
+    }
+
+    /// Lets the player prepare for the first move.
+    pub fn prepare(&self, budget: Budget) -> Answers {
+        self.give(None, budget)
+    }
+
+    fn give(&self, told: Option<Arc<[Told]>>, budget: Budget) -> Answers {
+        let (answer, answers) = channel();
+        let _ = self.0.send(Question { told, budget, answer });
+        answers
+    }
+}
+
+fn make_safely(make: &MakePlayer) -> Result<Box<dyn MatchPlayer>, ThinkError> {
+    match catch_unwind(AssertUnwindSafe(make)) {
+        Ok(made) => made.map_err(|error| ThinkError::NotMade(error.into())),
+        Err(_) => Err(ThinkError::Panicked),
+    }
+}
+
+fn think(player: &mut dyn MatchPlayer, question: &Question) -> Result<Decision, ThinkError> {
+    let thought = catch_unwind(AssertUnwindSafe(|| match &question.told {
+        Some(told) => player.choose(told, &question.budget).map_err(ThinkError::Fault),
+        None => Ok(Decision::plain(player.prepare(&question.budget).unwrap_or_default())),
+    }));
+    thought.unwrap_or(Err(ThinkError::Panicked))
+}

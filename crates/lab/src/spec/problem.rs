@@ -1,0 +1,122 @@
+//! What can be wrong in a spec.
+
+use crate::template::TemplateError;
+use belief::SamplerKind;
+use std::fmt;
+
+/// Most games of a cell, most cells of a spec, most models of a belief: a larger number is a slip of the pen.
+pub(super) const MOST_GAMES: u64 = 10_000_000;
+pub(super) const MOST_CELLS: usize = 100_000;
+pub(super) const MOST_MODELS: usize = 1_000_000;
+
+/// What is wrong in a spec.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpecProblem {
+    /// The text is not TOML, or has unknown or missing fields: what the reader of TOML says.
+    Toml(String),
+    /// A name that cannot name a folder.
+    Name(String),
+    /// A level of confidence that is none.
+    Level(f64),
+    /// A name that was set and is not under `[set]`.
+    UnknownSetting {
+        /// The name.
+        name: String,
+        /// Names that are there.
+        known: Vec<String>,
+    },
+    /// No sweep, so nothing to play.
+    NoSweep,
+    /// A name in `needs` that is not under `[set]`.
+    UnknownNeed(String),
+    /// A variable that only a size has.
+    UnknownVariable(String),
+    /// A variable without a list of values.
+    NotAList(String),
+    /// A variable with an empty list of values.
+    NoValues(String),
+    /// More cells than anybody means to play.
+    TooManyCells,
+    /// A text that cannot be filled.
+    Template(TemplateError),
+    /// A number of games that cannot be played.
+    Games(u64),
+    /// An `until` that is not a positive number.
+    Until,
+    /// A sweep without players.
+    NoPlayers,
+    /// `swap` with a single player.
+    SwapWithOnePlayer,
+    /// `swap` with games that are not a multiple of the seats.
+    SwapGames {
+        /// Games.
+        games: u64,
+        /// Seats.
+        seats: usize,
+    },
+    /// A `focus` that is not a player.
+    Focus {
+        /// Number of players.
+        seats: usize,
+    },
+    /// A sampler that does not exist.
+    UnknownSampler(String),
+    /// A number of models that a belief cannot have.
+    Models(usize),
+    /// A claim without `above` and `below`.
+    ClaimWithoutRange,
+    /// A claim with both `minus` and `over`.
+    ClaimWithBoth,
+}
+
+impl From<TemplateError> for SpecProblem {
+    fn from(error: TemplateError) -> SpecProblem {
+        SpecProblem::Template(error)
+    }
+}
+
+impl fmt::Display for SpecProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecProblem::Toml(message) => f.write_str(message),
+            SpecProblem::Name(name) => write!(
+                f,
+                "the name `{name}` is to name a folder: use letters, digits, `-`, `_` and `.`"
+            ),
+            SpecProblem::Level(level) => write!(f, "the level {level} is not between 0.5 and 1"),
+            SpecProblem::UnknownSetting { name, known } => {
+                write!(f, "`{name}` cannot be set; it has: {}", known.join(", "))
+            }
+            SpecProblem::NoSweep => f.write_str("there is no `[[sweep]]`, so there is nothing to play"),
+            SpecProblem::UnknownNeed(name) => write!(f, "nothing called `{name}` is under `[set]`"),
+            SpecProblem::UnknownVariable(name) => write!(f, "`{name}` is not a variable of the sweep"),
+            SpecProblem::NotAList(name) => write!(f, "`{name}` needs a list of values"),
+            SpecProblem::NoValues(name) => write!(f, "`{name}` has no values"),
+            SpecProblem::TooManyCells => write!(f, "this makes more than {MOST_CELLS} cells"),
+            SpecProblem::Template(error) => error.fmt(f),
+            SpecProblem::Games(games) => write!(f, "{games} games cannot be played; choose 1 to {MOST_GAMES}"),
+            SpecProblem::Until => f.write_str("`until` is half the width of an interval and has to be positive"),
+            SpecProblem::NoPlayers => f.write_str("there are no players"),
+            SpecProblem::SwapWithOnePlayer => f.write_str("with `swap` every seat needs a player of its own"),
+            SpecProblem::SwapGames { games, seats } => write!(
+                f,
+                "with `swap` the games ({games}) have to be a multiple of the seats ({seats})"
+            ),
+            SpecProblem::Focus { seats } => write!(f, "`focus` is a player from 1 to {seats}"),
+            SpecProblem::UnknownSampler(name) => {
+                let names = SamplerKind::ALL.map(|kind| kind.to_string());
+                write!(f, "there is no sampler `{name}`; choose one of {}", names.join(", "))
+            }
+            SpecProblem::Models(models) => {
+                write!(
+                    f,
+                    "a belief of {models} models cannot be kept; choose 1 to {MOST_MODELS}"
+                )
+            }
+            SpecProblem::ClaimWithoutRange => f.write_str("a claim needs `above`, `below` or both"),
+            SpecProblem::ClaimWithBoth => f.write_str("a claim has `minus` or `over`, not both"),
+        }
+    }
+}
+
+impl std::error::Error for SpecProblem {}
