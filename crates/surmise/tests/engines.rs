@@ -103,7 +103,7 @@ fn random_games_agree() {
 
 #[test]
 fn recorded_plays_are_reproduced() {
-    let Some(folder) = folder() else {
+    let Some(folder) = folder("recorded_plays_are_reproduced") else {
         return;
     };
     // Reading one lane of 256 is slow, and long plays repeat themselves.
