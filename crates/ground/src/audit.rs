@@ -58,7 +58,7 @@ pub fn audit(rules: &Rules, options: &AuditOptions) -> Audit {
         base: None,
         input: None,
     };
-    match Reference::with(rules, crate::Guards::default(), options.stop.clone()) {
+    match Reference::with(rules, crate::EvaluationLimits::default(), options.stop.clone()) {
         Ok(mut sim) => auditor.run(&mut sim),
         Err(fault) => auditor.fault(&fault),
     }

@@ -16,7 +16,7 @@ mod simplify;
 mod split;
 
 use crate::program::Program;
-use crate::reference::{Guards, Machine, roles_in_order};
+use crate::reference::{EvaluationLimits, Machine, roles_in_order};
 use crate::terms::TermId;
 use crate::theory::{Theory, rel};
 use game::{Fault, StopFlag};
@@ -139,11 +139,11 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     let theory = Arc::new(theory);
     let needed = theory.needed_for(&rel::ASKED);
 
-    let guards = Guards {
+    let evaluation = EvaluationLimits {
         atoms: 2 * limits.instances,
-        ..Guards::default()
+        ..EvaluationLimits::default()
     };
-    let mut machine = Machine::new(theory.clone(), guards);
+    let mut machine = Machine::new(theory.clone(), evaluation);
     machine.stop = limits.stop.clone();
     machine.store_static_relations(&needed, STATIC_STEPS);
     let roles = roles_in_order(&mut machine, &rules.symbols)?;

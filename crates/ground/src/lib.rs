@@ -50,7 +50,7 @@ pub use audit::{Audit, AuditOptions, audit};
 pub use direct::Direct;
 pub use ground::{GroundError, Limits, Progress, Splitting, ground};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
-pub use reference::{Guards, Reference};
+pub use reference::{EvaluationLimits, Reference};
 
 /// The payoff that a goal's second argument stands for: decimal digits, so that `00` is 0.
 pub fn goal_value(text: &str) -> Option<i32> {

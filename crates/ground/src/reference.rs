@@ -3,19 +3,19 @@
 //! Slow and obvious next to a network of gates, but it plays every valid game, also those that cannot be grounded, and
 //! its answers define those of the fast engines.
 
+mod compiled_rule;
 mod machine;
-mod plan;
 mod table;
 mod wellfounded;
 
 use crate::goal_value;
 use crate::terms::{TermId, Terms};
 use crate::theory::{Layer, RelId, Theory, rel};
+pub(crate) use compiled_rule::{Known, expected_rows};
 use game::{Fault, Goal, Meter, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use gdl::{Rules, Symbols};
-pub use machine::Guards;
+pub use machine::EvaluationLimits;
 pub(crate) use machine::Machine;
-pub(crate) use plan::{Known, expected_rows};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 pub(crate) use table::TableId;
@@ -44,16 +44,16 @@ pub struct Reference {
 impl Reference {
     /// Gets the roles and the initial state.
     pub fn new(rules: &Rules) -> Result<Reference, Fault> {
-        Reference::with(rules, Guards::default(), StopFlag::default())
+        Reference::with(rules, EvaluationLimits::default(), StopFlag::default())
     }
 
     /// As [`Reference::new`], with limits and a flag that ends long questions.
-    pub fn with(rules: &Rules, guards: Guards, stop: StopFlag) -> Result<Reference, Fault> {
+    pub fn with(rules: &Rules, limits: EvaluationLimits, stop: StopFlag) -> Result<Reference, Fault> {
         let theory = Theory::new(rules);
         if let Some(relation) = theory.unfit_relation() {
             return Err(Fault::Rules(relation));
         }
-        let mut machine = Machine::new(Arc::new(theory), guards);
+        let mut machine = Machine::new(Arc::new(theory), limits);
         machine.stop = stop;
         let needed = machine.theory.needed_for(&rel::ASKED);
         machine.store_static_relations(&needed, STATIC_STEPS);

@@ -6,7 +6,7 @@ use game::{Fault, Goal, RoleId, Simulator, State, StopFlag};
 use std::collections::BTreeSet;
 use support::conformance::{entry, folder};
 use support::{joint, legal_texts, percept_texts, rules};
-use surmise_ground::{Guards, Reference};
+use surmise_ground::{EvaluationLimits, Reference};
 
 fn reference(text: &str) -> Reference {
     Reference::new(&rules(text)).expect("starts")
@@ -426,11 +426,11 @@ fn too_many_atoms_end_at_a_guard() {
         "(role r) {digits} (init x) (legal r wait) (goal r 0) (<= terminal (true y))
          (<= (next (all ?a ?b ?c ?e ?f)) (true x) (d ?a) (d ?b) (d ?c) (d ?e) (d ?f))"
     );
-    let guards = Guards {
+    let limits = EvaluationLimits {
         atoms: 5_000,
-        ..Guards::default()
+        ..EvaluationLimits::default()
     };
-    let mut sim = Reference::with(&rules(&text), guards, StopFlag::default()).unwrap();
+    let mut sim = Reference::with(&rules(&text), limits, StopFlag::default()).unwrap();
     let s0 = sim.initial().unwrap();
     let wait = joint(&mut sim, &["wait"]);
     let fault = sim.next(&s0, &wait).unwrap_err();

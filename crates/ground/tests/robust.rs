@@ -7,7 +7,7 @@ use game::{Rng, RoleId, Seed, Simulator, StopFlag};
 use std::sync::Arc;
 use support::face;
 use surmise_ground::testing::random_game;
-use surmise_ground::{Direct, Guards, Limits, Reference, ground};
+use surmise_ground::{Direct, EvaluationLimits, Limits, Reference, ground};
 
 #[test]
 fn damaged_rules_do_no_harm() {
@@ -53,16 +53,16 @@ fn damage(text: &str, rng: &mut Rng) -> String {
 /// Plays a game on both engines, as far as both answer; gives the number of states in which they were compared.
 fn try_game(text: &str, rng: &mut Rng) -> u64 {
     let reading = gdl::read(text, &gdl::Options::default());
-    let guards = Guards {
+    let evaluation = EvaluationLimits {
         atoms: 20_000,
         steps: 100_000,
-        ..Guards::default()
+        ..EvaluationLimits::default()
     };
     let limits = Limits {
         instances: 20_000,
         ..Limits::default()
     };
-    let reference = Reference::with(&reading.rules, guards, StopFlag::default());
+    let reference = Reference::with(&reading.rules, evaluation, StopFlag::default());
     let program = ground(&reading.rules, &limits, &mut |_| ());
     let Ok(mut reference) = reference else { return 0 };
     let mut direct = program.ok().map(|p| Direct::new(Arc::new(p)));

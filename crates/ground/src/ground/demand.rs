@@ -10,7 +10,7 @@
 //! becomes  asked(a,b,w).   count(x,y,p) ⇐ asked(x,y,p), true(cell(x,p)), true(cell(y,p)).
 //! ```
 
-use crate::reference::{Guards, Known, Machine};
+use crate::reference::{EvaluationLimits, Known, Machine};
 use crate::theory::{Layer, Literal, RelId, Rule, Theory, rel};
 use std::sync::Arc;
 
@@ -145,9 +145,9 @@ fn knowledge_about(theory: &Theory, rule: &Rule, own: Option<&Literal>, args: &[
 fn hard_to_evaluate(theory: &Theory, demands: &[(RelId, RelId)]) -> Vec<RelId> {
     let mut machine = Machine::new(
         Arc::new(theory.clone()),
-        Guards {
+        EvaluationLimits {
             steps: STEPS,
-            ..Guards::default()
+            ..EvaluationLimits::default()
         },
     );
     let mut hard = Vec::new();

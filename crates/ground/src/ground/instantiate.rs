@@ -437,10 +437,10 @@ impl Work<'_> {
             ..
         } = self;
         let row = build(&join.head_row, &mut machine.terms, env);
-        if row.iter().any(|&t| machine.terms.depth(t) > machine.guards.depth) {
+        if row.iter().any(|&t| machine.terms.depth(t) > machine.limits.depth) {
             return Err(GroundError::Unbounded {
                 relation: self.theory.relation(join.head).label.clone(),
-                limit: format!("term depth {}", machine.guards.depth),
+                limit: format!("term depth {}", machine.limits.depth),
             });
         }
         let head = found.atoms.mention(join.head, &row);

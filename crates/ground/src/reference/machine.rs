@@ -17,8 +17,8 @@
 
 mod settle;
 
-use super::plan::{Args, Compiler, Known, Op, Proc, ProcId};
-use super::table::{Table, TableId, Tables};
+use super::compiled_rule::{Args, Compiler, Known, Op, Proc, ProcId};
+use super::table::{AnswerTable, AnswerTables, TableId};
 use super::wellfounded::Instance;
 use crate::facts::FactSet;
 use crate::pattern::{Build, match_all, probe_hash};
@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// What evaluation may use up before it is a [`Fault::Blowup`].
 #[derive(Clone, Copy, Debug)]
-pub struct Guards {
+pub struct EvaluationLimits {
     /// Answers and calls held at one time.
     pub atoms: usize,
     /// Levels of nesting of a term; raised to twice what the rules themselves contain.
@@ -40,9 +40,9 @@ pub struct Guards {
     pub steps: u64,
 }
 
-impl Default for Guards {
+impl Default for EvaluationLimits {
     fn default() -> Self {
-        Guards {
+        EvaluationLimits {
             atoms: 8_000_000,
             depth: 64,
             steps: u64::MAX,
@@ -58,7 +58,7 @@ const UNSEEN_FLUENTS: usize = 32;
 pub(crate) struct Machine {
     pub theory: Arc<Theory>,
     pub terms: Terms,
-    pub guards: Guards,
+    pub limits: EvaluationLimits,
     pub stop: StopFlag,
     /// Rows per relation: facts, the state under `true`, the joint move under `does`.
     facts: Vec<FactSet>,
@@ -66,7 +66,7 @@ pub(crate) struct Machine {
     procs: Vec<ProcEntry>,
     proc_index: FxHashMap<(RelId, Known), ProcId>,
     fluents: FxHashMap<(Symbol, usize), usize>,
-    layers: [Tables; 3],
+    layers: [AnswerTables; 3],
     n_atoms: [usize; 3],
     steps: u64,
     run: Run,
@@ -101,7 +101,7 @@ struct Run {
 struct Activation {
     table: TableId,
     code: Arc<Proc>,
-    plan: usize,
+    rule: usize,
     env: usize,
     cursors: usize,
     low: u32,
@@ -121,7 +121,7 @@ enum Purpose {
 
 #[derive(Clone, Copy)]
 enum Next {
-    /// The rule at `plan`.
+    /// The rule at `rule`.
     Rule,
     /// The first try of a step.
     Enter(u32),
@@ -153,13 +153,13 @@ enum Event {
 }
 
 impl Machine {
-    pub fn new(theory: Arc<Theory>, guards: Guards) -> Machine {
+    pub fn new(theory: Arc<Theory>, limits: EvaluationLimits) -> Machine {
         let mut machine = Machine {
             facts: theory.relations.iter().map(|r| FactSet::new(r.arity)).collect(),
             stored: theory.relations.iter().map(|r| r.rules.is_empty()).collect(),
             theory,
             terms: Terms::new(),
-            guards,
+            limits,
             stop: StopFlag::default(),
             procs: Vec::new(),
             proc_index: FxHashMap::default(),
@@ -170,7 +170,7 @@ impl Machine {
             run: Run::default(),
         };
         // Terms that are written down are no sign of growth.
-        machine.guards.depth = machine.guards.depth.max(2 * machine.theory.term_depth());
+        machine.limits.depth = machine.limits.depth.max(2 * machine.theory.term_depth());
         machine.store_facts();
         machine
     }
@@ -197,9 +197,9 @@ impl Machine {
             if !needed[relation.0 as usize] || info.rules.is_empty() || info.layer != Layer::Static {
                 continue;
             }
-            let usual = std::mem::replace(&mut self.guards.steps, steps);
+            let usual = std::mem::replace(&mut self.limits.steps, steps);
             let answers = self.query(relation, &[], Known::NOTHING);
-            self.guards.steps = usual;
+            self.limits.steps = usual;
             if let Ok(table) = answers {
                 let rows = self.table(table).answers.clone();
                 rows.rows().for_each(|r| self.facts[relation.0 as usize].insert(r));
@@ -226,7 +226,7 @@ impl Machine {
         self.forget(Layer::State);
         self.set_joint(&[]);
         // Static answers are kept to save work, but not until they leave no room for the state.
-        if self.n_atoms[Layer::Static as usize] > self.guards.atoms / 2 {
+        if self.n_atoms[Layer::Static as usize] > self.limits.atoms / 2 {
             self.forget(Layer::Static);
         }
     }
@@ -245,11 +245,11 @@ impl Machine {
         self.n_atoms[layer as usize] = 0;
     }
 
-    pub fn table(&self, id: TableId) -> &Table {
+    pub fn table(&self, id: TableId) -> &AnswerTable {
         self.layers[id.layer as usize].get(id.at)
     }
 
-    fn table_mut(&mut self, id: TableId) -> &mut Table {
+    fn table_mut(&mut self, id: TableId) -> &mut AnswerTable {
         self.layers[id.layer as usize].get_mut(id.at)
     }
 
@@ -345,7 +345,7 @@ impl Machine {
     /// Makes a table and puts its rules on the stack.
     fn call(&mut self, proc: ProcId, known: Args) -> Result<TableId, Fault> {
         let code = self.code(proc);
-        if known.iter().any(|&t| self.terms.depth(t) > self.guards.depth) {
+        if known.iter().any(|&t| self.terms.depth(t) > self.limits.depth) {
             return Err(self.too_deep(code.relation));
         }
         let number = self.run.incomplete.len() as u32;
@@ -373,7 +373,7 @@ impl Machine {
         self.run.stack.push(Activation {
             table,
             code,
-            plan: 0,
+            rule: 0,
             env,
             cursors,
             low,
@@ -391,8 +391,8 @@ impl Machine {
 
     fn count_atom(&mut self, code: &Proc) -> Result<(), Fault> {
         self.n_atoms[code.layer as usize] += 1;
-        if self.n_atoms.iter().sum::<usize>() > self.guards.atoms {
-            return Err(self.blowup(code.relation, format!("{} atoms", self.guards.atoms)));
+        if self.n_atoms.iter().sum::<usize>() > self.limits.atoms {
+            return Err(self.blowup(code.relation, format!("{} atoms", self.limits.atoms)));
         }
         Ok(())
     }
@@ -405,7 +405,7 @@ impl Machine {
     }
 
     fn too_deep(&self, relation: RelId) -> Fault {
-        self.blowup(relation, format!("term depth {}", self.guards.depth))
+        self.blowup(relation, format!("term depth {}", self.limits.depth))
     }
 
     fn tick(&mut self) -> Result<(), Fault> {
@@ -413,9 +413,9 @@ impl Machine {
         if self.steps.is_multiple_of(4096) && self.stop.is_raised() {
             return Err(Fault::Stopped);
         }
-        if self.steps > self.guards.steps {
+        if self.steps > self.limits.steps {
             let relation = self.run.stack.last().map_or(rel::TRUE, |a| a.code.relation);
-            return Err(self.blowup(relation, format!("{} steps", self.guards.steps)));
+            return Err(self.blowup(relation, format!("{} steps", self.limits.steps)));
         }
         Ok(())
     }
@@ -451,12 +451,12 @@ impl Machine {
         let known = &self.layers[top.table.layer as usize].get(top.table.at).known;
         let env = &mut self.run.env[top.env..];
         top.next = Next::Done;
-        while let Some(plan) = top.code.plans.get(top.plan) {
-            if match_all(&plan.known, known, &self.terms, env) {
+        while let Some(rule) = top.code.rules.get(top.rule) {
+            if match_all(&rule.known, known, &self.terms, env) {
                 top.next = Next::Enter(0);
                 return;
             }
-            top.plan += 1;
+            top.rule += 1;
         }
     }
 
@@ -471,8 +471,8 @@ impl Machine {
             ..
         } = self;
         let top = run.stack.last_mut().expect("something is under way");
-        let plan = &top.code.plans[top.plan];
-        let Some(step) = plan.steps.get(at as usize) else {
+        let rule = &top.code.rules[top.rule];
+        let Some(step) = rule.steps.get(at as usize) else {
             return Event::Answer;
         };
         let env = &mut run.env[top.env..];
@@ -557,7 +557,7 @@ impl Machine {
             ..
         } = self;
         let top = run.stack.last_mut().expect("something is under way");
-        let step = &top.code.plans[top.plan].steps[at as usize];
+        let step = &top.code.rules[top.rule].steps[at as usize];
         let env = &mut run.env[top.env..];
         let cursor = &mut run.cursors[top.cursors + at as usize];
         match &step.op {
@@ -597,10 +597,10 @@ impl Machine {
         let Machine { run, terms, layers, .. } = self;
         let top = run.stack.last_mut().expect("something is under way");
         let code = top.code.clone();
-        let plan = &code.plans[top.plan];
+        let rule = &code.rules[top.rule];
         let env = &run.env[top.env..];
-        let row: Args = plan.answer.iter().map(|b| b.build(terms, env)).collect();
-        if row.iter().any(|&t| terms.depth(t) > self.guards.depth) {
+        let row: Args = rule.answer.iter().map(|b| b.build(terms, env)).collect();
+        if row.iter().any(|&t| terms.depth(t) > self.limits.depth) {
             return Err(self.too_deep(code.relation));
         }
         let table = top.table;
@@ -610,7 +610,7 @@ impl Machine {
         } else if code.width == 0 {
             top.next = Next::Done;
         } else {
-            top.next = top.back_to(plan.resume);
+            top.next = top.back_to(rule.resume);
         }
         if new {
             self.count_atom(&code)?;
@@ -687,14 +687,14 @@ impl Activation {
         match step {
             Some(at) => Next::Retry(at),
             None => {
-                self.plan += 1;
+                self.rule += 1;
                 Next::Rule
             }
         }
     }
 }
 
-fn read_incomplete(table: &mut Table, reader: TableId, low: &mut u32) {
+fn read_incomplete(table: &mut AnswerTable, reader: TableId, low: &mut u32) {
     *low = (*low).min(table.low).min(table.number);
     if !table.readers.contains(&reader) {
         table.readers.push(reader);

@@ -1,6 +1,6 @@
-//! Tables: what has been asked and what has been found so far.
+//! AnswerTables: what has been asked and what has been found so far.
 
-use super::plan::{Args, ProcId};
+use super::compiled_rule::{Args, ProcId};
 use crate::facts::RowSet;
 use crate::theory::Layer;
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ pub(crate) struct TableId {
 
 /// One call and its answers.
 #[derive(Clone)]
-pub(crate) struct Table {
+pub(crate) struct AnswerTable {
     pub proc: ProcId,
     /// Values of the known arguments.
     pub known: Args,
@@ -34,7 +34,7 @@ pub(crate) struct Table {
     pub collected: bool,
 }
 
-impl Table {
+impl AnswerTable {
     /// Nothing is left open and the answer is yes: evaluating further cannot change that.
     pub fn settled(&self, width: usize) -> bool {
         width == 0 && !self.answers.is_empty()
@@ -43,12 +43,12 @@ impl Table {
 
 /// The tables of one layer.
 #[derive(Clone, Default)]
-pub(crate) struct Tables {
-    tables: Vec<Table>,
+pub(crate) struct AnswerTables {
+    tables: Vec<AnswerTable>,
     index: FxHashMap<(ProcId, Args), u32>,
 }
 
-impl Tables {
+impl AnswerTables {
     pub fn clear(&mut self) {
         self.tables.clear();
         self.index.clear();
@@ -74,7 +74,7 @@ impl Tables {
     pub fn add(&mut self, proc: ProcId, known: Args, width: usize, number: u32) -> u32 {
         let at = self.tables.len() as u32;
         self.index.insert((proc, known.clone()), at);
-        self.tables.push(Table {
+        self.tables.push(AnswerTable {
             proc,
             known,
             answers: RowSet::new(width),
@@ -88,11 +88,11 @@ impl Tables {
         at
     }
 
-    pub fn get(&self, at: u32) -> &Table {
+    pub fn get(&self, at: u32) -> &AnswerTable {
         &self.tables[at as usize]
     }
 
-    pub fn get_mut(&mut self, at: u32) -> &mut Table {
+    pub fn get_mut(&mut self, at: u32) -> &mut AnswerTable {
         &mut self.tables[at as usize]
     }
 }

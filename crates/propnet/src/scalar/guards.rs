@@ -122,7 +122,7 @@ fn split_legal(net: &mut Network, role: usize, bounds: &Bounds) -> Vec<Guard> {
         for (&m, &at) in moves.iter().zip(&members) {
             net.outputs.legal[role][m] = apply(&image, row[at]);
         }
-        left.retain(|m| !moves.contains(m));
+        left.retain(|m| moves.binary_search(m).is_err());
         guards.push(Guard {
             fluent,
             value: !literal.is_complement(),
@@ -174,8 +174,8 @@ fn assume(net: &mut Network, row: &[Signal], literals: &[Signal], bounds: &Bound
             Signal::TRUE
         };
     }
-    for at in (0..image.len()).filter(|&at| cone[at]) {
-        if bounds.is_stopped_at(at) {
+    for (round, at) in (0..image.len()).filter(|&at| cone[at]).enumerate() {
+        if bounds.is_stopped_at(round) {
             break;
         }
         let id = NodeId(at as u32);

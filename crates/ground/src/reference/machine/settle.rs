@@ -4,7 +4,7 @@
 //! true. Then the instances of its rules are collected over that, one member at a time, and `wellfounded` says what is.
 
 use super::{Machine, Purpose};
-use crate::reference::plan::{Args, Op, Plan};
+use crate::reference::compiled_rule::{Args, CompiledRule, Op};
 use crate::reference::table::TableId;
 use crate::reference::wellfounded::{self, Instance};
 use game::Fault;
@@ -64,11 +64,11 @@ impl Machine {
             ..
         } = self;
         let top = run.stack.last_mut().expect("something is under way");
-        let plan: &Plan = &top.code.plans[top.plan];
+        let rule: &CompiledRule = &top.code.rules[top.rule];
         let env = &run.env[top.env..];
         let mut instance = Instance::default();
         let mut last = None;
-        for (at, step) in plan.steps.iter().enumerate() {
+        for (at, step) in rule.steps.iter().enumerate() {
             let cursor = &run.cursors[top.cursors + at];
             match &step.op {
                 Op::Rows { .. } => last = Some(at as u32),

@@ -29,16 +29,16 @@ impl Known {
 pub(crate) struct Proc {
     pub relation: RelId,
     pub layer: Layer,
-    pub plans: Vec<Plan>,
+    pub rules: Vec<CompiledRule>,
     /// How many arguments an answer has: those that the call leaves open.
     pub width: usize,
-    /// Room that any of the plans needs.
+    /// Room that any of the rules needs.
     pub n_vars: usize,
     pub n_steps: usize,
 }
 
 /// One rule: match the known arguments, take the steps, build the answer.
-pub(crate) struct Plan {
+pub(crate) struct CompiledRule {
     /// Patterns of the known arguments.
     pub known: Box<[Pat]>,
     pub steps: Box<[Step<Op>]>,
@@ -91,18 +91,18 @@ pub(crate) struct Compiler<'m> {
     pub stored: &'m [bool],
     /// Fluents of the initial state per functor, the guess for any state.
     pub fluents: &'m dyn Fn(&Term) -> usize,
-    /// Numbers the procedures that plans call.
+    /// Numbers the procedures that rules call.
     pub number: &'m mut dyn FnMut(RelId, Known) -> ProcId,
 }
 
 impl Compiler<'_> {
     pub fn compile(&mut self, relation: RelId, known: Known) -> Proc {
         let theory = self.theory;
-        let plans: Vec<Plan> = theory
+        let rules: Vec<CompiledRule> = theory
             .relation(relation)
             .rules
             .iter()
-            .map(|&r| self.plan(&theory.rules[r as usize], known))
+            .map(|&r| self.compile_rule(&theory.rules[r as usize], known))
             .collect();
         let arity = theory.relation(relation).arity;
         Proc {
@@ -111,11 +111,11 @@ impl Compiler<'_> {
             width: (0..arity).filter(|&a| !known.has(a)).count(),
             n_vars: max(theory, relation, |r| r.n_vars),
             n_steps: max(theory, relation, |r| r.body.len()),
-            plans,
+            rules,
         }
     }
 
-    fn plan(&mut self, rule: &Rule, known: Known) -> Plan {
+    fn compile_rule(&mut self, rule: &Rule, known: Known) -> CompiledRule {
         let mut bound = Bound::none(rule.n_vars);
         let known_pats = split_args(&rule.args, |a| known.has(a))
             .map(|t| Pat::new(t, &mut bound, self.terms))
@@ -135,7 +135,7 @@ impl Compiler<'_> {
         let open = |a: usize| !known.has(a);
         let mut asked = Vec::new();
         split_args(&rule.args, open).for_each(|t| t.for_each_var(&mut |v| asked.push(v)));
-        Plan {
+        CompiledRule {
             known: known_pats,
             resume: steps.last_to_bind(&asked),
             steps: steps.finish(),
