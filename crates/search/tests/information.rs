@@ -186,8 +186,8 @@ fn information_set_search_is_near_optimal_against_chance() {
 fn hyperplay_guesses_at_once_and_auto_does_not() {
     let table = TestGame::of("number-guessing:numbers=4");
     let auto = |t| Box::new(Auto::new(hp2(t, hp2_options(1, 64, 1)), 64)) as Box<dyn Player>;
-    // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200 matches
-    // average 79.5.
+    // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200
+    // matches average 79.5.
     let worth = worth_of(&table, &auto);
     assert!(worth >= 77.5, "{worth}");
     let hyperplay = |t: Tools| {

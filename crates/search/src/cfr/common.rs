@@ -1,9 +1,9 @@
 //! What everybody holds possible: the histories between which nobody, and nobody who thinks about anybody, can tell.
 //!
-//! A search from my information set alone gives the game away: all its histories agree about what I know, so whoever moves
-//! against me there knows it too, and no bluff ever works. So the search begins in all histories that are connected with mine
-//! by somebody's ignorance, while there are few enough of them. They are found by playing on from those of the round before: what
-//! cannot be told apart now could not be told apart then.
+//! A search from my information set alone gives the game away: all its histories agree about what I know, so whoever
+//! moves against me there knows it too, and no bluff ever works. So the search begins in all histories that are
+//! connected with mine by somebody's ignorance, while there are few enough of them. They are found by playing on from
+//! those of the round before: what cannot be told apart now could not be told apart then.
 
 use super::regrets::normalise;
 use super::subgame::{Start, joint_moves};
@@ -43,7 +43,8 @@ pub(crate) struct ClosureLimits {
     pub steps: usize,
 }
 
-/// The share of every role's play that is taken to be uniform: whoever was sure of a policy could not explain anything else.
+/// The share of every role's play that is taken to be uniform: whoever was sure of a policy could not explain anything
+/// else.
 const TREMBLE: f64 = 0.05;
 /// States of a view that a network is asked about.
 const ASKED: usize = 16;
@@ -135,7 +136,8 @@ impl CommonKnowledge {
         starts
     }
 
-    /// Gives every view that leaves a choice a habit: what the horizon says, else uniform. Known ones stay, unless `anew`.
+    /// Gives every view that leaves a choice a habit: what the horizon says, else uniform. Known ones stay, unless
+    /// `anew`.
     pub(crate) fn learn_habits(
         &self,
         nature: Option<usize>,

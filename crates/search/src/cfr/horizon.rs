@@ -1,19 +1,19 @@
 //! What states are worth where the search stops looking.
 //!
-//! A search asks about all states at its horizon together, so that random games can be played on lanes and a network can be
-//! asked in batches.
+//! A search asks about all states at its horizon together, so that random games can be played on lanes and a network
+//! can be asked in batches.
 
 use crate::Tools;
 use game::{Fault, MoveId, RoleId, Seed, State, StopFlag, View};
 
 /// Values of states, and perhaps how roles play in them.
 pub trait Horizon: Send {
-    /// What each role can expect in each state, in 0..1: one row a state, in role order. An answer after the flag was raised may
-    /// be short, and is not used.
+    /// What each role can expect in each state, in 0..1: one row a state, in role order. An answer after the flag was
+    /// raised may be short, and is not used.
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault>;
 
-    /// What to do after a whole view, if that has been learned: the probabilities of the legal moves. Such advice is followed
-    /// without a search.
+    /// What to do after a whole view, if that has been learned: the probabilities of the legal moves. Such advice is
+    /// followed without a search.
     fn advise(&mut self, _role: RoleId, _view: &View, _legal: &[MoveId]) -> Option<Vec<f32>> {
         None
     }
@@ -28,8 +28,8 @@ pub trait Horizon: Send {
         false
     }
 
-    /// How roles are taken to play in some states: for each question the probabilities of the legal moves. Nothing if the horizon
-    /// has no opinion.
+    /// How roles are taken to play in some states: for each question the probabilities of the legal moves. Nothing if
+    /// the horizon has no opinion.
     fn policies(&mut self, _questions: &[Question<'_>]) -> Option<Vec<Vec<f32>>> {
         None
     }

@@ -1,16 +1,18 @@
 //! Depth-limited counterfactual regret minimisation from a belief.
 //!
-//! Partridge and Thielscher, *Hidden Information General Game Playing with Deep Learning and Search* (2022): sample states that
-//! explain what we were told, look some rounds ahead, let every role minimise its regrets there, and play the average policy.
-//! The horizon is valued by random games or by a network; the depth grows while there is time, and the last depth completed counts.
+//! Partridge and Thielscher, *Hidden Information General Game Playing with Deep Learning and Search* (2022): sample
+//! states that explain what we were told, look some rounds ahead, let every role minimise its regrets there, and play
+//! the average policy. The horizon is valued by random games or by a network; the depth grows while there is time, and
+//! the last depth completed counts.
 //!
 //! Where we differ (`roots=state` is the paper's):
-//! - regrets are shared by information set from the root on, not averaged over states afterwards: in the paper's system a
-//!   contestant of Monty Hall switches with probability 2/3, here always;
+//! - regrets are shared by information set from the root on, not averaged over states afterwards: in the paper's system
+//!   a contestant of Monty Hall switches with probability 2/3, here always;
 //! - inside the search a role's information set is its whole view, so that what it learned before the root counts;
-//! - as long as the histories that everybody holds possible are few ([`common`]), the search begins in all of them, weighted by
-//!   what the roles are taken to do. Then the others do not know what only we know, and bluffing works;
-//! - a search from there that reached every end of the game has solved it. What it found is remembered and played to the end;
+//! - as long as the histories that everybody holds possible are few ([`common`]), the search begins in all of them,
+//!   weighted by what the roles are taken to do. Then the others do not know what only we know, and bluffing works;
+//! - a search from there that reached every end of the game has solved it. What it found is remembered and played to
+//!   the end;
 //! - CFR+ in place of CFR.
 
 mod common;
@@ -188,7 +190,8 @@ impl Cfr {
             if common.rounds == self.believer.view().rounds.len() && self.solved {
                 break;
             }
-            // What I did is what I meant to do. What the others did is better known to a network than to a search of few rounds.
+            // What I did is what I meant to do. What the others did is better known to a network than to a search of
+            // few rounds.
             let anew = self.horizon.knows_policies() && !self.solved;
             let horizon = self.horizon.as_mut();
             let anew = |role| anew && role != me;
@@ -317,7 +320,8 @@ impl Cfr {
         Ok(found)
     }
 
-    /// So few histories that a round from each of them takes no more than so many steps; half of them in my own view, if there are others.
+    /// So few histories that a round from each of them takes no more than so many steps; half of them in my own view,
+    /// if there are others.
     fn fewer(&self, starts: &[Start], steps: usize, seed: Seed) -> Vec<Start> {
         let nature = self.nature();
         let cost = |s: &Start| joint_moves(&self.atlas, s.node, nature, self.options.chance);
@@ -431,8 +435,8 @@ impl Cfr {
         }
     }
 
-    /// What to do without a search: what was learned about the view, or, if no round is to be looked ahead, what the horizon says
-    /// about the states held possible.
+    /// What to do without a search: what was learned about the view, or, if no round is to be looked ahead, what the
+    /// horizon says about the states held possible.
     fn advice(&mut self, starts: &[Start], legal: &[MoveId]) -> Option<(Vec<f64>, String)> {
         let me = self.me();
         let role = self.believer.tools.role;
@@ -551,7 +555,8 @@ impl Player for Cfr {
         };
         let legal = self.atlas.node(first.node).legal[me].clone();
         let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
-        // A search from a round without a choice may solve the game: from later on, where policies are only believed, it could not.
+        // A search from a round without a choice may solve the game: from later on, where policies are only believed,
+        // it could not.
         if legal.len() == 1 && (self.common.is_none() || alone || self.horizon.knows_views()) {
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
         }

@@ -1,7 +1,7 @@
 //! Regret matching on a subgame: CFR+ (Tammelin 2014), alternating, on the rows of the sequence form.
 //!
-//! The paper runs plain CFR; CFR+ needs far fewer iterations for the same strategy. The policy of one iteration, drawn beforehand, is
-//! kept: it is what the others are taken to play (Brown and others 2020, and the paper's section 2.3).
+//! The paper runs plain CFR; CFR+ needs far fewer iterations for the same strategy. The policy of one iteration, drawn
+//! beforehand, is kept: it is what the others are taken to play (Brown and others 2020, and the paper's section 2.3).
 
 use super::subgame::{Rows, Subgame, SubgameInfoset};
 use game::StopFlag;
@@ -212,7 +212,8 @@ impl<'a> Regrets<'a> {
     }
 }
 
-/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see [`SubgamePlus`].
+/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see
+/// [`SubgamePlus`].
 pub(crate) fn normalise(numbers: &mut [f64]) {
     let total: f64 = numbers.iter().sum();
     if total > 0.0 {

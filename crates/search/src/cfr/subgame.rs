@@ -1,8 +1,9 @@
 //! The part of a game that lies ahead, down to a horizon, as numbers.
 //!
-//! A subgame begins in weighted histories and goes on round by round. Rounds are serialised as in `solve::Tree`, and what is kept
-//! is the same sequence form: a row for each tuple of the roles' last decisions, with what the ends behind it are worth. So
-//! an iteration of regret matching is a pass over flat arrays, whatever nature and the depth of the game are.
+//! A subgame begins in weighted histories and goes on round by round. Rounds are serialised as in `solve::Tree`, and
+//! what is kept is the same sequence form: a row for each tuple of the roles' last decisions, with what the ends behind
+//! it are worth. So an iteration of regret matching is a pass over flat arrays, whatever nature and the depth of the
+//! game are.
 //!
 //! Deepening goes on where the subgame ended before: ends of the game stay, the frontier is expanded by a round.
 
