@@ -1,7 +1,8 @@
 //! Games as Gambit reads them: extensive form files (`.efg`), in the dialect that OpenSpiel reads too.
 //!
-//! Both refuse what the other takes, so everything is written out: a name, all actions and all payoffs at every node, chance
-//! as exact fractions, nothing but printable ASCII, outcomes at the ends only and the same number for the same payoffs.
+//! Both refuse what the other takes, so everything is written out: a name, all actions and all payoffs at every node,
+//! chance as exact fractions, nothing but printable ASCII, outcomes at the ends only and the same number for the same
+//! payoffs.
 
 use crate::tree::{Node, Tree};
 use game::{MoveId, RoleId, Simulator};

@@ -1,10 +1,11 @@
-//! The exact equilibrium of two roles whose goals sum to a constant: a linear program over sequences (Romanovsky, Reduction
-//! of a game with complete memory to a matrix game, 1962; Koller, Megiddo and von Stengel, Fast algorithms for finding
-//! randomized strategies in game trees, 1994).
+//! The exact equilibrium of two roles whose goals sum to a constant: a linear program over sequences (Romanovsky,
+//! Reduction of a game with complete memory to a matrix game, 1962; Koller, Megiddo and von Stengel, Fast algorithms
+//! for finding randomized strategies in game trees, 1994).
 //!
-//! A strategy is a *plan* x: for each sequence the probability that its role does its part. Plans are those x ≥ 0 with 1 for the
-//! empty sequence and, at every information set, as much on its actions together as on the sequence that leads there. The
-//! first role looks for the plan whose worst case is best, with a value v for each information set of the second:
+//! A strategy is a *plan* x: for each sequence the probability that its role does its part. Plans are those x ≥ 0 with
+//! 1 for the empty sequence and, at every information set, as much on its actions together as on the sequence that
+//! leads there. The first role looks for the plan whose worst case is best, with a value v for each information set of
+//! the second:
 //!
 //! ```text
 //! maximise   v of the start
@@ -12,14 +13,14 @@
 //!            v where s is chosen  ≤  gain of s against x  +  v of the information sets that s leads to
 //! ```
 //!
-//! The multipliers of these inequalities are a plan of the second role, and the best one. A primal-dual interior point method
-//! finds both at once; it ends inside the set of equilibria, so that every action that some equilibrium uses is used.
-//! Plans are silent about what to do where they do not lead. There, this chooses what is best against the other role's
-//! strategy, which an opponent cannot exploit, since it makes no difference to what is reached.
+//! The multipliers of these inequalities are a plan of the second role, and the best one. A primal-dual interior point
+//! method finds both at once; it ends inside the set of equilibria, so that every action that some equilibrium uses is
+//! used. Plans are silent about what to do where they do not lead. There, this chooses what is best against the other
+//! role's strategy, which an opponent cannot exploit, since it makes no difference to what is reached.
 //!
-//! The solver is Clarabel (Goulart and Chen, 2024): pure Rust, so that nothing but a Rust compiler is needed to build it. The
-//! simplex method of the crate `microlp` took 35 times as long on Leduc poker, was off by 5e-7 points there, and finds
-//! the plan of one role only; HiGHS needs a C++ compiler and CMake.
+//! The solver is Clarabel (Goulart and Chen, 2024): pure Rust, so that nothing but a Rust compiler is needed to build
+//! it. The simplex method of the crate `microlp` took 35 times as long on Leduc poker, was off by 5e-7 points there,
+//! and finds the plan of one role only; HiGHS needs a C++ compiler and CMake.
 
 use crate::form::{Form, Policy};
 use clarabel::algebra::CscMatrix;
@@ -53,8 +54,8 @@ pub enum LpError {
     Failed(LpFailure),
 }
 
-/// How the interior point method ended without a solution. The program of a game has a solution, so each case comes from
-/// the limits of floating point, or is a mistake in the program.
+/// How the interior point method ended without a solution. The program of a game has a solution, so each case comes
+/// from the limits of floating point, or is a mistake in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LpFailure {
@@ -178,8 +179,8 @@ fn settings() -> DefaultSettings<f64> {
     }
 }
 
-/// The program as the solver takes it: the least cost · z such that matrix · z + slack = right, with slack 0 in the first
-/// `n_equal` rows and at least 0 in the others.
+/// The program as the solver takes it: the least cost · z such that matrix · z + slack = right, with slack 0 in the
+/// first `n_equal` rows and at least 0 in the others.
 struct LinearProgram {
     quadratic: CscMatrix<f64>,
     cost: Vec<f64>,
@@ -191,8 +192,9 @@ struct LinearProgram {
 }
 
 impl LinearProgram {
-    /// Unknowns are the first role's plan, then a value for the start and for each information set of the second role. Rows are
-    /// the equations of the plan, the inequalities of the second role's sequences, and that plans are not negative.
+    /// Unknowns are the first role's plan, then a value for the start and for each information set of the second role.
+    /// Rows are the equations of the plan, the inequalities of the second role's sequences, and that plans are not
+    /// negative.
     fn new(form: &Form<'_>) -> LinearProgram {
         let tree = form.tree();
         let [empty, second_empty] = [0, 1].map(|player| tree.empty_sequence(player));

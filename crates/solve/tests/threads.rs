@@ -1,4 +1,5 @@
-//! On several threads everything is as on one, to the bit. Thresholds are so low here that even small games are shared out.
+//! On several threads everything is as on one, to the bit. Thresholds are so low here that even small games are shared
+//! out.
 
 mod common;
 
