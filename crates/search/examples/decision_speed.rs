@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let engine = if lanes { "lanes" } else { "scalar" };
             let rounds = told.len();
             println!(
-                "{{\"game\":\"{game}\",\"engine\":\"{engine}\",\"rounds\":{rounds},\"models_per_s\":{models:.0},\"playouts_per_s\":{playouts:.0}}}"
+                "{{\"game\":\"{game}\",\"engine\":\"{engine}\",\"rounds\":{rounds},\"models_per_s\":{models:.0},\
+                 \"playouts_per_s\":{playouts:.0}}}"
             );
         }
     }

@@ -35,7 +35,7 @@ pub struct UctOptions {
     pub batch: Option<u64>,
     /// Playouts from each leaf.
     pub playouts: u64,
-    /// Whether proven outcomes are used (the solver of the third point above).
+    /// Whether outcomes are proven where a single role decides.
     pub solve: bool,
 }
 

@@ -84,8 +84,8 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::TooLarge { reached, limit, rounds } => write!(
                 f,
-                "the game is too large to be solved: {reached} histories of up to {rounds} rounds were reached and there \
-                 are more, and the limit is {limit}"
+                "the game is too large to be solved: {reached} histories of up to {rounds} rounds were reached and \
+                 there are more, and the limit is {limit}"
             ),
             BuildError::Stopped { reached } => write!(f, "stopped after {reached} histories of the game tree"),
             BuildError::Endless { rounds } => {
@@ -93,13 +93,13 @@ impl fmt::Display for BuildError {
             }
             BuildError::NoMove { role, rounds } => write!(
                 f,
-                "E-NO-MOVE: {role} has no legal move after {rounds} rounds of some history; `surmise check --simulate` tells \
-                 more"
+                "E-NO-MOVE: {role} has no legal move after {rounds} rounds of some history; `surmise check --simulate` \
+                 tells more"
             ),
             BuildError::Unclear { role, rounds } => write!(
                 f,
-                "the game cannot be solved: after {rounds} rounds of some history {role} cannot tell from its moves and \
-                 percepts which moves are legal"
+                "the game cannot be solved: after {rounds} rounds of some history {role} cannot tell from its moves \
+                 and percepts which moves are legal"
             ),
             BuildError::NoPlayers => f.write_str("the game has no role to solve for"),
             BuildError::Fault(fault) => write!(f, "{fault}"),

@@ -116,7 +116,8 @@ fn the_same_error_is_found() {
     );
     let stuck = stuck.replace(
         "(<= (legal random noop) (not (true (step 1))))",
-        "(<= (legal random noop) (not (true (step 1))) (not bad)) (<= bad (true (step 4)) (not (true up)) (true (said tails)))",
+        "(<= (legal random noop) (not (true (step 1))) (not bad))
+         (<= bad (true (step 4)) (not (true up)) (true (said tails)))",
     );
     let endless = "
         (role ann) (init on) (<= (legal ann go) (true on)) (<= (legal ann stay) (true on)) (<= (next on) (does ann go))
