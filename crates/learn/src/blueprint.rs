@@ -57,10 +57,10 @@ impl Blueprint {
         archive
     }
 
-    /// Puts a network and perhaps a table together for a game.
+    /// Combines a network and optionally a table for a game.
     ///
     /// # Errors
-    /// If they are of another game, or not what they should be.
+    /// If they are damaged or belong to another game.
     pub fn from_archives(network: &Archive, table: Option<&Archive>, game: &Codec) -> Result<Blueprint, ArchiveError> {
         let (codec, network) = get_network(network)?;
         if let Some(difference) = game.difference(&codec) {

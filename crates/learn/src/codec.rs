@@ -29,10 +29,10 @@ const MOST_FLUENTS: usize = 4_000;
 const MOST_MOVES: usize = 20_000;
 
 impl Codec {
-    /// The codec of a compiled game, given how many moves each role has.
+    /// The codec of a compiled game, given the number of moves of each role.
     ///
     /// # Errors
-    /// If there is nobody to learn for, or the game is too large for a network.
+    /// If the game has no role but nature, or is too large for a network.
     pub fn new(sim: &mut dyn Simulator, n_moves: &[usize]) -> Result<Codec, LearnError> {
         let roles = sim.roles().to_vec();
         let nature = sim.nature().map(|r| usize::from(r.0));

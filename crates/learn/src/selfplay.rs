@@ -83,7 +83,7 @@ pub(crate) struct SelfPlay<'a> {
     table: &'a RegretTable,
     strategy: Vec<f32>,
     found: Findings,
-    /// The share of games in which everybody but the learner moves at random.
+    /// Share of games in which all roles but the learner move at random.
     beginners: f32,
     /// The only role in the present game that does not move at random, if there is one.
     alone: Option<usize>,

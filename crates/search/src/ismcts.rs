@@ -34,7 +34,7 @@ pub enum Observers {
     /// Each role's own.
     #[default]
     Multiple,
-    /// Ours, for everybody.
+    /// Our own view, for all roles.
     Single,
 }
 
@@ -387,7 +387,7 @@ impl IsMcts {
         Ok(())
     }
 
-    /// From a root to the first move that nobody has tried, or to the end.
+    /// Descends from a root to the first move that was never tried, or to the end.
     fn descend(&mut self, root: &SimulationRoot, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
         let mut path = Path::new();
         let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());

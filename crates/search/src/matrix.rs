@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(solve(&[50.0; 4], 2).value, 50.0);
     }
 
-    /// Nobody gains by leaving the equilibrium, on many games of many shapes.
+    /// No player gains by deviating from the equilibrium, on random games of many shapes.
     #[test]
     fn random_games_leave_nothing_to_gain() {
         let mut rng = game::Seed(5).rng();

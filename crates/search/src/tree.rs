@@ -64,7 +64,7 @@ pub(crate) struct OpenNode {
     ends: SmallVec<[u32; 4]>,
     /// The only role that has a choice, if it is one, and not nature.
     pub(crate) mover: Option<usize>,
-    /// Whether nobody has a choice.
+    /// Whether no role has a choice.
     forced: bool,
     children: Children,
 }

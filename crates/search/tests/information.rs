@@ -366,7 +366,7 @@ fn a_raised_flag_ends_thinking() {
 
 #[test]
 fn opponents_may_be_taken_for_monte_carlo_players() {
-    // Whoever may win at once by a move is taken to prefer it.
+    // A winning move gets the highest probability.
     let table = TestGame::opened("tictactoe");
     let mut tools = table.tools(0, 1);
     let mut state = tools.sim.initial().unwrap();

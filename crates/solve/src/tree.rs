@@ -73,7 +73,7 @@ pub enum BuildError {
         /// Rounds played before.
         rounds: u32,
     },
-    /// There is nobody to play, only nature.
+    /// The game has no role but nature.
     NoPlayers,
     /// The simulator could not answer.
     Fault(Fault),
@@ -124,7 +124,7 @@ pub enum Node {
     Chance {
         /// The first edge.
         first: u32,
-        /// How many edges there are: one for all moves that nobody can tell apart and that lead to the same state.
+        /// Number of edges: one for all moves that lead to the same state and the same views.
         n: u32,
     },
     /// A role chooses.

@@ -120,14 +120,14 @@ impl CommonKnowledge {
     }
 
     /// All histories, weighted by their probabilities under the assumed policies.
-    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, habits: &AssumedPolicies) -> Vec<Start> {
+    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, assumed: &AssumedPolicies) -> Vec<Start> {
         let mut known: FxHashMap<ViewId, f64> = FxHashMap::default();
         let mut starts = self.entries.clone();
         for start in &mut starts {
             let reach: f64 = start
                 .everyone
                 .iter()
-                .map(|&v| reach(v, views, habits, &mut known))
+                .map(|&v| reach(v, views, assumed, &mut known))
                 .product();
             start.weight *= reach;
         }
@@ -138,12 +138,12 @@ impl CommonKnowledge {
 
     /// Sets an assumed policy for every view with a choice: that of the horizon, else uniform. Known ones stay, unless
     /// `anew`.
-    pub(crate) fn learn_habits(
+    pub(crate) fn assume_policies(
         &self,
         nature: Option<usize>,
         atlas: &Atlas,
         horizon: &mut dyn Horizon,
-        habits: &mut AssumedPolicies,
+        assumed: &mut AssumedPolicies,
         anew: impl Fn(usize) -> bool,
     ) {
         let mut asked: FxHashMap<ViewId, SmallVec<[u32; 4]>> = FxHashMap::default();
@@ -153,7 +153,7 @@ impl CommonKnowledge {
             let roles = (0..node.legal.len()).filter(|&r| Some(r) != nature && node.legal[r].len() > 1);
             for role in roles {
                 let view = entry.everyone[role];
-                if habits.contains_key(&view) && !anew(role) {
+                if assumed.contains_key(&view) && !anew(role) {
                     continue;
                 }
                 let list = asked.entry(view).or_default();
@@ -186,7 +186,7 @@ impl CommonKnowledge {
             }
             normalise(&mut p);
             let worth = Vec::new();
-            habits.insert(view, AssumedPolicy { moves, p, worth });
+            assumed.insert(view, AssumedPolicy { moves, p, worth });
         }
     }
 }
@@ -195,18 +195,18 @@ impl CommonKnowledge {
 fn reach<T: Default>(
     view: ViewId,
     views: &Views<T>,
-    habits: &AssumedPolicies,
+    assumed: &AssumedPolicies,
     known: &mut FxHashMap<ViewId, f64>,
 ) -> f64 {
     if let Some(&reach) = known.get(&view) {
         return reach;
     }
     let Some(last) = views.last(view) else { return 1.0 };
-    let before = reach(last.before, views, habits, known);
-    let chance = habits.get(&last.before).map_or(1.0, |habit| {
-        let at = habit.moves.iter().position(|&m| m == last.own);
-        let p = at.map_or(0.0, |at| habit.p[at]);
-        (1.0 - TREMBLE) * p + TREMBLE / habit.moves.len() as f64
+    let before = reach(last.before, views, assumed, known);
+    let chance = assumed.get(&last.before).map_or(1.0, |assumed_policy| {
+        let at = assumed_policy.moves.iter().position(|&m| m == last.own);
+        let p = at.map_or(0.0, |at| assumed_policy.p[at]);
+        (1.0 - TREMBLE) * p + TREMBLE / assumed_policy.moves.len() as f64
     });
     known.insert(view, before * chance);
     before * chance

@@ -106,7 +106,7 @@ pub struct Cfr {
     views: Views<()>,
     common: Option<CommonKnowledge>,
     /// Assumed policies by view: results of earlier searches, or policies of the horizon.
-    habits: AssumedPolicies,
+    assumed: AssumedPolicies,
     /// Whether the assumed policies solve the rest of the game.
     solved: bool,
 }
@@ -149,7 +149,7 @@ impl Cfr {
             atlas,
             views,
             common,
-            habits: AssumedPolicies::default(),
+            assumed: AssumedPolicies::default(),
             solved: false,
         })
     }
@@ -171,7 +171,7 @@ impl Cfr {
         if !self.solved && self.atlas.len() + self.views.len() > memory(budget) {
             self.atlas.forget();
             self.views = Views::new(self.views.start().len());
-            self.habits.clear();
+            self.assumed.clear();
             self.common = None;
         }
     }
@@ -193,7 +193,7 @@ impl Cfr {
             let anew = self.horizon.knows_policies() && !self.solved;
             let horizon = self.horizon.as_mut();
             let anew = |role| anew && role != me;
-            common.learn_habits(nature, &self.atlas, horizon, &mut self.habits, anew);
+            common.assume_policies(nature, &self.atlas, horizon, &mut self.assumed, anew);
             let Some(round) = self.believer.view().rounds.get(common.rounds).cloned() else {
                 break;
             };
@@ -212,7 +212,7 @@ impl Cfr {
     /// The histories in which the search begins.
     fn starts(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Start>, Fault> {
         if let Some(common) = &self.common {
-            return Ok(common.starts(&self.views, &self.habits));
+            return Ok(common.starts(&self.views, &self.assumed));
         }
         self.believer.update(told, budget)?;
         let enough = budget.stop.part(FOLLOWING);
@@ -355,12 +355,12 @@ impl Cfr {
                 true => &found.solution.average,
                 false => &found.solution.assumed,
             };
-            let habit = AssumedPolicy {
+            let assumed_policy = AssumedPolicy {
                 moves: found.moves[set.sequences()].into(),
                 p: by[set.sequences()].to_vec(),
                 worth: found.solution.worth[set.sequences()].to_vec(),
             };
-            self.habits.insert(set.view, habit);
+            self.assumed.insert(set.view, assumed_policy);
         }
     }
 
@@ -475,11 +475,15 @@ impl Cfr {
     /// The policy of my present view, if the rest of the game is solved.
     fn solved_policy(&self) -> Option<Vec<(MoveId, f64, f64)>> {
         let mine = self.common.as_ref()?.mine;
-        let habit = self
-            .habits
+        let assumed_policy = self
+            .assumed
             .get(&mine)
             .filter(|h| self.solved && h.worth.len() == h.p.len())?;
-        let moves = habit.moves.iter().zip(&habit.p).zip(&habit.worth);
+        let moves = assumed_policy
+            .moves
+            .iter()
+            .zip(&assumed_policy.p)
+            .zip(&assumed_policy.worth);
         Some(moves.map(|((&mv, &p), &worth)| (mv, p, worth)).collect())
     }
 
@@ -563,12 +567,12 @@ impl Player for Cfr {
         {
             let mine = mine.unwrap_or(first.everyone[me]);
             let policy: Vec<(MoveId, f64, f64)> = legal.iter().zip(&advice).map(|(&mv, &p)| (mv, p, 0.0)).collect();
-            let habit = AssumedPolicy {
+            let assumed_policy = AssumedPolicy {
                 moves: legal,
                 p: advice,
                 worth: Vec::new(),
             };
-            self.habits.insert(mine, habit);
+            self.assumed.insert(mine, assumed_policy);
             return Ok(self.play(policy, 0, from, seed));
         }
         let Some(found) = self.search(&starts, seed, budget)? else {
