@@ -21,7 +21,8 @@ fn main() {
     let lengths: Vec<usize> = games.iter().map(|view| view.rounds.len()).collect();
     println!("{game}: {n_games} random games of {lengths:?} rounds, {models} models\n");
     println!(
-        "sampler                      engine  live@16 live@32 live@48 live@last   ess@32 states@32   touches/model-update  succ/model-update  updates/s  ms/round"
+        "sampler                      engine  live@16 live@32 live@48 live@last   ess@32 states@32   \
+         touches/model-update  succ/model-update  updates/s  ms/round"
     );
     let options = Options {
         models,

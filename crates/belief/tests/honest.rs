@@ -1,4 +1,4 @@
-//! What every sampler promises: it knows its view and nothing else, repeats itself, and never falls over.
+//! Properties of every sampler: it depends on its view only, repeats itself, and always gives an answer.
 
 mod common;
 

@@ -1,6 +1,6 @@
-//! What was learned as bytes: tensors in the safetensors format, with what they belong to as metadata.
+//! Results of training as bytes: tensors in the safetensors format, with metadata about the game.
 //!
-//! An archive that was cut short, changed, or written by something else is refused, and says why.
+//! An archive that was truncated, changed, or written by another program is refused with the reason.
 
 use crate::codec::{Codec, CodecDifference};
 use crate::network::{Adam, NetworkShape, NeuralNetwork, TargetPolicy, TrainingTarget};
@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     pub(crate) tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
-    /// What the tensors belong to.
+    /// Metadata: the game, the settings and the counters.
     pub about: Value,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for ArchiveError {
 
 impl std::error::Error for ArchiveError {}
 
-/// What our archives say they are.
+/// The kind of archive, in the metadata of every file.
 const KIND: &str = "surmise learn 1";
 
 impl Archive {
@@ -110,13 +110,13 @@ impl Archive {
             let view = TensorView::new(*dtype, shape.clone(), bytes).ok()?;
             Some((name.clone(), view))
         });
-        // One entry: several would be written in no particular order.
+        // One entry, because several would be written in an unspecified order.
         let about = json!({"kind": KIND, "checksum": self.checksum().to_string(), "about": self.about});
         let about = HashMap::from([("surmise".to_owned(), about.to_string())]);
         safetensors::serialize(views, Some(about)).unwrap_or_default()
     }
 
-    /// One number for everything in it, whatever the order.
+    /// A checksum of all contents, independent of their order.
     fn checksum(&self) -> u64 {
         let one = |(name, _, _, bytes): &(String, Dtype, Vec<usize>, Vec<u8>)| hash(bytes) ^ hash(name.as_bytes());
         let tensors = self.tensors.iter().map(one).fold(0, u64::wrapping_add);
@@ -307,7 +307,7 @@ pub(crate) fn get_table(archive: &Archive, regrets: bool) -> Result<RegretTable,
 }
 
 impl Trainer {
-    /// Everything that is needed to go on exactly from here.
+    /// Everything that is needed to continue training exactly from here.
     pub fn to_archive(&self) -> Archive {
         let mut archive = Archive {
             about: json!({
@@ -331,10 +331,7 @@ impl Trainer {
         archive
     }
 
-    /// Goes on where an archive was made.
-    ///
-    /// # Errors
-    /// If it is of another game, or not a checkpoint.
+    /// Continues the training of an archive.
     pub fn from_archive(archive: &Archive, game: &Codec) -> Result<Trainer, ArchiveError> {
         if archive.about["what"] != "checkpoint" {
             return Err(ArchiveError::NotACheckpoint);

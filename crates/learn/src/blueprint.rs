@@ -1,4 +1,4 @@
-//! What was learned, as it is used in play: never with the true state, only with views and with states held possible.
+//! The result of training, as used in play: with views and with states held possible, never with the true state.
 
 use crate::archive::{Archive, ArchiveError, get_network, get_table, put_network, put_table};
 use crate::codec::Codec;
@@ -28,7 +28,7 @@ impl Blueprint {
         &self.codec
     }
 
-    /// What a trainer has learned so far.
+    /// The present result of a trainer.
     pub fn of(trainer: &Trainer) -> Blueprint {
         Blueprint {
             codec: trainer.codec.clone(),
@@ -37,7 +37,7 @@ impl Blueprint {
         }
     }
 
-    /// The network as an archive, with what is known about how it was trained.
+    /// The network as an archive, with information about its training.
     pub fn network_archive(&self, training: serde_json::Value) -> Archive {
         let mut archive = Archive {
             about: json!({"what": "network", "training": training}),
@@ -57,10 +57,10 @@ impl Blueprint {
         archive
     }
 
-    /// Puts a network and perhaps a table together for a game.
+    /// Combines a network and optionally a table for a game.
     ///
     /// # Errors
-    /// If they are of another game, or not what they should be.
+    /// If they are damaged or belong to another game.
     pub fn from_archives(network: &Archive, table: Option<&Archive>, game: &Codec) -> Result<Blueprint, ArchiveError> {
         let (codec, network) = get_network(network)?;
         if let Some(difference) = game.difference(&codec) {
@@ -76,7 +76,7 @@ impl Blueprint {
         Ok(Blueprint { codec, network, table })
     }
 
-    /// How many views it knows by heart.
+    /// Number of views in the table.
     pub fn known_views(&self) -> usize {
         self.table.len()
     }
@@ -86,21 +86,21 @@ impl Blueprint {
     }
 }
 
-/// A blueprint where a search stops looking.
+/// A blueprint as the horizon of a search.
 #[derive(Clone, Debug)]
 pub struct LearnedHorizon {
     blueprint: Arc<Blueprint>,
-    /// How often a view must have been met for its policy to be played from the table; never, if nothing is given.
+    /// Updates of a view from which on its policy is played from the table; never, if none.
     trusted: Option<u32>,
-    /// Moves of the table that are played less often than this are not played at all.
+    /// Probability below which a move of the table is not played.
     least: f32,
 }
 
-/// States that the network is asked about at a time: what fits a cache.
+/// States evaluated at a time: as many as fit a processor cache.
 const BATCH: usize = 256;
 
 impl LearnedHorizon {
-    /// A horizon that trusts the table in views met so often.
+    /// A horizon that plays from the table in views with at least so many updates.
     pub fn new(blueprint: Arc<Blueprint>, trusted: Option<u32>) -> LearnedHorizon {
         LearnedHorizon {
             blueprint,
@@ -109,13 +109,14 @@ impl LearnedHorizon {
         }
     }
 
-    /// Does not play what the table plays less often than this: what is left of early mistakes.
+    /// Sets the probability below which a move of the table is not played. Such moves are mostly left over from early
+    /// generations.
     #[must_use]
     pub fn purified(self, least: f32) -> LearnedHorizon {
         LearnedHorizon { least, ..self }
     }
 
-    /// What the table says about a view with so many moves, if it is trusted there.
+    /// The table's policy of a view with so many moves, if the view has enough updates.
     pub(crate) fn learned(&self, key: ViewKey, n: usize) -> Option<Vec<f32>> {
         let table = &self.blueprint.table;
         if table.updates(key) < self.trusted? {
@@ -189,7 +190,8 @@ impl Horizon for LearnedHorizon {
     }
 }
 
-/// Opponents that play as a network does, half of the time, and else evenly: the paper's sampler (decision 18).
+/// Opponents that play the network's policy half of the time and uniformly otherwise: the sampler of Partridge and
+/// Thielscher (2022).
 #[derive(Clone, Debug)]
 pub struct LearnedOpponents(pub Arc<Blueprint>);
 

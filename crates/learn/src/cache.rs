@@ -1,32 +1,33 @@
-//! States of a game and the steps between them, remembered by number.
+//! A cache of states of a game and of the steps between them.
 //!
-//! Self-play comes through the same few thousand states of a small game millions of times. Here a state is a number, its legal moves
-//! are a slice, and a step that was made before is one look into an array. Memory is bounded: when it is used up, nothing is added.
+//! Self-play visits the same few thousand states of a small game millions of times. In the cache a state is a number,
+//! its legal moves are a slice, and a known step is one array access. Memory is bounded: when the limit is reached,
+//! nothing is added.
 //!
-//! A state gets its array of steps, one place for each joint move, when it is left for the second time: most states of a large game
-//! are left once.
+//! A state gets its array of steps, one entry for each joint move, when it is left for the second time: most states of
+//! a large game are left once.
 
 use crate::table::mix;
 use game::MoveId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What is told about a state that is not in the cache, or not yet.
+/// The simulator's answers about a state that is not in the cache, or not yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateAnswers {
     /// The legal moves of all roles, one role after the other.
     pub moves: Vec<MoveId>,
-    /// Where the moves of each role begin, and where the last ones end.
+    /// First move of each role, and the end of the last.
     pub bounds: Vec<u32>,
     /// Whether play ends here.
     pub over: bool,
-    /// If so: what it came to for each player.
+    /// If so, the payoff of each player, in 0..1.
     pub values: SmallVec<[f32; 4]>,
 }
 
 /// No number.
 const NONE: u32 = u32::MAX;
-/// In place of the first step: left never, left once, and not to have steps, for lack of room.
+/// Values in place of the first step: never left, left once, and no steps for lack of memory.
 const NEVER: u32 = NONE;
 const ONCE: u32 = NONE - 1;
 const BARRED: u32 = NONE - 2;
@@ -37,29 +38,29 @@ const MOST_BYTES: usize = 16 << 30;
 
 #[derive(Clone, Copy, Debug)]
 struct CachedState {
-    /// The first of its steps, or why it has none.
+    /// Index of its first step, or one of the values above.
     edges: u32,
     /// The first of its values if play ends here.
     values: u32,
 }
 
-/// Where a joint move leads to, and what the players see of it.
+/// The result of a joint move: the next state, and the percepts of the players.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedStep {
     pub child: u32,
     pub seen: u32,
 }
 
-/// Where the step of a joint move is to be found.
+/// The location of the step of a joint move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgePlace {
-    /// In the array; perhaps not filled in.
+    /// In the array; the step may still be unknown.
     At(usize),
-    /// Steps from here are not remembered.
+    /// Steps from this state are not cached.
     Nowhere,
 }
 
-/// Everything remembered.
+/// The cache.
 #[derive(Clone, Debug)]
 pub(crate) struct StateCache {
     n_roles: usize,
@@ -74,7 +75,7 @@ pub(crate) struct StateCache {
     moves: Vec<MoveId>,
     values: Vec<f32>,
     edges: Vec<CachedStep>,
-    /// What the players see of a step, once for all steps alike.
+    /// Percepts of steps, each distinct tuple stored once.
     seen: Vec<u64>,
     seen_ids: FxHashMap<SmallVec<[u64; 4]>, u32>,
     /// Numbers of states by the hash of the state: open addressing, a power of two of places, half of them free.
@@ -190,7 +191,7 @@ impl StateCache {
         self.nodes[node as usize].values != NONE
     }
 
-    /// What play came to for each player; nothing if it goes on.
+    /// The payoff of each player; none if play goes on.
     pub(crate) fn values(&self, node: u32) -> Option<&[f32]> {
         let first = self.nodes[node as usize].values;
         (first != NONE).then(|| &self.values[first as usize..][..self.n_players])
@@ -202,7 +203,7 @@ impl StateCache {
         &self.moves[self.bounds[at] as usize..self.bounds[at + 1] as usize]
     }
 
-    /// Where to look for, and to put, the step of a joint move: places among the legal moves of each role.
+    /// The location of the step of a joint move, given as indices into the legal moves of each role.
     #[inline]
     pub(crate) fn place(&mut self, node: u32, choice: &[u32]) -> EdgePlace {
         let first = match self.nodes[node as usize].edges {
@@ -248,7 +249,7 @@ impl StateCache {
         Some(self.edges[place]).filter(|edge| edge.child != NONE)
     }
 
-    /// Fills in a step, if there is room for what is seen of it.
+    /// Stores a step, if there is memory for its percepts.
     pub(crate) fn set_edge(&mut self, place: usize, child: u32, seen: &[u64]) {
         let id = match self.seen_ids.get(seen) {
             Some(&id) => id,
@@ -265,7 +266,7 @@ impl StateCache {
         self.edges[place] = CachedStep { child, seen: id };
     }
 
-    /// What the players see of a step.
+    /// The percepts of a step.
     #[inline]
     pub(crate) fn seen(&self, id: u32) -> &[u64] {
         &self.seen[id as usize * self.n_players..][..self.n_players]

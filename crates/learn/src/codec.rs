@@ -1,7 +1,7 @@
-//! How a game is put to a network: which bit of a state is which fluent, which output is which move.
+//! The encoding of a game for a network: which bit of a state is which fluent, and which output is which move.
 //!
-//! Compiled games number both by sorted canonical text. The names are kept with a network, so that one that was trained on other
-//! rules is refused instead of being asked about the wrong bits.
+//! Compiled games number both by sorted canonical text. The names are stored with a network, so that a network trained
+//! on other rules is refused.
 
 use crate::LearnError;
 use crate::network::NetworkShape;
@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Codec {
     /// All roles, nature included.
     pub roles: Vec<String>,
-    /// The roles that are not nature, by number. A *player* is a place in this list.
+    /// The roles that are not nature, by number. A *player* is an index into this list.
     pub players: Vec<usize>,
     /// Nature.
     pub nature: Option<usize>,
@@ -23,16 +23,16 @@ pub struct Codec {
     pub moves: Vec<Vec<String>>,
 }
 
-/// Fluents beyond which a network is not tried: its first layer alone would have millions of weights.
+/// Largest number of fluents: with more, the first layer alone would have millions of weights.
 const MOST_FLUENTS: usize = 4_000;
-/// Moves of a role beyond which a network is not tried.
+/// Largest number of moves of a role.
 const MOST_MOVES: usize = 20_000;
 
 impl Codec {
-    /// The codec of a compiled game, given how many moves each role has.
+    /// The codec of a compiled game, given the number of moves of each role.
     ///
     /// # Errors
-    /// If there is nobody to learn for, or the game is too large for a network.
+    /// If the game has no role but nature, or is too large for a network.
     pub fn new(sim: &mut dyn Simulator, n_moves: &[usize]) -> Result<Codec, LearnError> {
         let roles = sim.roles().to_vec();
         let nature = sim.nature().map(|r| usize::from(r.0));
@@ -105,7 +105,7 @@ impl Codec {
             .or_else(|| (self != other).then_some(CodecDifference::Roles))
     }
 
-    /// One number for all of it.
+    /// A hash of all names.
     pub fn fingerprint(&self) -> u64 {
         let names = self
             .roles

@@ -1,4 +1,4 @@
-//! The three products of matrices that layers need. `unsafe` lives here only: the kernels take pointers.
+//! The three matrix products of a layer. This is the only module with `unsafe`: the kernels take pointers.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ pub(crate) fn multiply(m: usize, k: usize, n: usize, a: &[f32], b: &[f32], c: &m
     }
 }
 
-/// The same for a single row: what the kernels do to bring `b` into order costs more than the product. Bits of states and
+/// The same for a single row: rearranging `b` for the kernels would cost more than the product. Bits of states and
 /// rectified layers are mostly 0.
 fn multiply_row(n: usize, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
     let c = &mut c[..n];

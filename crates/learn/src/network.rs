@@ -1,13 +1,14 @@
-//! The network of Partridge and Thielscher (2022), figure 1: the bits of a state in; two hidden layers, rectified; one linear layer
-//! for the values of all roles; for each role one more hidden layer and a softmax over its legal moves.
+//! The neural network of Partridge and Thielscher (2022), figure 1: the bits of a state as input; two hidden layers
+//! with rectified linear units; one linear layer for the values of all roles; for each role one more hidden layer and a
+//! softmax over its legal moves.
 //!
-//! Plain layers over the matrix products of `matrixmultiply`: for nets of this size nothing measured was faster on a CPU
-//! (BENCHMARKS.md), and a training step is three products a layer.
+//! Plain layers over the matrix products of `matrixmultiply`: for networks of this size no library that we measured was
+//! faster on a CPU, and a training step is three products for each layer.
 
 use crate::matrix::{multiply, multiply_left_transposed, multiply_right_transposed};
 use game::Seed;
 
-/// How large a network is.
+/// The sizes of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkShape {
     /// Bits of a state.
@@ -79,26 +80,26 @@ pub struct NeuralNetwork {
     parameters: Vec<f32>,
 }
 
-/// What a network says about some states.
+/// Output of a network for some states.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkAnswer {
-    /// A value for each player, a row a state.
+    /// Values of the players, one row for each state.
     pub values: Vec<f32>,
-    /// For each player, logits of all its moves, a row a state.
+    /// For each player, logits of all its moves, one row for each state.
     pub logits: Vec<Vec<f32>>,
 }
 
 /// A player, its legal moves and their probabilities.
 pub type TargetPolicy = (u16, Box<[u32]>, Box<[f32]>);
 
-/// What a network should say about a state.
+/// Training target of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingTarget {
     /// The bits of the state.
     pub bits: Box<[u64]>,
     /// A value for each player, in 0..1.
     pub values: Box<[f32]>,
-    /// For players that have a choice and a policy.
+    /// Policies of the players that have a choice.
     pub policies: Box<[TargetPolicy]>,
 }
 
@@ -176,7 +177,7 @@ impl NeuralNetwork {
         tensors
     }
 
-    /// What it says about states, given as bits.
+    /// Output for states, given as bits.
     pub fn answer<'a>(&self, states: impl ExactSizeIterator<Item = &'a [u64]>) -> NetworkAnswer {
         let n = states.len();
         let input = self.unpack(states);
@@ -262,10 +263,10 @@ fn layers(shape: &NetworkShape) -> Vec<DenseLayer> {
     sizes.into_iter().map(layer).collect()
 }
 
-/// Gradients do not pass where a hidden layer was cut off.
+/// Clears the gradient where a hidden unit is inactive.
 fn rectified(gradient: &mut [f32], hidden: &[f32]) {
     for (g, h) in gradient.iter_mut().zip(hidden) {
-        // Always writes: nothing to predict, and several at once.
+        // Unconditional writes: no branches, so that the loop is vectorised.
         *g = if *h <= 0.0 { 0.0 } else { *g };
     }
 }

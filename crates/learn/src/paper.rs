@@ -1,9 +1,9 @@
-//! Self-play as in the paper's algorithm 1 (Partridge and Thielscher 2022).
+//! Self-play as in algorithm 1 of Partridge and Thielscher (2022).
 //!
-//! In every state of a game, CFR from the *true* state gives the policies and values that the network is taught; moves are those of
-//! players that know only their view, search from states sampled with it, and average. Sampling takes the others to play half by
-//! the network and half evenly (decision 18). Kept to compare with: what a role does not know leaks into what it is taught, so that
-//! nobody ever learns to bluff.
+//! In every state of a game, CFR from the *true* state gives the target policies and values of the network. Moves are
+//! made by players that know only their view, search from states sampled with it, and average. The sampler assumes that
+//! the others play the network's policy half of the time and uniformly otherwise. The method is kept for comparison:
+//! hidden information leaks into the targets, so that no role learns to bluff.
 
 use crate::blueprint::{Blueprint, LearnedHorizon, LearnedOpponents};
 use crate::codec::Codec;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// States sampled for a move.
 const SAMPLES: usize = 16;
 
-/// How far searches look in training.
+/// Settings of searches in training.
 fn options(roots: Roots) -> CfrOptions {
     CfrOptions {
         roots,
@@ -33,7 +33,7 @@ fn options(roots: Roots) -> CfrOptions {
     }
 }
 
-/// Plays some games and says what they found out.
+/// Plays some games and returns their training data.
 pub(crate) fn play(
     sim: &dyn Simulator,
     codec: &Codec,

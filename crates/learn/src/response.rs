@@ -1,11 +1,13 @@
-//! How much a table gives away: what a role can get at best against everybody else playing by it.
+//! The exploitability of a table: the value of a best response of one role to all others playing by the table.
 //!
-//! The best response is found by walking the views of one role, depth first. At each there are the histories that explain it, with the
-//! probability that the others and nature have of playing them; every move of the role is tried on all of them, and what it
-//! perceives tells them apart. Nothing but one path is kept in memory, so this works for games whose tree would not fit, as long as there is time
-//! to visit every history once. Histories that are less likely than a limit are not followed: they count as lost for the lower
-//! bound and as won for the upper one. Views that leave the same histories in the same proportions are worth the same, whatever the role did and
-//! saw to get there: dice that were rolled again no longer matter. They are looked at once.
+//! The best response is found by walking the views of one role, depth first. A view comes with the histories that
+//! explain it and the probabilities with which the others and nature play them. Every move of the role is tried on all
+//! of these histories, and its percepts divide them. Only one path is kept in memory, so this works for games whose
+//! tree would not fit, if there is time to visit every history once.
+//!
+//! Histories with a probability below a limit are not followed: they count as lost for the lower bound and as won for
+//! the upper bound. Views with the same histories in the same proportions have the same value, whatever the role did
+//! and saw before (dice that were rolled again do not matter). Such views are visited once.
 
 use crate::blueprint::LearnedHorizon;
 use crate::table::{ViewKey, mix};
@@ -13,20 +15,20 @@ use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What a role can get at best, in points, and what it took to find out.
+/// Bounds on the value of a best response, in points, and the cost of computing them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
-    /// At least so much.
+    /// Lower bound.
     pub low: f64,
-    /// At most so much.
+    /// Upper bound.
     pub high: f64,
     /// States visited.
     pub states: u64,
 }
 
 impl LearnedHorizon {
-    /// What a role can get at best if the others play by the table, and evenly where it knows nothing. Histories with a probability
-    /// below `ignore` are not followed.
+    /// The value of a best response of a role if the others play by the table, and uniformly in views that are not in
+    /// it. Histories with a probability below `ignore` are not followed.
     ///
     /// # Errors
     /// If the simulator fails, or [`Fault::Stopped`] if the flag was raised before the end.
@@ -63,7 +65,7 @@ impl LearnedHorizon {
     }
 }
 
-/// A history that explains a view: where it led, what the others know, and how likely they and nature made it.
+/// A history that explains a view: its state, the views of the others, and its probability by the others and nature.
 #[derive(Clone, Debug)]
 struct WeightedHistory {
     state: State,
@@ -71,7 +73,7 @@ struct WeightedHistory {
     weight: f64,
 }
 
-/// What something is worth, in 0..1 times its weight.
+/// Bounds on a value in 0..1, times its weight.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValueBounds {
     low: f64,
@@ -88,7 +90,7 @@ impl ValueBounds {
 /// The histories after a move, by what the role perceives.
 #[derive(Default)]
 struct Branch {
-    /// Ends, and histories that are not followed.
+    /// Terminal histories, and histories that are not followed.
     worth: ValueBounds,
     groups: Vec<(SmallVec<[PerceptId; 4]>, PerceptGroup)>,
 }
@@ -96,7 +98,7 @@ struct Branch {
 #[derive(Default)]
 struct PerceptGroup {
     histories: Vec<WeightedHistory>,
-    /// Where nature makes different histories lead to the same.
+    /// Indices of histories by state and views, to merge histories that differ in nature's moves only.
     places: FxHashMap<(State, SmallVec<[ViewKey; 4]>), u32>,
     weight: f64,
 }
@@ -108,15 +110,15 @@ struct ResponseSearch<'a> {
     nature: Option<usize>,
     ignore: f64,
     stop: &'a StopFlag,
-    /// What views were worth for each unit of their weight, by [`fingerprint`].
+    /// Values of views per unit of weight, by [`fingerprint`].
     known: FxHashMap<u64, ValueBounds>,
 }
 
-/// Views whose worth is remembered at most: about 200 MB.
+/// Largest number of cached views: about 200 MB.
 const REMEMBERED: usize = 4_000_000;
 
-/// A number for histories and their proportions: states, what the others know, and weights to seven digits or so. (Proportions that
-/// differ only in rounding may get different numbers, which costs time and nothing else.)
+/// A hash of histories and their proportions: states, views of the others, and weights to about seven digits.
+/// (Proportions that differ only in rounding may get different numbers, which costs time only.)
 fn fingerprint(histories: &[WeightedHistory], all: f64) -> u64 {
     let mut number = histories.len() as u64;
     for history in histories {
@@ -130,11 +132,11 @@ fn fingerprint(histories: &[WeightedHistory], all: f64) -> u64 {
     number
 }
 
-/// Moves of everyone, with the probability that the others have of making theirs.
+/// A joint move, with the probability of the others' moves.
 type JointChance = (SmallVec<[MoveId; 4]>, f64);
 
 impl ResponseSearch<'_> {
-    /// What the best continuation from a view is worth, given the histories that explain it, none of which has ended.
+    /// The value of the best continuation from a view, given the histories that explain it, none of which has ended.
     fn best(&mut self, histories: Vec<WeightedHistory>) -> Result<ValueBounds, Fault> {
         if self.stop.is_raised() {
             return Err(Fault::Stopped);
@@ -166,7 +168,7 @@ impl ResponseSearch<'_> {
             let worth = self.try_out(branch, best)?;
             best.low = best.low.max(worth.low);
             best.high = best.high.max(worth.high);
-            // Nothing is worth more than winning for sure.
+            // A certain win cannot be improved.
             if best.low >= all {
                 break;
             }
@@ -181,7 +183,7 @@ impl ResponseSearch<'_> {
         Ok(best)
     }
 
-    /// What a move is worth; less than that if it cannot be better than another anyhow.
+    /// The value of a move; incomplete if the move cannot be better than another.
     fn try_out(&mut self, branch: Branch, known: ValueBounds) -> Result<ValueBounds, Fault> {
         let mut worth = branch.worth;
         let mut left: f64 = branch.groups.iter().map(|(_, g)| g.weight).sum();
@@ -195,7 +197,7 @@ impl ResponseSearch<'_> {
         Ok(worth)
     }
 
-    /// Everything that the others and nature may do; my own place is left open.
+    /// All moves of the others and nature; my own entry is set later.
     fn joints(&mut self, history: &WeightedHistory) -> Result<Vec<JointChance>, Fault> {
         let n_roles = history.keys.len();
         let mut joints: Vec<JointChance> = vec![(SmallVec::from_elem(MoveId(0), n_roles), 1.0)];
@@ -223,7 +225,7 @@ impl ResponseSearch<'_> {
         Ok(joints)
     }
 
-    /// One more step of a history, put where it belongs.
+    /// Extends a history by a joint move and adds it to its group.
     fn follow(
         &mut self,
         history: &WeightedHistory,

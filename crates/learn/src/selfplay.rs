@@ -1,17 +1,19 @@
 //! Self-play that improves a table of regrets: Monte Carlo CFR with values from whole games.
 //!
-//! One game is played for one role, the *learner*. Everybody else follows the current policy, so that a view is met as often as the
-//! others and nature let it happen. Wherever the learner has a choice, each of its moves is tried: the game is played on from there
-//! by everybody's current policy, against the same moves of the others, and what it comes to is what the move is worth. The
-//! learner goes on with a move drawn half from its policy and half evenly. Regrets need no weights for that: how often a view
-//! is met scales all its regrets alike (McAleer, Farina, Lanctot and Sandholm, ESCHER, 2023, who take the values from a network).
-//! The average policy is that of the others, where they met it, as in external sampling (Lanctot and others 2009).
+//! Each game has one *learner* among the roles. All others follow the current policy, so that a view is visited with
+//! the reach probability of the others and nature. Wherever the learner has a choice, each of its moves is tried: the
+//! game is continued by everybody's current policy, against the same moves of the others, and its payoff is the value
+//! of the move. The learner continues with a move drawn half from its policy and half uniformly. Regrets need no
+//! importance weights for that: the frequency of a view scales all its regrets alike (McAleer, Farina, Lanctot and
+//! Sandholm, *ESCHER*, 2023, who take the values from a network). The average policy is updated at the views of the
+//! others, as in external sampling (Lanctot and others 2009).
 //!
-//! In some games everybody but the learner may be a beginner who moves at random. What is learned then is a restricted Nash response
-//! (Johanson, Zinkevich and Bowling, *Computing robust counter-strategies*, 2007): the best answer to somebody who is a beginner
-//! with that probability and else plays as well as can be. A small share costs little safety, and makes the most of weak players.
+//! In some games all roles but the learner may be beginners who move at random. The result is a restricted Nash
+//! response (Johanson, Zinkevich and Bowling, *Computing Robust Counter-Strategies*, 2007): a best response to an
+//! opponent who is a beginner with that probability and otherwise plays an equilibrium. A small share increases
+//! exploitability little, and gains much against weak players.
 //!
-//! Games are independent: each knows the table as it was when its generation began, and hands in what it found out.
+//! Games are independent: each uses the table as it was when its generation began, and returns its updates.
 
 use crate::network::TrainingTarget;
 use crate::table::{RegretTable, ViewKey};
@@ -24,19 +26,19 @@ use std::ops::Range;
 /// A number for each player.
 pub(crate) type Values = SmallVec<[f32; 4]>;
 
-/// Something learned about a view.
+/// An update of a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewUpdate {
     pub key: ViewKey,
-    /// The view of the same role's choice before, if there was one.
+    /// The view of the same role's previous choice, if there was one.
     pub before: Option<ViewKey>,
     pub first: u32,
     pub n: u32,
-    /// Regrets; else a policy for the average.
+    /// Whether the numbers are regrets; else they are a policy for the average.
     pub regrets: bool,
 }
 
-/// What some games found out, in order.
+/// Updates and training targets of some games, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub notes: Vec<ViewUpdate>,
@@ -46,23 +48,23 @@ pub(crate) struct Findings {
     pub states: u64,
 }
 
-/// The share of the learner's moves that is drawn evenly.
+/// Share of the learner's moves that is drawn uniformly.
 const EXPLORE: f32 = 0.5;
-/// Updates of a view before its average policy is something to learn from.
+/// Updates of a view from which on its average policy is a training target.
 pub(crate) const TRUSTED: u32 = 8;
 
 /// A position of a game in progress.
 #[derive(Clone, Debug)]
 struct GamePosition {
     spot: Spot,
-    /// The views of all roles; those of nature mean nothing.
+    /// The views of all roles; meaningless for nature.
     keys: SmallVec<[ViewKey; 4]>,
-    /// Roles whose view, or one before it, is not in the table: they move evenly from then on, and need not look.
+    /// Roles whose view, or an earlier one, is not in the table: they move uniformly from then on, without a lookup.
     lost: SmallVec<[bool; 4]>,
 }
 
 impl GamePosition {
-    /// Before the first round; the spot is to be found yet.
+    /// Before the first round; the spot is not set yet.
     fn new(n_roles: usize) -> GamePosition {
         GamePosition {
             spot: Spot::default(),
@@ -81,11 +83,11 @@ pub(crate) struct SelfPlay<'a> {
     table: &'a RegretTable,
     strategy: Vec<f32>,
     found: Findings,
-    /// The share of games in which everybody but the learner moves at random.
+    /// Share of games in which all roles but the learner move at random.
     beginners: f32,
-    /// In the game that is played: who knows what it does, if not everybody.
+    /// The only role in the present game that does not move at random, if there is one.
     alone: Option<usize>,
-    /// Room for a game that is played on, and for its next position; not there while it is used.
+    /// Buffers for a continued game and its next position; none while they are in use.
     ahead: Option<Box<(GamePosition, GamePosition)>>,
 }
 
@@ -102,7 +104,7 @@ impl<'a> SelfPlay<'a> {
         }
     }
 
-    /// Plays some games and says what they found out. Once the flag is raised, no other game is begun.
+    /// Plays some games and returns their updates. Once the flag is raised, no further game is begun.
     pub(crate) fn play(mut self, games: Range<u64>, seed: Seed, enough: &StopFlag) -> Result<Findings, Fault> {
         let before = self.worker.steps();
         for number in games {
@@ -132,7 +134,7 @@ impl<'a> SelfPlay<'a> {
                 break;
             }
             let mut choice = self.moves(&mut at, rng);
-            // On the way itself everything is looked at: this is where the table grows.
+            // On the main line every view is looked up: this is where the table grows.
             at.lost.fill(false);
             self.note_others(&at, &before, learner);
             let n = self.legal(&at, learner).len();
@@ -142,7 +144,7 @@ impl<'a> SelfPlay<'a> {
                 let (values, worth) = self.try_all(&at, &mut choice, learner, &policy, rng)?;
                 self.regret(at.keys[learner], before[learner], &policy, &worth);
                 choices += 1;
-                // One state of a game, any of them alike, is enough for the network.
+                // One state of each game, drawn uniformly, is a training target of the network.
                 if rng.below(choices) == 0 {
                     kept = Some(self.target(&at, values));
                 }
@@ -156,7 +158,7 @@ impl<'a> SelfPlay<'a> {
             self.step(&at, &choice, &mut next)?;
             std::mem::swap(&mut at, &mut next);
         }
-        // Values against beginners are not what states are worth.
+        // Values against beginners are no training targets.
         self.found.targets.extend(kept.filter(|_| self.alone.is_none()));
         Ok(())
     }
@@ -184,7 +186,8 @@ impl<'a> SelfPlay<'a> {
         choice
     }
 
-    /// Notes the policies of those who do not learn, where they have a choice: they make the average. Who is alone does both.
+    /// Adds the policies of the roles other than the learner to the average, where they have a choice. A single role
+    /// does both.
     fn note_others(&mut self, at: &GamePosition, before: &[Option<ViewKey>], learner: usize) {
         if self.alone.is_some() {
             return;
@@ -202,7 +205,7 @@ impl<'a> SelfPlay<'a> {
         self.strategy = policy;
     }
 
-    /// What each move of the learner comes to against the others' moves, for everyone; and its own part of that.
+    /// The payoffs of all players for each move of the learner, weighted by the policy; and the learner's own payoffs.
     fn try_all(
         &mut self,
         at: &GamePosition,
@@ -224,7 +227,7 @@ impl<'a> SelfPlay<'a> {
         Ok((values, worth))
     }
 
-    /// Makes a joint move and goes on by everybody's current policy, to the end.
+    /// Makes a joint move and plays to the end by everybody's current policy.
     fn play_on(&mut self, from: &GamePosition, choice: &[u32], rng: &mut Rng) -> Result<Values, Fault> {
         let n_roles = self.worker.n_roles;
         let room = self.ahead.take();
@@ -260,7 +263,7 @@ impl<'a> SelfPlay<'a> {
         Ok(())
     }
 
-    /// Notes the learner's regrets.
+    /// Records the learner's regrets.
     fn regret(&mut self, key: ViewKey, before: Option<ViewKey>, policy: &[f32], worth: &[f32]) {
         let value: f32 = policy.iter().zip(worth).map(|(p, w)| p * w).sum();
         self.note(key, before, worth.iter().map(|w| w - value), true);
@@ -283,7 +286,7 @@ impl<'a> SelfPlay<'a> {
         self.found.numbers.extend(numbers);
     }
 
-    /// What the network should say here: these values, and the average policy of everyone who has one.
+    /// The training target of a position: these values, and the average policies of the players that have one.
     fn target(&self, at: &GamePosition, values: Values) -> TrainingTarget {
         let mut policies = Vec::new();
         for (player, &role) in self.worker.players.iter().enumerate() {

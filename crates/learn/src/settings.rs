@@ -1,4 +1,4 @@
-//! How to train, and why it may not be possible.
+//! Settings of training, and its errors.
 
 use belief::BeliefError;
 use game::Fault;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::str::FromStr;
 
-/// How games of self-play are played, and what is learned from them.
+/// The method of self-play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Regrets of views, from whole games: ours.
+    /// Regrets of views, from whole games. This method is ours.
     #[default]
     Regrets,
-    /// CFR from true states and from sampled ones: the paper's.
+    /// CFR from true states and from sampled states (Partridge and Thielscher 2022).
     Paper,
 }
 
@@ -46,12 +46,12 @@ impl FromStr for Method {
     }
 }
 
-/// Everything that decides how training goes, besides the game.
+/// Everything that determines the result of training, apart from the game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// How games are played.
     pub method: Method,
-    /// Where all randomness starts.
+    /// Seed of the training.
     pub seed: u64,
     /// Width of hidden layers; that of the input, but between 128 and 512, if not given.
     pub width: Option<usize>,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub buffer: usize,
     /// Adam's step size.
     pub rate: f32,
-    /// The share of games in which everybody but the learner moves at random.
+    /// Share of games in which all roles but the learner move at random.
     pub beginners: f32,
 }
 
@@ -100,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// As JSON, to be kept with what was learned.
+    /// As JSON, for the metadata of archives.
     pub fn to_json(&self) -> Value {
         json!({
             "method": self.method.name(),
@@ -115,7 +115,7 @@ impl Settings {
         })
     }
 
-    /// From JSON; nothing if something is missing or makes no sense.
+    /// From JSON; none if a field is missing or out of range.
     pub fn from_json(value: &Value) -> Option<Settings> {
         let size = |name: &str| {
             value[name]
@@ -140,11 +140,11 @@ impl Settings {
     }
 }
 
-/// Why there is nothing to learn.
+/// Why training is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// There is nobody to play, only nature.
+    /// The game has no role but nature.
     NoPlayers,
     /// The game is too large for a network.
     TooLarge {

@@ -1,7 +1,7 @@
-//! What was learned about single views: regrets and the average policy, by the number of a view.
+//! The table of regrets and average policies, by the number of a view.
 //!
-//! A view's number is a hash of what a role did and saw, so that a table needs neither histories nor states, and whoever knows a
-//! view can look it up. 64 bits: among ten million views two share a number with a probability of one in 400,000.
+//! A view's number is a hash of the role's moves and percepts, so that a table needs neither histories nor states. 64
+//! bits: among ten million views, the probability that two share a number is one in 400,000.
 
 use crate::selfplay::draw;
 use game::{MoveId, PerceptId, Rng, View};
@@ -31,13 +31,13 @@ impl ViewKey {
         ViewKey(mix(begun.wrapping_add(seen)))
     }
 
-    /// A number for what was perceived in a round. Percepts are a set: their order must not matter.
+    /// A number for the percepts of a round, independent of their order.
     pub(crate) fn seen(sees: &[PerceptId]) -> u64 {
         let numbers = sees.iter().map(|p| mix(u64::from(p.0) + 0x5157));
         numbers.fold(0, u64::wrapping_add)
     }
 
-    /// The view of a role that lived through all this.
+    /// The number of a whole view.
     pub fn of(role: usize, view: &View) -> ViewKey {
         let rounds = view.rounds.iter();
         rounds.fold(ViewKey::start(role), |key, round| key.after(round.own, &round.sees))
@@ -53,7 +53,7 @@ pub(crate) fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What is kept of a view.
+/// The entry of a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ViewEntry {
     pub first: u32,
@@ -72,7 +72,7 @@ pub struct RegretTable {
     pub(crate) totals: Vec<f32>,
 }
 
-/// Views that a table holds at most: about 150 MB with ten moves each.
+/// Largest number of views: about 150 MB with ten moves each.
 pub(crate) const MOST_VIEWS: usize = 1_500_000;
 
 impl RegretTable {
@@ -95,8 +95,8 @@ impl RegretTable {
         self.find(key).map_or(0, |e| e.updates)
     }
 
-    /// The policy of regret matching (Hart and Mas-Colell 2000). Replaces what is in `out`; uniform where nothing is known.
-    /// Says whether the view is in the table.
+    /// The policy of regret matching (Hart and Mas-Colell 2000). Replaces the contents of `out`; uniform if the view is
+    /// not in the table. Returns whether it is.
     #[inline]
     pub(crate) fn strategy(&self, key: ViewKey, n: usize, out: &mut Vec<f32>) -> bool {
         out.clear();
@@ -113,7 +113,7 @@ impl RegretTable {
         entry.is_some()
     }
 
-    /// A place drawn by that policy; nothing if the view is not in the table.
+    /// A move drawn by that policy, as an index; none if the view is not in the table.
     #[inline]
     pub(crate) fn draw(&self, key: ViewKey, n: usize, rng: &mut Rng) -> Option<usize> {
         let entry = self.find(key).filter(|e| e.n as usize == n)?;
@@ -133,7 +133,7 @@ impl RegretTable {
         (total > 0.0).then(|| totals.iter().map(|t| t / total).collect())
     }
 
-    /// The place of a view's numbers, made if there is room.
+    /// The entry of a view, added if there is room. None if there is not, or if the number of moves differs.
     pub(crate) fn enter(&mut self, key: ViewKey, n: usize) -> Option<&mut ViewEntry> {
         let next = self.entries.len();
         let at = match self.places.get(&key) {

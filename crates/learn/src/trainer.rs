@@ -1,7 +1,9 @@
-//! Training, a generation at a time: games in parallel, what they found out put together in order, and the network taught meanwhile.
+//! Training, one generation at a time: games are played in parallel, their updates are applied in order, and the
+//! network is trained meanwhile.
 //!
-//! The loop is that of the paper's algorithm 1: play, put states with policies and values into the replay buffer, train on 20
-//! mini-batches. A game is a thousand times cheaper here, so that the mini-batches come once for each generation of games.
+//! The loop is algorithm 1 of Partridge and Thielscher (2022): play, add states with policies and values to the replay
+//! buffer, train on 20 mini-batches. A game is a thousand times cheaper here, so the mini-batches are trained once for
+//! each generation of games.
 
 use crate::codec::Codec;
 use crate::network::{Adam, Loss, NeuralNetwork, TrainingTarget};
@@ -14,25 +16,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Games that one thread plays at a time.
 const PORTION: u64 = 16;
-/// Games of the first generation, of which it is not known how long they are.
+/// Games of the first generation, when their length is still unknown.
 const FIRST_GAMES: u64 = 16;
-/// States that a generation visits, about.
+/// Approximate number of states that a generation visits.
 const STATES_A_GENERATION: u64 = 400_000;
-/// States that self-play visits for each mini-batch, at least.
+/// Smallest number of states of self-play for each mini-batch.
 const STATES_A_BATCH: u64 = 1_500;
-/// Updates of a view before what comes after it gets an entry of its own.
+/// Updates of a view before its successors get entries.
 const GROWN: u32 = 2;
 
-/// A network, a table, and everything it takes to go on training them.
+/// A network, a table, and the state of their training.
 #[derive(Clone, Debug)]
 pub struct Trainer {
     /// The game.
     pub codec: Codec,
-    /// How to train.
+    /// The settings.
     pub settings: Settings,
-    /// What single views taught.
+    /// Regrets and average policies of views.
     pub table: RegretTable,
-    /// What was generalised from it.
+    /// The network, trained on values and on policies of the table.
     pub network: NeuralNetwork,
     pub(crate) adam: Adam,
     pub(crate) buffer: ReplayBuffer,
@@ -48,11 +50,11 @@ pub struct Trainer {
     pub(crate) latest_games: u64,
 }
 
-/// The latest targets.
+/// The replay buffer: the latest training targets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReplayBuffer {
     pub targets: Vec<TrainingTarget>,
-    /// Where the next one goes once it is full.
+    /// Index of the next target once the buffer is full.
     pub next: usize,
 }
 
@@ -68,7 +70,7 @@ impl ReplayBuffer {
 }
 
 impl Trainer {
-    /// Training from the start.
+    /// A new training.
     pub fn new(codec: Codec, settings: Settings) -> Trainer {
         let width = settings.width.unwrap_or_else(|| codec.fluents.len().clamp(128, 512));
         let network = NeuralNetwork::new(codec.shape(width), Seed(settings.seed));
@@ -87,7 +89,7 @@ impl Trainer {
         }
     }
 
-    /// Games of the next generation: fewer where games are long, so that none takes minutes.
+    /// Games of the next generation: fewer if games are long, so that a generation does not take minutes.
     fn next_games(&self) -> u64 {
         let most = self.settings.games;
         match self.latest {
@@ -96,9 +98,10 @@ impl Trainer {
         }
     }
 
-    /// One generation, on as many threads as there are workers. The result does not depend on how many, nor on what they remember. If `stop` is raised
-    /// before it has ended, nothing of it counts and there is no loss to report: going on later gives the same bytes as never having
-    /// stopped. Once `enough` is raised, games in progress are finished, and the generation is as long as that makes it.
+    /// One generation, on as many threads as there are workers. The result does not depend on the number of workers nor
+    /// on their caches. If `stop` is raised before the end, the generation is discarded and there is no loss: training
+    /// that is continued later gives the same bytes as training without a stop. Once `enough` is raised, games in
+    /// progress are finished, and the generation ends.
     ///
     /// # Errors
     /// If a simulator fails.
@@ -119,7 +122,7 @@ impl Trainer {
         let results: Vec<Mutex<Option<Result<Findings, LearnError>>>> =
             (0..portions).map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
-        // What games know is how things were when the generation began.
+        // Games use the table and the network of the beginning of the generation.
         let (table, codec, method) = (&self.table, &self.codec, self.settings.method);
         let beginners = self.settings.beginners;
         let before = match method {
@@ -143,11 +146,11 @@ impl Trainer {
                 *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(found);
             }
         };
-        // The network learns from the buffer as it was, so that it can do so while games are played.
+        // The network is trained on the buffer of the beginning of the generation, while games are played.
         let (old_network, old_adam) = (self.network.clone(), self.adam.clone());
         let (network, adam, buffer) = (&mut self.network, &mut self.adam, &self.buffer);
         let (settings, number) = (&self.settings, self.generations);
-        // Where games are short, more of them are worth more than more mini-batches.
+        // For short games, more games improve the result faster than more mini-batches.
         let batches = match method {
             Method::Regrets => (self.latest / STATES_A_BATCH).clamp(1, settings.batches as u64) as usize,
             Method::Paper => settings.batches,
@@ -176,7 +179,7 @@ impl Trainer {
             let wanted = portion_size.min(games - number as u64 * portion_size);
             let whole = found.games == wanted;
             self.take_in(found);
-            // What comes after a gap was found by games that the next generation will play.
+            // Games after a gap will be played again by the next generation.
             if !whole {
                 break;
             }
@@ -189,7 +192,7 @@ impl Trainer {
     }
 
     fn take_in(&mut self, found: Findings) {
-        // Later generations know better: they count for more (Brown and Sandholm 2019, linear CFR).
+        // Later generations count for more, as in linear CFR (Brown and Sandholm 2019).
         let weight = (self.generations + 1) as f32;
         for note in &found.notes {
             let numbers = &found.numbers[note.first as usize..][..note.n as usize];

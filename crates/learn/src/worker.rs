@@ -1,16 +1,17 @@
-//! One thread's simulator, and its memory of what the simulator said.
+//! One thread's simulator, with a cache of its answers.
 //!
-//! Whoever plays on a worker gets the same answers with any memory, or none: they only come sooner.
+//! The answers are the same with a cache of any size, or without one.
 
 use crate::cache::{EdgePlace, StateAnswers, StateCache};
 use game::{Fault, MoveId, PerceptId, RoleId, Simulator, State};
 use smallvec::SmallVec;
 
-/// Steps after which it is asked whether remembering pays.
+/// Steps after which the hit rate of the cache is checked.
 const WINDOW: u64 = 1 << 16;
-/// It does not if fewer steps than one in so many were known.
+/// The cache is switched off if fewer than one step in this many is a hit.
 const POOR: u64 = 4;
-/// Steps without remembering after that, before it is tried again: players who have learned something may come the same way more often.
+/// Steps without a cache before it is switched on again. Players that have learned something may repeat states more
+/// often.
 const NAP: u64 = 64 * WINDOW;
 
 /// A simulator for a thread of [`Trainer::generation`](crate::Trainer::generation).
@@ -21,36 +22,36 @@ pub struct Worker {
     pub(crate) nature: Option<usize>,
     cache: StateCache,
     awake: bool,
-    /// Steps made, and how many of them the cache knew.
+    /// Steps made, and cache hits.
     steps: u64,
     known: u64,
-    /// When it is next asked whether the cache pays, and what was known when that was last asked.
+    /// The step of the next check of the hit rate, and the hits at the last one.
     ask_at: u64,
     known_then: u64,
-    /// What the players see of the step just made, if that is not in the cache.
+    /// Percepts of the last step, if they are not in the cache.
     seen: SmallVec<[u64; 4]>,
-    /// Where it is in the cache otherwise.
+    /// Number of these percepts in the cache otherwise.
     seen_id: Option<u32>,
     joint: SmallVec<[MoveId; 4]>,
     moves: Vec<MoveId>,
     sees: Vec<PerceptId>,
 }
 
-/// How much a worker's memory helped.
+/// Use of a worker's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheUse {
-    /// Steps made, by heart or not.
+    /// Steps made, cache hits included.
     pub steps: u64,
-    /// Steps made by heart.
+    /// Cache hits.
     pub known: u64,
-    /// States remembered.
+    /// States in the cache.
     pub states: usize,
-    /// Memory used, at most.
+    /// Upper bound on the memory used.
     pub bytes: usize,
 }
 
 impl CacheUse {
-    /// That of two workers together.
+    /// The sum over two workers.
     #[must_use]
     pub fn and(self, other: CacheUse) -> CacheUse {
         CacheUse {
@@ -62,18 +63,18 @@ impl CacheUse {
     }
 }
 
-/// Where a game is.
+/// The state of a game in progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spot {
     /// The state's number in the cache.
     node: Option<u32>,
-    /// If it has none: the state, and what the simulator says about it.
+    /// If it has none: the state, and the simulator's answers about it.
     state: State,
     told: StateAnswers,
 }
 
 impl Worker {
-    /// A worker that remembers as much of the game as fits into so many bytes; 0 for nothing.
+    /// A worker with a cache of so many bytes; 0 for no cache.
     pub fn new(sim: Box<dyn Simulator>, cache_bytes: usize) -> Worker {
         let n_roles = sim.roles().len();
         let nature = sim.nature().map(|r| usize::from(r.0));
@@ -97,7 +98,7 @@ impl Worker {
         }
     }
 
-    /// How much the memory helped so far.
+    /// Use of the cache so far.
     pub fn cache_use(&self) -> CacheUse {
         CacheUse {
             steps: self.steps,
@@ -124,7 +125,7 @@ impl Worker {
         self.arrive(at)
     }
 
-    /// Finds out about the state that a spot was just given.
+    /// Looks up the new state of a spot, or asks the simulator about it.
     fn arrive(&mut self, at: &mut Spot) -> Result<(), Fault> {
         at.node = match self.awake {
             true => self.cache.find(&at.state.0),
@@ -139,7 +140,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Asks the simulator about a state. Play also ends, worth nothing to anybody, where somebody has no legal move.
+    /// Asks the simulator about a state. Play also ends, with payoff 0 for all, where some role has no legal move.
     fn ask(&mut self, state: &State, told: &mut StateAnswers) -> Result<(), Fault> {
         told.moves.clear();
         told.bounds.clear();
@@ -171,7 +172,7 @@ impl Worker {
         at.node.map_or(at.told.over, |node| self.cache.is_over(node))
     }
 
-    /// What play came to for each player, if it ended here.
+    /// The payoff of each player, if play ended here.
     pub(crate) fn values<'a>(&'a self, at: &'a Spot) -> Option<&'a [f32]> {
         match at.node {
             Some(node) => self.cache.values(node),
@@ -196,8 +197,8 @@ impl Worker {
         }
     }
 
-    /// Makes a joint move, for each role a place among its legal moves. What players see of it can be asked for until the next
-    /// step, but for those who do not care.
+    /// Makes a joint move, given as an index into the legal moves of each role. The percepts of players that are not
+    /// `careless` can be read until the next step.
     #[inline]
     pub(crate) fn step(&mut self, from: &Spot, choice: &[u32], careless: &[bool], to: &mut Spot) -> Result<(), Fault> {
         self.steps += 1;
@@ -238,7 +239,7 @@ impl Worker {
         self.seen_id = None;
         self.seen.clear();
         for &role in &self.players {
-            // What goes into the cache is for everybody.
+            // The cache stores the percepts of all players.
             let seen = match careless[role] && place == EdgePlace::Nowhere {
                 true => 0,
                 false => {
@@ -257,7 +258,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What the players saw of the step just made.
+    /// The percepts of the last step.
     #[inline]
     pub(crate) fn seen(&self) -> &[u64] {
         match self.seen_id {

@@ -1,4 +1,4 @@
-//! Learners on games whose answer is known, and what becomes of interrupted and damaged trainings.
+//! Training on games with known solutions; interrupted trainings and damaged archives.
 
 use belief::{Options, SamplerKind};
 use game::{Budget, Player, RoleId, Seed, Simulator, StopFlag, Told};
@@ -138,7 +138,7 @@ fn beginners_teach_to_make_the_most_of_them() {
     let game = Game::of("kuhn-poker");
     let tree = Tree::build(game.sim().as_mut(), &Limits::default(), &mut |_| {}).unwrap();
     let form = Form::new(&tree);
-    // What both roles get against somebody who moves at random, summed.
+    // The sum of both roles' payoffs against an opponent that moves at random.
     let against_random = |share: f32| {
         let settings = Settings {
             width: Some(8),

@@ -1,6 +1,8 @@
-//! Inside a decision of HyperPlay: models brought up to date and playouts, each a CPU second, on lanes and one state at a time.
+//! Inside a decision of HyperPlay: models brought up to date and playouts, each a CPU second, on lanes and one state at
+//! a time.
 //!
-//! `cargo run --release -p surmise-search --example decision_speed -- [GAME…]`. The view is that of the first role half way through a random game.
+//! `cargo run --release -p surmise-search --example decision_speed -- [GAME…]`. The view is that of the first role half
+//! way through a random game.
 
 use belief::{Options, SamplerKind};
 use game::{Budget, MoveId, RoleId, Seed, StopFlag, Told};
@@ -27,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let engine = if lanes { "lanes" } else { "scalar" };
             let rounds = told.len();
             println!(
-                "{{\"game\":\"{game}\",\"engine\":\"{engine}\",\"rounds\":{rounds},\"models_per_s\":{models:.0},\"playouts_per_s\":{playouts:.0}}}"
+                "{{\"game\":\"{game}\",\"engine\":\"{engine}\",\"rounds\":{rounds},\"models_per_s\":{models:.0},\
+                 \"playouts_per_s\":{playouts:.0}}}"
             );
         }
     }

@@ -1,7 +1,8 @@
 //! Simulations of UCT per CPU second from the initial state, one thread.
 //!
-//! `cargo run --release -p surmise-search --example uct_speed -- [--seconds S] [--batch N] GAME…`, where a game is a name of the catalogue or a file.
-//! Prints lines of JSON for each: decisions of so many simulations, each with an empty tree, until the time is up.
+//! `cargo run --release -p surmise-search --example uct_speed -- [--seconds S] [--batch N] GAME…`, where a game is a
+//! name of the catalogue or a file. Prints lines of JSON for each: decisions of so many simulations, each with an empty
+//! tree, until the time is up.
 
 use game::{Budget, RoleId, Seed};
 use propnet::{CompileOptions, Lanes, Rollouts, Scalar, compile};

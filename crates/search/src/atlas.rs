@@ -1,19 +1,20 @@
-//! The part of a game that was visited: every state, move and percept is computed once and remembered.
+//! A cache of the visited part of a game: states, legal moves, successors and percepts, each computed once.
 //!
-//! Players that walk the same tree thousands of times ([`HyperPlayII`](crate::HyperPlayII), [`IsMcts`](crate::IsMcts)) walk it here. The atlas
-//! counts every step as a node touched; the simulator counts those that had to be computed.
+//! Players that visit the same states thousands of times use it ([`HyperPlayII`](crate::HyperPlayII),
+//! [`IsMcts`](crate::IsMcts)). The atlas counts every step as a node touched; the simulator counts the steps that were
+//! computed.
 
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Steps, states and views beyond which a player forgets what it remembers of a match, before it decides again. A large table takes
-/// long to grow and to free, so who plays by the clock keeps small ones.
+/// Number of steps, states and views from which on a player empties its caches before the next decision. It is smaller
+/// under a clock, because growing and freeing a large table takes long.
 pub(crate) fn memory(budget: &Budget) -> usize {
     if budget.timed { 80_000 } else { 4_000_000 }
 }
 
-/// The share of the time left that following the histories of a belief may take.
+/// Share of the remaining time for following the histories of a belief.
 pub(crate) const FOLLOWING: f64 = 0.3;
 
 /// A state of the atlas.
@@ -24,11 +25,11 @@ pub(crate) struct NodeId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SeenId(u32);
 
-/// What is known of a state.
+/// A state with its legal moves, or with its payoffs.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub state: State,
-    /// Whether play ends here: the game is over, or somebody has no legal move (then nobody earns anything).
+    /// Whether play ends here: the game is over, or some role has no legal move (then every payoff is 0).
     pub over: bool,
     /// Points per role if play ends here, else empty.
     pub points: SmallVec<[u8; 4]>,
@@ -61,19 +62,19 @@ pub(crate) struct Atlas {
     edges: FxHashMap<(NodeId, Places), Edge>,
     seen: FxHashMap<(u16, Vec<PerceptId>), SeenId>,
     start: Option<NodeId>,
-    /// Steps made, remembered ones included.
+    /// Steps made, cache hits included.
     pub touches: u64,
-    /// Steps that had to be computed.
+    /// Steps computed.
     pub computed: u64,
 }
 
 impl Atlas {
-    /// How much is remembered.
+    /// Number of states and steps in the cache.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len() + self.edges.len()
     }
 
-    /// Forgets everything but what it cost.
+    /// Empties the cache; the counters stay.
     pub(crate) fn forget(&mut self) {
         *self = Atlas {
             touches: self.touches,

@@ -1,8 +1,9 @@
-//! HyperPlay, and HyperPlay-II where information is at stake (decision 16).
+//! HyperPlay, and HyperPlay-II where some moves give more information than others.
 //!
-//! HyperPlay-II plays no worse and costs far more; the 2016 paper's advice is to use it only where the game asks for it. Here that is found
-//! out at every decision: if some of our moves would tell us more than others, a trial of HyperPlay-II is made, and its
-//! choice is played if by its own account that is better than HyperPlay's beyond the error of both, or as good and tells more.
+//! HyperPlay-II plays at least as well as HyperPlay at a much higher cost; the 2016 paper advises to use it only for
+//! games that need it. This player decides that for each move: if some of our moves would leave us with less
+//! uncertainty than others, HyperPlay-II is run as a trial. Its choice is played if HyperPlay-II values it above
+//! HyperPlay's choice by more than the errors of both, or equally while giving more information.
 
 use crate::flat::{Guess, PlayoutPlan, repeats, worths};
 use crate::hp2::{HistoryRoot, HyperPlayII};
@@ -16,14 +17,14 @@ pub struct Auto {
 }
 
 impl Auto {
-    /// So many playouts for each legal move in each model for HyperPlay, and this player for the trials.
+    /// Uses so many playouts for each legal move in each model for HyperPlay, and this player for the trials.
     pub fn new(careful: HyperPlayII, playouts: u64) -> Auto {
         Auto { careful, playouts }
     }
 }
 
 impl Auto {
-    /// Whether a trial's choice would leave us in less doubt than another move. Asked where the two are worth the same.
+    /// Whether a trial's choice would leave less uncertainty than another move. Asked if both have the same value.
     fn tells_more(&mut self, trial: &Decision, than: &str, roots: &[HistoryRoot]) -> Result<bool, Fault> {
         let tools = &mut self.careful.believer.tools;
         let (role, sim) = (tools.role, tools.sim.as_mut());
@@ -35,7 +36,7 @@ impl Auto {
     }
 }
 
-/// A difference of entropy that counts.
+/// The smallest difference of entropy that counts.
 const WORTH_KNOWING: f64 = 0.05;
 
 impl Player for Auto {

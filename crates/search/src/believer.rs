@@ -1,10 +1,10 @@
-//! What players of hidden information share: what they were told, turned into a belief.
+//! The base of players for hidden information: what the role was told, turned into a belief.
 
 use crate::Tools;
 use belief::{BeliefError, Model, Now, OpponentModel, Options, Sampler, SamplerKind, World};
 use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
 
-/// The share of a player's time that sampling may take.
+/// Share of a player's time for sampling.
 const SAMPLING: f64 = 0.33;
 
 /// A player's tools and its belief.
@@ -16,10 +16,7 @@ pub struct Believer {
 }
 
 impl Believer {
-    /// Believes by this sampler.
-    ///
-    /// # Errors
-    /// If the options make no sense, such as no models at all.
+    /// Uses this sampler.
     pub fn new(tools: Tools, kind: SamplerKind, options: &Options) -> Result<Believer, BeliefError> {
         let sampler = belief::make(kind, options, tools.role, tools.seed)?;
         Ok(Believer {
@@ -29,10 +26,7 @@ impl Believer {
         })
     }
 
-    /// Takes the other roles to play by a model instead of uniformly.
-    ///
-    /// # Errors
-    /// If the sampler cannot.
+    /// Sets a model of the other roles in place of uniform play.
     pub fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
         self.sampler.set_opponents(opponents)
     }
@@ -40,7 +34,7 @@ impl Believer {
     /// Takes in what was told. A percept that the rules do not know is explained by nothing; the belief then says so.
     pub fn update(&mut self, told: &[Told], budget: &Budget) -> Result<(), Fault> {
         self.note(told)?;
-        // Whoever believes something roughly and thinks about it plays better than who knows and has no time left.
+        // An approximate belief with time left for search gives better moves than an exact belief without.
         let mut updated = self.sample(&budget.part(SAMPLING));
         if matches!(updated, Err(BeliefError::OutOfBudget)) {
             updated = self.sample(budget);
@@ -51,7 +45,7 @@ impl Believer {
         })
     }
 
-    /// Takes in what was told without asking what it means; the next update does.
+    /// Records what was told without updating the belief; the next update does.
     pub(crate) fn note(&mut self, told: &[Told]) -> Result<(), Fault> {
         for told in told.iter().skip(self.view.rounds.len()) {
             let round = self.round(told)?;
@@ -76,7 +70,7 @@ impl Believer {
 
     fn round(&mut self, told: &Told) -> Result<Round, Fault> {
         let (sim, role) = (&mut self.tools.sim, self.tools.role);
-        // A move that is never ours is one we know nothing about.
+        // A text that is no move of ours is an unknown move.
         let own = sim.find_move(role, &told.own).unwrap_or(MoveId::UNKNOWN);
         let mut sees: Vec<PerceptId> = Vec::with_capacity(told.sees.len());
         for text in &told.sees {
@@ -102,8 +96,8 @@ impl Believer {
         self.sampler.posterior()
     }
 
-    /// Histories that explain what was told, with their probabilities: the whole information set where it is known and has no
-    /// more than `most` histories, else the models of the belief.
+    /// Histories that explain what was told, with their probabilities: the whole information set if it is known and has
+    /// no more than `most` histories, else the models of the belief.
     pub fn histories(&self, most: usize) -> Vec<Model> {
         let all = self.sampler.all(most);
         all.unwrap_or_else(|| self.sampler.belief().models.clone())

@@ -1,10 +1,10 @@
-//! A perfect-information player in the true state: what HyperPlay's experiments measure themselves against.
+//! A player that is shown the true state: the reference of HyperPlay's experiments.
 
 use crate::perfect::{Insight, consider};
 use crate::tools::Tools;
 use game::{Budget, Cheat, Decision, Fault, Meter};
 
-/// Plays what an insight puts first in the true state, which it is shown.
+/// Plays the move that an insight ranks first in the true state.
 pub struct Cheater {
     tools: Tools,
     insight: Box<dyn Insight>,

@@ -1,7 +1,8 @@
 //! Flat Monte Carlo over weighted states: the value of a move is the mean payoff of random games that begin with it.
 //!
-//! With one state this is the perfect-information player `mc`; with the models of a belief it is HyperPlay's move choice
-//! (Schofield, Cerexhe and Thielscher 2012): expectation over models, a move that is illegal in a model counts zero there.
+//! With one state this is the perfect-information player `mc`. With the models of a belief it is the move choice of
+//! HyperPlay (Schofield, Cerexhe and Thielscher 2012): the expectation over models, where a move that is illegal in a
+//! model counts zero.
 
 use crate::Tools;
 use crate::perfect::{Insight, Worth, decision, no_move};
@@ -9,7 +10,7 @@ use crate::value_table::ValueTable;
 use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, Seed, State};
 use std::collections::BTreeMap;
 
-/// A state that may be the true one, and how likely that is; weights need not sum to one.
+/// A state that may be the true one, with its weight; weights need not sum to one.
 #[derive(Clone, Debug)]
 pub struct Guess {
     /// The state.
@@ -18,16 +19,16 @@ pub struct Guess {
     pub weight: f64,
 }
 
-/// How much to play.
+/// Size and seed of a flat Monte Carlo search.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayoutPlan {
     /// Random games for each move in each state.
     pub playouts: u64,
-    /// Where randomness starts.
+    /// Seed of the playouts and of tie-breaks.
     pub seed: Seed,
 }
 
-/// How often a state counts, for its share of the playouts, where so many models come down to so few distinct ones.
+/// The factor by which the playouts of a state are multiplied when so many models lead to so few distinct states.
 pub(crate) fn repeats(models: usize, distinct: usize) -> u64 {
     models.div_ceil(distinct.max(1)) as u64
 }
@@ -39,7 +40,7 @@ pub struct Flat {
     pub playouts: Option<u64>,
 }
 
-/// Playouts for each legal move, where neither a number nor a time is given.
+/// Playouts for each legal move if neither a number nor a time is given.
 pub const USUAL_PLAYOUTS: u64 = 100;
 
 impl Insight for Flat {
@@ -60,10 +61,10 @@ impl Insight for Flat {
     }
 }
 
-/// Random games that are run at a time: enough to fill the lanes, few enough to stop in time.
+/// Random games that are run together: enough to fill the lanes, few enough to stop in time.
 const CHUNK: usize = 8_192;
 
-/// Values every legal move over the guesses; the best comes first. Ties are broken by the seed.
+/// Values every legal move over the guesses, best first. Ties are broken by the seed.
 pub fn weigh(tools: &mut Tools, guesses: &[Guess], plan: PlayoutPlan, budget: &Budget) -> Result<Decision, Fault> {
     let worths = worths(tools, guesses, plan, budget)?;
     Ok(decision(tools, worths))
@@ -87,7 +88,7 @@ pub(crate) fn worths(
     Ok(playing.table.worths_by_mean(plan.seed))
 }
 
-/// Random games for every cell of a table of values.
+/// A flat Monte Carlo search: random games for every cell of a value table.
 struct FlatSearch<'a> {
     table: ValueTable,
     guesses: &'a [Guess],
@@ -163,8 +164,8 @@ impl FlatSearch<'_> {
     }
 }
 
-/// States after our move with random moves of the others: one for each of `n` games, or a single one if the others have no
-/// choice.
+/// States after our move and random moves of the others: one for each of `n` games, or a single one if the others have
+/// no choice.
 fn successors(tools: &mut Tools, state: &State, mv: MoveId, n: u64, rng: &mut Rng) -> Result<Vec<State>, Fault> {
     let n_roles = tools.sim.roles().len();
     let mut options = Vec::with_capacity(n_roles);

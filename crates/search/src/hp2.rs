@@ -1,18 +1,21 @@
-//! HyperPlay-II: moves valued by simulations in which nobody knows more than they would.
+//! HyperPlay-II: moves are valued by simulations in which every role knows only its own view.
 //!
-//! Schofield and Thielscher, *Lifting Model Sampling for General Game Playing to Incomplete-Information Models* (AAAI 2015) and *The
-//! Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016). HyperPlay takes each of its guesses for a fact, so to it information
-//! is worth nothing. Here a move is valued by imperfect-information simulations: a model's history is followed from the first round, so that every role has the
-//! view it would have; then comes our move; and to the end each role but nature is an inner HyperPlay player that knows only its own
-//! view. What a question is worth then shows in what its answer lets our own inner player do.
+//! Schofield and Thielscher, *Lifting Model Sampling for General Game Playing to Incomplete-Information Models* (AAAI
+//! 2015) and *The Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016). HyperPlay treats each
+//! model as a fact, so it assigns no value to information. HyperPlay-II values a move by imperfect-information
+//! simulations: the history of a model is replayed from the first round, so that every role has the view it would have;
+//! then comes our move; then every role but nature plays to the end as an inner HyperPlay player that knows only its
+//! own view. The value of information appears as better moves of our own inner player.
 //!
 //! Where we differ:
-//! - inner decisions and bags are kept by view, for the whole match, and steps of the game are computed once (`cache` off gives
-//!   the papers' cost);
-//! - where the information set has no more histories than there would be models, all of them are used with their exact probabilities;
-//! - of moves that are worth exactly the same the quicker comes first, so that a win that is there is taken;
-//! - moves that simulations cannot tell apart are ordered by what we would know after them. The inner player never asks twice, so to it all questions
-//!   that leave one guess are alike; this makes the second half of a binary search come out right.
+//! - inner decisions and bags are cached by view for the whole match, and steps of the game are computed once (`cache`
+//!   off gives the papers' cost);
+//! - where the information set has no more histories than there would be models, all of them are used with their exact
+//!   probabilities;
+//! - ties go to the fastest win;
+//! - moves whose values differ by less than their error are ordered by the expected entropy of our belief after them.
+//!   The inner player never asks twice, so it values all questions that leave one candidate alike; this order makes the
+//!   second half of a binary search correct.
 
 use crate::Tools;
 use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
@@ -36,9 +39,9 @@ pub struct Hp2Options {
     pub playouts: u64,
     /// The inner players.
     pub inner: InnerOptions,
-    /// How simulations are spread over moves.
+    /// How simulations are distributed over moves.
     pub spread: Spread,
-    /// Whether what inner players thought is remembered.
+    /// Whether decisions of inner players are cached.
     pub cache: bool,
 }
 
@@ -48,7 +51,8 @@ pub enum Spread {
     /// The same number for each, as in the papers.
     #[default]
     Even,
-    /// In stages, after each of which the worse half of the moves is left out (sequential halving: Karnin, Koren and Somekh 2013).
+    /// In stages; after each stage the worse half of the moves is dropped (sequential halving: Karnin, Koren and Somekh
+    /// 2013).
     Halving,
 }
 
@@ -69,7 +73,7 @@ pub struct HyperPlayII {
     minds: Minds,
 }
 
-/// A history that explains what we were told, and what everyone knows after it.
+/// A history that explains what we were told, with the views of all roles after it.
 pub(crate) struct HistoryRoot {
     node: NodeId,
     everyone: Everyone,
@@ -119,7 +123,7 @@ impl HyperPlayII {
         Ok(roots)
     }
 
-    /// Takes in what was told; gives the histories that explain it.
+    /// Updates the belief; returns the histories that explain what was told.
     pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         self.believer.update(told, budget)?;
         if self.atlas.len() + self.minds.views.len() > memory(budget) {
@@ -129,7 +133,7 @@ impl HyperPlayII {
         self.roots(budget)
     }
 
-    /// The state of a history, as HyperPlay would take it.
+    /// The state of a history, as a guess for HyperPlay.
     pub(crate) fn guess(&self, root: &HistoryRoot) -> Guess {
         Guess {
             state: self.atlas.node(root.node).state.clone(),
@@ -137,7 +141,7 @@ impl HyperPlayII {
         }
     }
 
-    /// Whether we would know more after some of our moves than after others; not, if there is no time to find out.
+    /// Whether some of our moves would leave less uncertainty than others. False if there is no time to find out.
     pub(crate) fn is_information_at_stake(&mut self, roots: &[HistoryRoot], budget: &Budget) -> Result<bool, Fault> {
         self.minds.stop = budget.stop.clone();
         let me = self.believer.tools.role.0 as usize;
@@ -198,7 +202,7 @@ impl HyperPlayII {
             Spread::Halving => moves.len().next_power_of_two().trailing_zeros().max(1) as u64,
         };
         for _ in 0..stages {
-            // All stages together simulate as often as an even spread would.
+            // All stages together make as many simulations as an even distribution.
             let n = (playouts * moves.len() as u64).div_ceil(stages * left.len() as u64);
             for _ in 0..n {
                 for (model, root) in roots.iter().enumerate() {
@@ -251,7 +255,8 @@ impl HyperPlayII {
         Ok(Sample { points, rounds })
     }
 
-    /// Puts those of the best moves first after which we would know most, where simulations cannot tell them apart.
+    /// Orders the best moves by the expected entropy of our belief after them, where simulations cannot tell them
+    /// apart.
     fn order_by_knowledge(
         &mut self,
         table: &ValueTable,
@@ -272,7 +277,7 @@ impl HyperPlayII {
                 return Ok(());
             }
         }
-        // Stable, so that moves after which we know the same stay in their order.
+        // The sort is stable: moves with equal entropy keep their order.
         doubts.sort_by(|a, b| to_a_millionth(a.0).total_cmp(&to_a_millionth(b.0)));
         doubts
             .iter()

@@ -1,16 +1,15 @@
-//! HyperPlay: guesses at the hidden state, and a perfect-information player on each of them.
+//! HyperPlay: models of the hidden state, and a perfect-information player on each of them.
 //!
 //! Schofield, Cerexhe and Thielscher, *HyperPlay: A Solution to General Game Playing with Imperfect Information* (AAAI
-//! 2012). Models of the game that explain the role's view are kept by a sampler; each legal move is valued in every model, and the
-//! values are averaged by the models' weights. A move that is illegal in a model counts zero there. The player treats each
-//! guess as a fact, so it never pays for information.
+//! 2012). A sampler keeps models of the game that explain the role's view. Each legal move is valued in every model,
+//! and the values are averaged by the models' weights. A move that is illegal in a model counts zero there. The player
+//! treats each model as a fact, so it assigns no value to information.
 //!
-//! Moves are valued by random games, of all models at once, or by any other [`Insight`], one model after the other.
+//! Moves are valued by random games from all models together, or by any other [`Insight`], one model after the other.
 //!
-//! Where we differ: models come from any sampler of [`belief`], by default the exact one; models that lead to the same state
-//! are one; and where the sampler holds fewer states possible than there would be models, all of them are used with
-//! their exact probabilities. The playouts of models that became one are played all the same, so that a player that knows the state
-//! does not look at it more fleetingly than one that is in doubt.
+//! Where we differ: models come from any sampler of [`belief`], by default the exact one. Models that lead to the same
+//! state are merged. Where the sampler holds fewer states possible than there would be models, all of these states are
+//! used with their exact probabilities. The full playout budget is spent even when all models agree.
 
 use crate::Tools;
 use crate::believer::Believer;
@@ -22,7 +21,7 @@ use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Plays by what moves are worth in sampled models.
+/// Plays the move with the best expected value over sampled models.
 pub struct HyperPlay {
     believer: Believer,
     models: usize,
@@ -37,7 +36,7 @@ pub enum By {
     Insight(Box<dyn Insight>),
 }
 
-/// Playouts for each legal move in each model, where neither a number nor a time is given.
+/// Playouts for each legal move in each model if neither a number nor a time is given.
 const USUAL_PLAYOUTS: u64 = 16;
 
 impl HyperPlay {
@@ -53,10 +52,11 @@ impl HyperPlay {
         })
     }
 
-    /// Takes the other roles to have played, and to play on, by models of them instead of uniformly.
+    /// Sets models of the other roles, in place of uniform play: for the past (in beliefs) and for the future (in
+    /// playouts).
     ///
     /// # Errors
-    /// If the sampler cannot.
+    /// If the sampler supports uniform play only.
     pub fn set_opponents(
         &mut self,
         past: Option<Box<dyn OpponentModel>>,
@@ -134,7 +134,8 @@ impl Valued {
     }
 }
 
-/// The values of moves over all guesses. The time is divided evenly; where it does not suffice, the likeliest guesses count.
+/// The values of moves over all guesses. The time is divided evenly; where it does not suffice, the likeliest guesses
+/// count.
 fn average(
     insight: &mut dyn Insight,
     tools: &mut Tools,

@@ -1,19 +1,20 @@
 //! Information-set Monte Carlo tree search.
 //!
-//! Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search* (IEEE TCIAIG 2012). Every simulation begins in a
-//! history that explains what we were told, drawn by its probability, and descends by statistics that are kept for each *view* of a role: what
-//! cannot be told apart shares its statistics, so a question is worth what the answer allows. With multiple observers each
-//! role has a tree of its own views; with a single observer all statistics hang on our view.
+//! Cowling, Powley and Whitehouse, *Information Set Monte Carlo Tree Search* (IEEE TCIAIG 2012). Every simulation
+//! begins in a history that explains what we were told, drawn by its probability. It descends by statistics that are
+//! kept for each *view* of a role: histories that a role cannot tell apart share their statistics, so information gets
+//! its value from the moves that it makes possible. With multiple observers each role has a tree of its own views; with
+//! a single observer all statistics belong to our view.
 //!
 //! Where we differ:
-//! - roots come from a belief with weights, whole histories of it, so that the others' views are right from the first round on (a
-//!   determinisation drawn evenly would get Monty Hall wrong);
-//! - rounds are joint moves: where several roles choose at once, each does so by regret matching on its own
-//!   payoffs (Hart and Mas-Colell 2000; Lanctot, Lisý and Winands 2013 for its use in trees) or by EXP3 (Auer et al. 2002), since UCB would
-//!   settle on a pure move;
-//! - leaves are valued a batch at a time; a descent counts as a visit at once and as a loss until its value is known, so that the
-//!   descents of a batch spread;
-//! - the other roles may be taken to play by something else than the tree: at random, or as HyperPlay players.
+//! - roots come from a weighted belief over whole histories, so that the others' views are right from the first round
+//!   on (determinisations drawn uniformly give a wrong answer in Monty Hall);
+//! - rounds are joint moves: where several roles choose at once, each chooses by regret matching on its own payoffs
+//!   (Hart and Mas-Colell 2000; Lanctot, Lisý and Winands 2013 for its use in trees) or by EXP3 (Auer et al. 2002),
+//!   since UCB would settle on a pure move;
+//! - leaves are valued in batches; a descent counts as a visit at once and as a loss until its value is known, so that
+//!   the descents of a batch spread;
+//! - the other roles may play by something else than the tree: at random, or as HyperPlay players.
 
 use crate::Tools;
 use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
@@ -27,13 +28,13 @@ use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleI
 use smallvec::SmallVec;
 use std::str::FromStr;
 
-/// Whose views statistics are kept for.
+/// The roles whose views have statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Observers {
     /// Each role's own.
     #[default]
     Multiple,
-    /// Ours, for everybody.
+    /// Our own view, for all roles.
     Single,
 }
 
@@ -49,7 +50,7 @@ impl FromStr for Observers {
     }
 }
 
-/// How a role chooses among the moves of its tree.
+/// How a role chooses a move in the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// UCB, and regret matching where several roles choose at once.
@@ -83,7 +84,7 @@ impl FromStr for Selection {
 /// How the other roles play inside the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opponents {
-    /// By their own statistics: as well as they can.
+    /// By their own statistics.
     #[default]
     Tree,
     /// Uniformly.
@@ -114,7 +115,8 @@ pub enum Rollout {
     /// Uniformly random moves.
     #[default]
     Random,
-    /// Every role as a HyperPlay player that knows its own view, as in HyperPlay-II: dear, but it makes use of what was learned.
+    /// Every role as a HyperPlay player that knows its own view, as in HyperPlay-II. Expensive, but it uses information
+    /// gained in the tree.
     HyperPlay,
 }
 
@@ -130,12 +132,12 @@ impl FromStr for Rollout {
     }
 }
 
-/// What a view is worth to those that lead to it.
+/// The value that a view backs up to the moves that lead to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backup {
-    /// The mean of all simulations through it, as in UCT: exploration dilutes it.
+    /// The mean of all simulations through it, as in UCT, exploration included.
     Mean,
-    /// What its best move is worth (Keller and Helmert 2013): a role that gets there will choose.
+    /// The value of its best move (Keller and Helmert 2013).
     #[default]
     Best,
 }
@@ -197,13 +199,13 @@ impl Default for IsMctsOptions {
 struct Arm {
     mv: MoveId,
     visits: u32,
-    /// Times it could have been chosen.
+    /// Number of times it was available.
     available: u32,
     /// Payoffs in 0..1, summed.
     total: f64,
     /// Regret, or the log of the exponential weight.
     regret: f64,
-    /// How often the strategy wanted it.
+    /// Sum of the probabilities that the strategy gave it.
     wanted: f64,
 }
 
@@ -211,9 +213,9 @@ struct Arm {
 #[derive(Default)]
 pub(crate) struct ArmTable {
     arms: Vec<Arm>,
-    /// Whether it was last used for a choice to be mixed.
+    /// Whether its last choice was mixed.
     mixed: bool,
-    /// What was handed up from here: its share of the total of the arm that leads here.
+    /// Value backed up from here: its share of the total of the arm that leads here.
     handed_up: f64,
     /// Simulations through here.
     through: u32,
@@ -225,7 +227,7 @@ struct Choice {
     view: ViewId,
     at: NodeId,
     arm: u32,
-    /// The probability with which it was made, if it was mixed.
+    /// Its probability, if the choice was mixed.
     chance: Option<f64>,
 }
 
@@ -234,7 +236,7 @@ type Path = SmallVec<[Choice; 16]>;
 struct SimulationRoot {
     node: NodeId,
     everyone: Everyone,
-    /// The same for the minds of the others, if they have any.
+    /// The views of the inner players, if there are any.
     minds: Everyone,
 }
 
@@ -248,7 +250,7 @@ pub struct IsMcts {
     minds: Option<Minds>,
 }
 
-/// Simulations for a move where neither a number nor a time is given.
+/// Simulations for a move if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 10_000;
 /// Roots drawn at a time.
 const DECK: usize = 64;
@@ -317,7 +319,7 @@ impl IsMcts {
         Ok((roots, weights))
     }
 
-    /// The role whose view all statistics hang on, if it is one.
+    /// The role whose view all statistics belong to, with a single observer.
     fn one_view(&self) -> Option<usize> {
         (self.options.observers == Observers::Single).then(|| self.me())
     }
@@ -369,7 +371,7 @@ impl IsMcts {
         Ok(())
     }
 
-    /// Plays out the leaves and hands their payoffs up.
+    /// Plays out the leaves and backs up their payoffs.
     fn value(&mut self, pending: &mut Vec<(Path, State)>, seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let (paths, leaves): (Vec<Path>, Vec<State>) = pending.drain(..).unzip();
         let totals = self.believer.tools.play_out(&leaves, 1, seed, &budget.stop)?;
@@ -385,7 +387,7 @@ impl IsMcts {
         Ok(())
     }
 
-    /// From a root to the first move that nobody has tried, or to the end.
+    /// Descends from a root to the first move that was never tried, or to the end.
     fn descend(&mut self, root: &SimulationRoot, rng: &mut Rng) -> Result<(Path, NodeId, Everyone), Fault> {
         let mut path = Path::new();
         let (mut at, mut everyone, mut minds) = (root.node, root.everyone.clone(), root.minds.clone());
@@ -411,7 +413,7 @@ impl IsMcts {
         Ok((path, at, minds))
     }
 
-    /// From a leaf to the end, or to where it is given up, with the minds of all roles.
+    /// Plays from a leaf to the end, or to the limit of rounds, with the inner players of all roles.
     fn play_on(&mut self, leaf: NodeId, mut minds: Everyone, rng: &mut Rng) -> Result<NodeId, Fault> {
         let mut at = leaf;
         let Some(inner) = &mut self.minds else { return Ok(at) };
@@ -424,7 +426,7 @@ impl IsMcts {
         Ok(at)
     }
 
-    /// What everyone does here, and whether somebody does it for the first time.
+    /// The moves of all roles here, and whether some role makes its move for the first time.
     fn joint(
         &mut self,
         at: NodeId,
@@ -473,7 +475,7 @@ impl IsMcts {
     }
 
     fn back_up(&mut self, path: &Path, points: &[f64]) {
-        // What each role's next choice hands up in place of the payoff.
+        // The value that each role's next choice backs up in place of the payoff.
         let mut gains: SmallVec<[f64; 4]> = SmallVec::from_slice(points);
         for choice in path.iter().rev() {
             let role = usize::from(choice.role);
@@ -599,11 +601,12 @@ impl ArmTable {
         strategy
     }
 
-    /// What the total of the arm that leads here gains by one more simulation, if the best move is what this view is worth.
+    /// The change of the total of the arm that leads here after one more simulation, if the value of this view is that
+    /// of its best move.
     fn hand_up(&mut self) -> f64 {
         self.through += 1;
         let most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
-        // The best of a few lucky visits would be too good to be true.
+        // The maximum over moves with few visits is biased upwards.
         let known = self.arms.iter().filter(|arm| 4 * arm.visits >= most.min(64));
         let best = known.map(Arm::mean).fold(0.0, f64::max);
         let worth = best * f64::from(self.through);
@@ -612,7 +615,7 @@ impl ArmTable {
         gain
     }
 
-    /// Takes in what a choice led to: the payoff, and what it gained by what was learned below it.
+    /// Updates the statistics of a choice: its payoff, and the change of value below it.
     fn learn(&mut self, choice: &Choice, payoff: f64, gain: f64, legal: &[MoveId], selection: Selection) {
         let chosen = choice.arm as usize;
         self.arms[chosen].total += gain;
@@ -647,22 +650,22 @@ impl Arm {
         Candidate {
             mv,
             mean: 100.0 * mean,
-            // Payoffs lie in 0..1: no distribution with this mean varies more.
+            // The largest standard error of a mean of payoffs in 0..1.
             stderr: 100.0 * (mean * (1.0 - mean) / f64::from(self.visits.max(1))).max(0.0).sqrt(),
             visits: u64::from(self.visits),
         }
     }
 }
 
-/// Roots in proportion to their weights, in random order: steadier than independent draws. The order must be random, or else the
-/// search falls into step with it, and a move is only tried where it fails.
+/// Roots in proportion to their weights, in random order: less variance than independent draws. With a fixed order, the
+/// order and the choice of moves could be correlated.
 fn deal(weights: &[f64], rng: &mut Rng) -> Vec<usize> {
     let mut deck = systematic(weights, DECK, rng);
     shuffle(&mut deck, rng);
     deck
 }
 
-/// One of these, with probability in proportion.
+/// A place drawn in proportion to the weights.
 fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> usize {
     let total: f64 = weights.clone().sum();
     let mut left = rng.unit() * total;

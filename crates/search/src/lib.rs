@@ -1,18 +1,53 @@
 //! Players that choose moves by simulation, one file each.
 //!
+//! Use this crate to make a player from a simulator, or to write one. If you want to load games, name players by text
+//! and play matches, use the crate `surmise`.
+//!
 //! | player | decides by |
 //! |---|---|
 //! | [`Random`] | a uniformly random legal move |
 //! | [`First`] | the first legal move |
-//! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into them |
+//! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into each model |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
-//! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves tell more than others |
-//! | [`IsMcts`] | tree search over what each role knows, from histories that explain what the role was told |
+//! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves give more information than others |
+//! | [`IsMcts`] | tree search over information sets, from histories that explain what the role was told |
 //! | [`Cfr`] | regret minimisation some rounds ahead, from histories that explain what the role was told |
-//! | [`Perfect`] | an [`Insight`] into a game in which nothing is hidden: [`Flat`] Monte Carlo, [`Uct`], [`Minimax`], [`Nested`] Monte Carlo |
+//! | [`Tabular`] | a strategy computed beforehand, such as a solver's |
+//! | [`Perfect`] | an [`Insight`] into a game without hidden information |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
 //!
-//! Every player is made with [`Tools`] and is handed nothing later but what its role was told.
+//! The insights are [`Flat`] Monte Carlo, [`Uct`], [`Minimax`] and [`Nested`] Monte Carlo. Every player is made with
+//! [`Tools`]. Later it is given nothing but what its role was told.
+//!
+//! ```
+//! use game::{Budget, Player, RoleId, Seed, Told};
+//! use surmise_search::{Minimax, MinimaxOptions, Perfect, Tools};
+//!
+//! let text = catalogue::rules("tictactoe").unwrap();
+//! let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
+//! rules.announce_moves();
+//! let tools = Tools {
+//!     sim: Box::new(ground::Reference::new(&rules).unwrap()),
+//!     batch: None,
+//!     playouts: None,
+//!     others: None,
+//!     role: RoleId(0),
+//!     seed: Seed(1),
+//! };
+//! let options = MinimaxOptions { depth: Some(1), playouts: 4, ..MinimaxOptions::default() };
+//! let mut player = Perfect::new(tools, Box::new(Minimax::new(options)));
+//! // Crosses in the corner and the middle of the first row; noughts are elsewhere.
+//! let rounds = [("(mark 1 1)", "noop"), ("noop", "(mark 3 1)"), ("(mark 1 2)", "noop"), ("noop", "(mark 3 2)")];
+//! let told = rounds.map(|(x, o)| Told {
+//!     own: x.to_owned(),
+//!     sees: vec![format!("(did xplayer {x})"), format!("(did oplayer {o})")],
+//! });
+//! let decision = player.choose(&told, &Budget::iterations(1_000)).unwrap();
+//! assert_eq!(decision.mv, "(mark 1 3)");
+//! ```
+//!
+//! Read next: [`Insight`] to add a way to value moves of a known state, [`Believer`] to write a player for hidden
+//! information, `value_table` for how moves are compared.
 
 mod atlas;
 mod auto;

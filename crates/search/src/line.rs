@@ -1,4 +1,4 @@
-//! How a game is expected to go on from a state, for people.
+//! The expected continuation of a game, for display.
 
 use crate::Tools;
 use crate::flat::{Guess, PlayoutPlan, worths};
@@ -13,8 +13,8 @@ pub struct Line {
     pub points: Option<Vec<u8>>,
 }
 
-/// Plays on from a state for a few rounds, beginning with a move of ours. Everyone but nature is taken to know the state and to play the
-/// move that random games make out to be best: that is what HyperPlay assumes of a model.
+/// Plays on from a state for a few rounds, beginning with a move of ours. Every role but nature is assumed to know the
+/// state and to play the move that random games value highest: the assumption of HyperPlay about a model.
 pub fn expected_line(
     tools: &mut Tools,
     from: &State,

@@ -1,10 +1,10 @@
-//! Playouts that prefer moves which did well before, wherever they were made: MAST.
+//! Playouts that prefer moves with high means in earlier playouts, in any state: MAST.
 //!
-//! Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing* (AAAI 2008): every move of a role has the mean of
-//! the playouts in which it was made, and moves are drawn with probability proportional to `exp(mean / temperature)`. A move
-//! that was never made counts as winning.
+//! Finnsson and Björnsson, *Simulation-Based Approach to General Game Playing* (AAAI 2008): every move of a role has
+//! the mean of the playouts in which it was made, and moves are drawn with probability proportional to `exp(mean /
+//! temperature)`. A move that was never made counts as a win.
 //!
-//! Where we differ: only moves made in playouts are counted, not those on the way to them, whose choice is the tree's.
+//! Where we differ: only moves of playouts are counted, not moves of the tree above them.
 
 use game::limits::PLAYOUT_ROUNDS;
 use game::{Fault, MoveId, Rng, RoleId, Simulator, State, StopFlag};
@@ -18,11 +18,11 @@ pub(crate) struct Mast {
     made: Vec<(u16, MoveId)>,
 }
 
-/// Points by which one move must be better than another to be chosen e times as often.
+/// Difference of means, in points, that makes a move e times as likely.
 const TEMPERATURE: f64 = 10.0;
 
 impl Mast {
-    /// Plays one game to its end and learns from it. Nothing if the flag was raised before.
+    /// Plays one game to its end and updates the means. None if the flag was raised before the end.
     pub(crate) fn play_out(
         &mut self,
         sim: &mut dyn Simulator,

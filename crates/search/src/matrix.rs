@@ -1,10 +1,10 @@
 //! Two-player zero-sum games in one move, exactly.
 //!
-//! The row player picks a row and wants much, the column player picks a column and wants little. The value and an optimal mixture
-//! for each are the solution of a linear program and its dual (Dantzig 1951), found by the simplex method on a dense
-//! table. Payoffs are scaled to lie between 1 and 2, which makes the program feasible from the start and its value positive.
-//! The largest coefficient enters the basis; should that go on for long, the smallest index does (Bland 1977), which
-//! cannot cycle.
+//! The row player picks a row and wants much, the column player picks a column and wants little. The value and an
+//! optimal mixture for each are the solution of a linear program and its dual (Dantzig 1951), found by the simplex
+//! method on a dense table. Payoffs are scaled to lie between 1 and 2, which makes the program feasible from the start
+//! and its value positive. The largest coefficient enters the basis; should that go on for long, the smallest index
+//! does (Bland 1977), which cannot cycle.
 
 /// What optimal play is worth, and how it mixes.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,8 +52,8 @@ fn normal(parts: impl Iterator<Item = f64>) -> Vec<f64> {
     parts.iter().map(|p| p / total).collect()
 }
 
-/// Maximise the sum of `y` where `A y <= 1` and `y >= 0`: one row for each constraint with a slack of its own, and a last one for
-/// the objective; the last column is the right side.
+/// The tableau of the simplex method: maximise the sum of `y` where `A y <= 1` and `y >= 0`. One row for each
+/// constraint with its slack variable, and a last row for the objective; the last column is the right side.
 struct Tableau {
     cells: Vec<f64>,
     width: usize,
@@ -103,7 +103,7 @@ impl Tableau {
 
     fn optimise(&mut self) {
         let patience = 50 * self.width;
-        // Bland's rule ends by itself; the limit is for rounding errors.
+        // Bland's rule terminates; the limit guards against rounding errors.
         for step in 0..20 * patience {
             let Some(column) = self.entering(step > patience) else {
                 return;
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(solve(&[50.0; 4], 2).value, 50.0);
     }
 
-    /// Nobody gains by leaving the equilibrium, on many games of many shapes.
+    /// No player gains by deviating from the equilibrium, on random games of many shapes.
     #[test]
     fn random_games_leave_nothing_to_gain() {
         let mut rng = game::Seed(5).rng();

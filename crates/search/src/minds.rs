@@ -1,11 +1,11 @@
-//! Inner players: what each role would do if it were a HyperPlay player that knows only its own view.
+//! Inner players: the moves of each role if it were a HyperPlay player that knows only its own view.
 //!
-//! HyperPlay-II (Schofield and Thielscher 2015, 2016) plays its simulations with such players in every seat but nature's. A
-//! choice of theirs depends on the view alone, so it is made once for each view and remembered (decision 15).
+//! HyperPlay-II (Schofield and Thielscher 2015, 2016) plays its simulations with such players for every role but
+//! nature. Their choice depends on the view alone, so it is computed once for each view and cached.
 //!
-//! Where we differ from the papers: an inner bag is not sampled by backtracking. It is the parent's bag moved on by one round,
-//! exactly while it fits and resampled without bias where it does not; so a simulation carries its bags along and never
-//! starts again from the first round.
+//! Where we differ from the papers: an inner bag is not sampled by backtracking. It is the bag of the round before,
+//! advanced by one round: exactly while it fits its limit, and by unbiased resampling where it does not. So a
+//! simulation carries its bags along and never starts again from the first round.
 
 use crate::Tools;
 use crate::atlas::{Atlas, Edge, NodeId, Places};
@@ -23,18 +23,18 @@ use std::sync::Arc;
 /// How inner players think.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InnerOptions {
-    /// States each of them holds possible when it weighs its moves.
+    /// States in the bag of an inner player when it values its moves.
     pub models: usize,
-    /// Playouts for each move in each of these.
+    /// Playouts for each move in each of these states.
     pub playouts: u64,
-    /// 1 for HyperPlay players. More nest further, as HyperPlay-II nests HyperPlay: a player of level n values its moves by
-    /// simulations with players of level n - 1. Games with one role besides nature only; others have level 1.
+    /// Level of nesting; 1 for HyperPlay players. A player of level n values its moves by simulations with players of
+    /// level n - 1. Only in games with one role besides nature; in others the level is 1.
     pub levels: u32,
-    /// What is cut short; also their playouts then.
+    /// Pruning of simulations and of inner playouts.
     pub pruning: Pruning,
 }
 
-/// A role's mind at one view: what it holds possible and what it does.
+/// An inner player at one view: the states it holds possible and the moves it chooses.
 #[derive(Default)]
 pub(crate) struct Mind {
     bag: Option<Bag>,
@@ -42,24 +42,24 @@ pub(crate) struct Mind {
     choices: SmallVec<[Option<PreferredMoves>; 1]>,
 }
 
-/// Moves that a mind cannot tell apart: it plays any of them.
+/// Moves whose values an inner player cannot tell apart; one of them is drawn.
 type PreferredMoves = SmallVec<[MoveId; 1]>;
 
-/// States held possible with their probabilities, in the order of their numbers; empty if nothing was left.
+/// States held possible with their probabilities, in the order of their numbers; empty if no state explains the view.
 pub(crate) type Bag = Arc<[(NodeId, f64)]>;
 
-/// The minds of all roles at all views met so far.
+/// The inner players of all roles at all views visited so far.
 pub(crate) struct Minds {
     pub views: Views<Mind>,
     options: InnerOptions,
     seed: Seed,
-    /// Once it is raised, minds no longer think; what they do then is not worth counting.
+    /// Once it is raised, inner players move at random; simulations that end later are not counted.
     pub stop: StopFlag,
 }
 
 /// States a bag may hold, unless more models are asked for.
 const BAG: usize = 256;
-/// Joint moves tried for one round of one bag; where there are more, so many are drawn.
+/// Joint moves tried for one round of one bag; if there are more, this many are drawn.
 const TRIES: usize = 4_096;
 
 impl Minds {
@@ -81,8 +81,8 @@ impl Minds {
         self.views = Views::new(n_roles);
     }
 
-    /// What a role does at a view, given where the game really is: the move is legal there. A choice that is not legal there,
-    /// and the choice of a role that has lost track of the game, is replaced by a random one, as a referee would.
+    /// The move of a role at a view, in the state of the simulation. The move is legal there: a choice that is illegal
+    /// in this state, or the choice of a role whose bag is empty, is replaced by a random move, as a referee would do.
     pub(crate) fn decide(
         &mut self,
         tools: &mut Tools,
@@ -112,7 +112,8 @@ impl Minds {
         Ok(place.unwrap_or_else(|| rng.below(n_moves)))
     }
 
-    /// One round in which everyone but nature moves by its own mind; a move of `tools.role` may be forced. Gives where it leads.
+    /// One round in which every role but nature moves as an inner player; a move of `tools.role` may be forced. Returns
+    /// the next state.
     pub(crate) fn play_round(
         &mut self,
         tools: &mut Tools,
@@ -139,7 +140,7 @@ impl Minds {
         Ok(edge.to)
     }
 
-    /// What everyone knows after a joint move.
+    /// Updates the views of all roles after a joint move.
     pub(crate) fn advance(&mut self, atlas: &Atlas, at: NodeId, places: &Places, edge: &Edge, everyone: &mut Everyone) {
         let legal = &atlas.node(at).legal;
         for (role, view) in everyone.iter_mut().enumerate() {
@@ -149,7 +150,7 @@ impl Minds {
         }
     }
 
-    /// What a player of some level does at a view; nothing if it has lost track of the game.
+    /// The choice of a player of some level at a view; empty if its bag is empty.
     fn choice(
         &mut self,
         tools: &mut Tools,
@@ -176,7 +177,7 @@ impl Minds {
         Ok(choice)
     }
 
-    /// Values the moves at a view by simulations with players one level down.
+    /// Values the moves at a view by simulations with players of the level below.
     fn choose_by_nesting(
         &mut self,
         tools: &mut Tools,
@@ -211,7 +212,8 @@ impl Minds {
         Ok(table.worths(&table.ranking(seed)))
     }
 
-    /// A game from a state on, begun with a move, in which the only role besides nature goes on at the present level.
+    /// Plays a game from a state on, beginning with a move, in which the only role besides nature plays at the present
+    /// level.
     #[expect(clippy::too_many_arguments, reason = "where, who, what and by which dice")]
     fn simulate(
         &mut self,
@@ -261,7 +263,7 @@ impl Minds {
         chosen
     }
 
-    /// What a role holds possible at a view: the bag of the round before, moved on.
+    /// The states that a role holds possible at a view: the bag of the round before, advanced by one round.
     pub(crate) fn bag(
         &mut self,
         tools: &mut Tools,
@@ -289,7 +291,7 @@ impl Minds {
         };
         for (view, last) in chain.into_iter().rev() {
             bag = self.move_on(tools, atlas, role, &bag, view, last)?;
-            // What was cut short is not remembered.
+            // An incomplete bag is not cached.
             if !self.stop.is_raised() {
                 self.views.get_mut(view).bag = Some(bag.clone());
             }
@@ -348,8 +350,9 @@ impl Minds {
     }
 }
 
-/// The best moves. We ourselves settle on one of equals, since we can keep to it. Of others we cannot know which they prefer of moves
-/// whose values differ by no more than their error; a choice fixed once for all would be taken for knowledge, and relied upon.
+/// The best moves. For our own role it is one move, since we can keep to it. For another role it is every move whose
+/// value differs from the best by no more than the error: its preference is unknown, and a fixed choice would be taken
+/// for knowledge.
 fn best_of(worths: &[Worth], of_another: bool) -> PreferredMoves {
     let Some(best) = worths.first() else {
         return PreferredMoves::new();
@@ -408,7 +411,7 @@ impl JointChoices {
     }
 }
 
-/// A bag with at most so many states: itself, or an even resampling of it.
+/// A bag with at most so many states: itself, or a systematic resample with equal weights.
 fn at_most(bag: &[(NodeId, f64)], most: usize, rng: &mut Rng) -> Bag {
     if bag.len() <= most {
         return bag.into();

@@ -1,17 +1,18 @@
-//! Minimax: iterative deepening to a depth, and playouts for what lies beyond.
+//! Minimax with iterative deepening, and playouts at the horizon.
 //!
-//! Two players whose payoffs have a constant sum: alpha-beta (Knuth and Moore, *An Analysis of Alpha-Beta Pruning*, 1975).
-//! Anybody else: max^n (Luckhardt and Irani, *An Algorithmic Solution of N-Person Games*, AAAI 1986), each role for itself. That
-//! the sum is constant is never assumed of a game for good: the first playouts must say so, every end that is met is
-//! held against it, and at the first that disagrees the search starts again with max^n. Nature's moves are averaged.
+//! Two players whose payoffs have a constant sum: alpha-beta (Knuth and Moore, *An Analysis of Alpha-Beta Pruning*,
+//! 1975). Other games: max^n (Luckhardt and Irani, *An Algorithmic Solution of N-Person Games*, AAAI 1986), in which
+//! each role maximises its own payoff. Whether the sum is constant is tested and never assumed: the first playouts must
+//! agree, every terminal state is checked, and at the first contradiction the search starts again with max^n. Nature's
+//! moves are averaged.
 //!
-//! Where two players with a constant sum move at once, the value is that of the matrix game, exactly ([`crate::matrix`]), and
-//! the move is drawn from the optimal mixture; on demand, and wherever more roles or other payoffs are involved, the
-//! others are taken to know our move and each to answer for itself, one after the other.
+//! Where two players with a constant sum move at once, the value is that of the matrix game, exactly
+//! ([`crate::matrix`]), and the move is drawn from the optimal mixture. On demand, and wherever there are more roles or
+//! other payoffs, the others are assumed to know our move and to respond one after the other, each for itself.
 //!
-//! Where we differ: positions at the horizon are worth the mean of random games, of all positions below a node at once, in lanes;
-//! all moves of the root are searched with an open window, because whoever asks may want to know what each is worth; and
-//! nodes are states, so the graph they make doubles as the transposition table and remembers which values are final,
+//! Where we differ: positions at the horizon have the mean of random games as value, computed for all positions below a
+//! node at once, in lanes. All moves of the root are searched with an open window, because callers may want the value
+//! of each. Nodes are states, so the graph is also the transposition table and remembers which values are final,
 //! whatever the depth.
 
 use crate::Tools;
@@ -32,14 +33,14 @@ pub struct MinimaxOptions {
     pub nodes: Option<u64>,
     /// Random games from each position at the horizon.
     pub playouts: u64,
-    /// What to make of moves that are made at once.
+    /// How simultaneous moves are treated.
     pub simultaneous: Simultaneous,
 }
 
 /// What to make of moves that are made at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Simultaneous {
-    /// Both mix as well as they can.
+    /// Both players play optimal mixtures.
     #[default]
     Mixed,
     /// The others know our move.
@@ -69,17 +70,18 @@ impl Default for MinimaxOptions {
     }
 }
 
-/// Nodes to look at, where neither depth, nodes nor time are given.
+/// Nodes to visit if neither depth, nodes nor time are given.
 const USUAL_NODES: u64 = 20_000;
-/// Rounds beyond which nobody looks.
+/// Largest depth in rounds.
 const MAX_DEPTH: u32 = 200;
-/// By how much a value nears the middle with every round: a win soon is better than a win late, but by less than anything else.
+/// The factor by which a value approaches the middle with every round: an early win is preferred to a late one, but by
+/// less than any other difference.
 const FADE: f64 = 1e-6;
-/// Bytes beyond which the graph is begun anew for the next decision, and beyond which it does not grow.
+/// Bytes from which on the graph is emptied before the next decision, and from which on it does not grow.
 const MUCH: usize = 256 << 20;
 const TOO_MUCH: usize = 1 << 30;
 
-/// A search that remembers.
+/// A minimax search that keeps its graph between decisions.
 pub struct Minimax {
     options: MinimaxOptions,
     graph: SearchTree,
@@ -90,7 +92,7 @@ pub struct Minimax {
     touched: u64,
 }
 
-/// What is known of two players' payoffs.
+/// Knowledge about the sum of two players' payoffs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum PayoffSum {
     /// Nothing yet.
@@ -101,17 +103,17 @@ enum PayoffSum {
     None,
 }
 
-/// What is known of a node.
+/// Values and bounds of a node.
 #[derive(Clone, Debug, Default)]
 struct NodeBounds {
-    /// What random games came to, for each role.
+    /// Mean payoffs of random games, for each role.
     guess: Option<Payoffs>,
-    /// What a search came to, for each role, how deep it was, and whether it saw all ends.
+    /// Result of a search: payoffs of each role, its depth, and whether all terminal states were reached.
     found: Option<(Payoffs, u32, bool)>,
     /// Bounds on the first player's payoff by a search of this depth.
     depth: u32,
     bounds: (f64, f64),
-    /// Bounds whatever the depth.
+    /// Bounds that hold at any depth.
     certain: Option<(f64, f64)>,
 }
 
@@ -123,7 +125,7 @@ enum Halt {
     Fault(Fault),
     /// No time, nodes or memory left.
     Out,
-    /// The sum of payoffs is not constant after all.
+    /// The sum of payoffs is not constant.
     NotConstant,
 }
 
@@ -145,7 +147,8 @@ impl Minimax {
         }
     }
 
-    /// Deepens until there is nothing more to see, or no budget to see it with.
+    /// Iterative deepening, until all terminal states are reached or the budget is used up. The deepest finished search
+    /// decides.
     fn deepen(&mut self, dive: &mut Descent<'_>, root: StateNodeId) -> Result<Vec<Worth>, Fault> {
         let mut best = None;
         let mut depth = 1;
@@ -170,7 +173,7 @@ impl Minimax {
         }
     }
 
-    /// The legal moves in random order, with what playouts say of them, if anything.
+    /// The legal moves in random order, without values.
     fn undecided(&self, dive: &Descent<'_>, root: StateNodeId) -> Vec<Worth> {
         let role = dive.tools.role.0 as usize;
         let choices = self.graph.open(root).map(|open| open.moves(role)).unwrap_or_default();
@@ -178,7 +181,7 @@ impl Minimax {
         best_first(choices.iter().map(|c| unknown(c.mv)), &mut rng, |_, _| Ordering::Equal)
     }
 
-    /// Finds out whether two players share a constant sum, as far as random games tell.
+    /// Tests by random games whether two players' payoffs have a constant sum.
     fn weigh_sum(&mut self, dive: &mut Descent<'_>, root: StateNodeId) -> Result<(), Fault> {
         let nature = dive.nature;
         let players: Vec<usize> = (0..dive.n_roles).filter(|&r| Some(r) != nature).collect();
@@ -200,7 +203,7 @@ impl Minimax {
         Ok(())
     }
 
-    /// Values every move of our role to a depth; and whether all ends were seen.
+    /// Values every move of our role to a depth. Also returns whether all terminal states were reached.
     fn at_root(&mut self, dive: &mut Descent<'_>, root: StateNodeId, depth: u32) -> Result<(Vec<Worth>, bool), Halt> {
         let role = dive.tools.role.0 as usize;
         let Some(open) = self.graph.open(root) else {
@@ -301,7 +304,7 @@ impl Minimax {
         order.into_iter().map(worth).collect()
     }
 
-    /// Counts a node; gives its value if the game is over there, or cannot go on.
+    /// Counts a node. Returns its value if the game is over there, or cannot go on.
     fn enter(&mut self, dive: &mut Descent<'_>, id: StateNodeId) -> Result<Option<Payoffs>, Halt> {
         self.touched += 1;
         dive.seen += 1;
@@ -369,7 +372,7 @@ impl Minimax {
         Ok(())
     }
 
-    /// What random games say of a state.
+    /// The value of a state by random games.
     fn horizon(&mut self, dive: &mut Descent<'_>, id: StateNodeId) -> Result<Payoffs, Halt> {
         if self.mark(id).guess.is_none() {
             self.guess(dive, &[id])?;
@@ -377,7 +380,7 @@ impl Minimax {
         self.mark(id).guess.clone().ok_or(Halt::Out)
     }
 
-    /// What the first player gets, if that is between alpha and beta; else a bound. And whether it is certain.
+    /// The first player's payoff if it is between alpha and beta, else a bound; and whether it is certain.
     fn alpha_beta(
         &mut self,
         dive: &mut Descent<'_>,
@@ -421,7 +424,7 @@ impl Minimax {
         Ok((value, full))
     }
 
-    /// Alpha-beta proper, where one player moves. The first wants much, the other little.
+    /// Alpha-beta where one player moves. The first player maximises, the second minimises.
     fn best_of(
         &mut self,
         dive: &mut Descent<'_>,
@@ -463,8 +466,8 @@ impl Minimax {
         Ok((best.unwrap_or(0.0), all))
     }
 
-    /// What the first player gets for each pair of moves, row by row; nature is averaged. Where nobody has a choice but nature,
-    /// that is one cell.
+    /// The first player's payoff for each pair of moves, row by row; nature is averaged. One cell if only nature has a
+    /// choice.
     fn matrix(
         &mut self,
         dive: &mut Descent<'_>,
@@ -517,7 +520,7 @@ impl Minimax {
         }
     }
 
-    /// What was found out before, if it answers; else it narrows the window.
+    /// The stored value, if it decides; else the window is narrowed by stored bounds.
     fn recall(&mut self, id: StateNodeId, depth: u32, alpha: &mut f64, beta: &mut f64) -> Option<(f64, bool)> {
         let mark = self.mark(id);
         let searched = (mark.depth >= depth && mark.depth > 0).then_some((mark.bounds, false));
@@ -535,7 +538,7 @@ impl Minimax {
         None
     }
 
-    /// Keeps what a search with this window came to.
+    /// Stores the result of a search with this window.
     fn remember(&mut self, id: StateNodeId, depth: u32, (alpha, beta): (f64, f64), value: f64, full: bool, sum: f64) {
         let bounds = match value {
             v if v <= alpha => (0.0, v),
@@ -552,7 +555,7 @@ impl Minimax {
         }
     }
 
-    /// What the first player may get from here, to try good moves first.
+    /// An estimate of the first player's payoff, for move ordering.
     fn likely(&self, id: StateNodeId, first: usize) -> Option<f64> {
         if let Some(proof) = &self.graph.node(id).proof {
             return Some(f64::from(proof.points[first]));
@@ -565,7 +568,7 @@ impl Minimax {
             .or(mark.guess.as_ref().map(|guess| guess[first]))
     }
 
-    /// What everybody gets if each plays for itself; and whether all ends were seen.
+    /// Payoffs of all roles if each maximises its own; and whether all terminal states were reached.
     fn max_n(&mut self, dive: &mut Descent<'_>, id: StateNodeId, depth: u32) -> Result<(Payoffs, bool), Halt> {
         if let Some(points) = self.enter(dive, id)? {
             return Ok((points, true));
@@ -592,7 +595,7 @@ impl Minimax {
         Ok((value, full))
     }
 
-    /// After a move of ours, with the others' answers.
+    /// The same after a move of ours, with the others' responses.
     fn max_n_after(
         &mut self,
         dive: &mut Descent<'_>,
@@ -607,8 +610,8 @@ impl Minimax {
         self.answer(dive, id, depth, &others, &mut picks)
     }
 
-    /// The first of these roles chooses what is best for it, knowing what was picked already and how the others will answer; nature
-    /// comes last, and is averaged.
+    /// The first of these roles chooses its best move, knowing the moves chosen before and the responses of the roles
+    /// after it. Nature comes last, and is averaged.
     fn answer(
         &mut self,
         dive: &mut Descent<'_>,
@@ -664,19 +667,19 @@ impl Minimax {
     }
 }
 
-/// Joint moves whose ends are played out together.
+/// Joint moves whose successors are played out together.
 const MOST_JOINTS: usize = 4_096;
-/// Random games to see whether payoffs have a constant sum.
+/// Random games that test whether payoffs have a constant sum.
 const SOUNDINGS: u64 = 64;
 
-/// What one search needs.
+/// Inputs and counters of one search.
 struct Descent<'a> {
     tools: &'a mut Tools,
     budget: &'a Budget,
     seed: Seed,
     nature: Option<usize>,
     n_roles: usize,
-    /// Who commits itself first where moves are made at once: we do, the others follow.
+    /// The order in which roles choose where moves are simultaneous: our role first.
     order: Vec<usize>,
     seen: u64,
     limit: u64,
@@ -727,7 +730,7 @@ impl Insight for Minimax {
     }
 }
 
-/// All joint moves, unless there are too many to look at together.
+/// All joint moves, unless there are too many.
 fn all_picks(open: &OpenNode) -> Vec<Picks> {
     let roles = 0..open.n_roles();
     let n = roles
@@ -754,12 +757,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// A value one round later.
+/// A value seen from one round earlier.
 fn fade(value: f64, sum: f64) -> f64 {
     sum / 2.0 + (value - sum / 2.0) * (1.0 - FADE)
 }
 
-/// The value one round later that fades to this one.
+/// The inverse of `fade`.
 fn unfade(value: f64, sum: f64) -> f64 {
     sum / 2.0 + (value - sum / 2.0) / (1.0 - FADE)
 }

@@ -1,15 +1,15 @@
 //! Nested Monte Carlo search.
 //!
-//! Cazenave, *Nested Monte-Carlo Search* (IJCAI 2009). A playout of level 0 is random. A playout of level *n* tries each of our moves
-//! with a playout of level *n* − 1, makes the best, and so goes on to the end; in a one-player game the best sequence found so far
-//! is kept and followed where nothing better turns up.
+//! Cazenave, *Nested Monte-Carlo Search* (IJCAI 2009). A playout of level 0 is random. A playout of level *n* tries
+//! each of our moves with a playout of level *n* − 1, makes the best one, and so on to the end of the game. In a
+//! one-player game the best sequence found so far is kept and followed unless a better one is found.
 //!
-//! How opponents are treated: the search was made for one player. Here everybody else, and nature, moves uniformly at random, in the
-//! sequences too; so only our own moves are searched, sequences are kept only where we are alone, and against others a value is
-//! what we can get from random play. The moves of level 1 are valued together, in lanes.
+//! How opponents are treated: the search was made for one player. Here all other roles and nature move uniformly at
+//! random, in the sequences too. So only our own moves are searched, sequences are kept only in one-player games, and
+//! against others a value is the payoff against random play. The moves of level 1 are valued together, in lanes.
 //!
-//! A decision is a number of playouts of the given level for each of our moves; moves are compared by their means (by their best in a
-//! one-player game without chance, where a result can be repeated).
+//! A decision is a number of playouts of the given level for each of our moves. Moves are compared by their means (by
+//! their maximum in a one-player game without chance, where a result can be repeated).
 
 use crate::Tools;
 use crate::perfect::{Insight, Worth, widest};
@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// How nested Monte Carlo searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NestedOptions {
-    /// The level of the whole: 1 is flat Monte Carlo, one playout at a time.
+    /// Level of the search: 1 is flat Monte Carlo, one playout at a time.
     pub level: u32,
     /// Playouts of the level below for each move; if not given, as many as there is time for.
     pub playouts: Option<u64>,
@@ -36,19 +36,19 @@ impl Default for NestedOptions {
     }
 }
 
-/// Playouts for each move, where neither a number nor a time is given.
+/// Playouts for each move if neither a number nor a time is given.
 const USUAL_PLAYOUTS: u64 = 4;
 /// Moves of a line that is remembered, at most.
 const MAX_LINE: usize = 10_000;
 
-/// A search that remembers the best line of a one-player game.
+/// A nested search that keeps the best line of a one-player game.
 pub struct Nested {
     options: NestedOptions,
-    /// The move to make in each state of the best line, and what the line earns.
+    /// For each state of the best line, the move to make and the payoff of the line.
     line: FxHashMap<State, (MoveId, f64)>,
 }
 
-/// How a playout went.
+/// A playout and its payoff.
 struct NestedPlayout {
     points: f64,
     /// States and our moves there, if we are alone.
@@ -106,7 +106,7 @@ impl Insight for Nested {
         }
         let kept = self.line.get(state).copied();
         for sum in &mut sums {
-            // A line that once earned this much still does.
+            // The stored line can be repeated, so its payoff counts.
             if let Some((_, points)) = kept.filter(|&(mv, _)| mv == sum.mv) {
                 sum.add_known(points);
             }
@@ -159,7 +159,7 @@ impl MoveScore {
     }
 }
 
-/// A playout at work.
+/// The state of a search in progress.
 struct NestedSearch<'a> {
     tools: &'a mut Tools,
     rng: &'a mut Rng,
@@ -168,7 +168,7 @@ struct NestedSearch<'a> {
 }
 
 impl NestedSearch<'_> {
-    /// Our move, random moves of the others, and a playout. Nothing if there was no time for it.
+    /// Our move, random moves of the others, and a playout. None if there was no time for it.
     fn after(&mut self, state: &State, mv: MoveId, level: u32) -> Result<Option<NestedPlayout>, Fault> {
         let Some(next) = self.step(state, mv)? else {
             return Ok(Some(NestedPlayout {
@@ -188,7 +188,7 @@ impl NestedSearch<'_> {
         Ok(played)
     }
 
-    /// The state after our move and random ones of the others; nothing if somebody cannot move.
+    /// The state after our move and random moves of the others; none if some role cannot move.
     fn step(&mut self, state: &State, mv: MoveId) -> Result<Option<State>, Fault> {
         let mut joint = Vec::new();
         for role in (0..self.tools.sim.roles().len()).map(|r| RoleId(r as u16)) {
@@ -214,7 +214,7 @@ impl NestedSearch<'_> {
         }))
     }
 
-    /// One random game from each state, and what it earns.
+    /// The payoffs of one random game from each state.
     fn random_games(&mut self, states: &[State]) -> Result<Vec<Option<f64>>, Fault> {
         let seed = Seed(self.rng.bits());
         let role = self.tools.role.0 as usize;
@@ -271,7 +271,8 @@ impl NestedSearch<'_> {
         }))
     }
 
-    /// The move whose playout of the level below did best; where we are alone, the best line so far goes on unless it is beaten.
+    /// The move whose playout of the level below had the highest payoff. In a one-player game the best line so far is
+    /// followed unless it is beaten.
     fn best_move(
         &mut self,
         state: &State,

@@ -1,42 +1,42 @@
-//! What perfect-information players share: an [`Insight`] values the moves of one state, whoever asks.
+//! What perfect-information players share: an [`Insight`] values the moves of a known state.
 //!
-//! The same insight plays a game in which nothing is hidden ([`Perfect`]), values the models of HyperPlay
-//! ([`HyperPlay`](crate::HyperPlay)), and cheats ([`Cheater`](crate::Cheater)).
+//! The same insight plays games without hidden information ([`Perfect`]), values the models of HyperPlay
+//! ([`HyperPlay`](crate::HyperPlay)), and plays from the true state ([`Cheater`](crate::Cheater)).
 
 use crate::Tools;
 use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 
-/// What a move is worth to the role that asks.
+/// The value of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worth {
     /// The move.
     pub mv: MoveId,
-    /// The payoff it promises, 0..=100.
+    /// Expected payoff, 0..=100.
     pub mean: f64,
-    /// Standard error of that; 0 if it is certain, or meant to be.
+    /// Standard error of the mean; 0 if the value is exact or the method estimates no error.
     pub stderr: f64,
-    /// What it rests on: playouts, or visits of a tree. A move with none was not looked at, and its mean means nothing.
+    /// Playouts or visits of a tree. If it is 0, the move was not examined and its mean is meaningless.
     pub visits: u64,
 }
 
-/// A way to value moves in a state that is known.
+/// A way to value moves in a known state.
 pub trait Insight: Send {
     /// Values every legal move of the tools' role, with the move to play first. The state is not terminal.
     ///
-    /// Ends soon after the budget's flag is raised, with what there is by then. What was found out may be remembered for
-    /// later calls, with other states of the same game.
+    /// Ends soon after the budget's flag is raised, with the values found so far. Results may be kept for later calls
+    /// with other states of the same game.
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault>;
 
-    /// What it is called.
+    /// Name of the method.
     fn name(&self) -> &'static str;
 
-    /// Nodes of the game tree that it touched without computing them.
+    /// Cache hits: nodes of the game tree that were touched without being computed.
     fn remembered(&self) -> u64 {
         0
     }
 }
 
-/// Plays a game in which everybody is told every move.
+/// Plays a game in which every role is told every move.
 pub struct Perfect {
     tools: Tools,
     insight: Box<dyn Insight>,
@@ -44,7 +44,7 @@ pub struct Perfect {
 }
 
 impl Perfect {
-    /// Plays the move that the insight puts first.
+    /// Plays the move that the insight ranks first.
     pub fn new(tools: Tools, insight: Box<dyn Insight>) -> Perfect {
         Perfect {
             tools,
@@ -84,7 +84,7 @@ impl Player for Perfect {
     }
 }
 
-/// Decides in a state that is known; where there is only one move, without a thought.
+/// Decides in a known state. A single legal move is played without a search.
 pub(crate) fn consider(
     insight: &mut dyn Insight,
     tools: &mut Tools,
@@ -101,7 +101,7 @@ pub(crate) fn consider(
     Ok(decision(tools, worths))
 }
 
-/// A move that was not looked at.
+/// A move that was not examined.
 pub(crate) fn unknown(mv: MoveId) -> Worth {
     Worth {
         mv,
@@ -127,13 +127,13 @@ pub(crate) fn decision(tools: &Tools, worths: Vec<Worth>) -> Decision {
     }
 }
 
-/// Our role cannot move, which the rules must not allow.
+/// The fault of our role having no legal move.
 pub(crate) fn no_move(tools: &Tools) -> Fault {
     let name = &tools.sim.roles()[tools.role.0 as usize];
     Fault::no_move(Some(name))
 }
 
-/// The standard error of a mean of payoffs: no distribution over 0..=100 with this mean varies more.
+/// The largest standard error of a mean of payoffs in 0..=100, over all distributions with this mean.
 pub(crate) fn widest(mean: f64, visits: f64) -> f64 {
     (mean * (100.0 - mean)).max(0.0).sqrt() / visits.max(1.0).sqrt()
 }

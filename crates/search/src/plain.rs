@@ -1,7 +1,8 @@
-//! Players that do not think: the baseline of every experiment.
+//! Players without search: the baseline of every experiment.
 //!
-//! They too know only what they were told, and which moves are legal may depend on what they were not. They keep one
-//! model of the game and play what is legal there; where that is not legal in truth, the referee moves for them.
+//! They too know only what they were told, and the legal moves may depend on what they were not told. They keep one
+//! model of the game and play a move that is legal in it. If that move is illegal in the true state, the referee
+//! replaces it.
 
 use crate::Tools;
 use crate::believer::Believer;
@@ -14,7 +15,7 @@ pub struct Random(Believer);
 /// Plays the first legal move, in the order of canonical text.
 pub struct First(Believer);
 
-/// Nodes that the search for the model may touch at first: who does not think should not search for long either.
+/// Nodes that the search for the model may touch at first.
 const SEARCH: u64 = 5_000;
 
 fn one_model(tools: Tools) -> Result<Believer, BeliefError> {

@@ -1,7 +1,8 @@
-//! Other roles taken to play by something better than chance.
+//! Models of the other roles that are better than uniform play.
 //!
-//! A belief weighs a history by how likely the others were to play it; a playout lets them play on. Both take any
-//! [`OpponentModel`]. The one here takes opponents to be Monte Carlo players: a legal move is the likelier the more random games from it promise them.
+//! A belief weighs a history by the probabilities of the others' moves; a playout draws the others' moves. Both accept
+//! any [`OpponentModel`]. The one here models opponents as Monte Carlo players: the higher the mean payoff of random
+//! games after a move, the likelier the move.
 
 use crate::Tools;
 use crate::flat::{Guess, PlayoutPlan, worths};
@@ -12,8 +13,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
-/// Opponents that play `mc` themselves, knowing the state: they prefer moves by the logistic rule, with the standard error of a value as the least difference that
-/// they take seriously.
+/// Opponents modelled as `mc` players that know the state. Their moves follow the logistic rule; its temperature is at
+/// least the standard error of a value.
 pub struct McOpponents {
     inner: Mutex<ThinkingOpponent>,
     playouts: u64,
@@ -24,13 +25,13 @@ struct ThinkingOpponent {
     known: FxHashMap<(State, RoleId), Vec<f64>>,
 }
 
-/// States beyond which what was thought is forgotten.
+/// Number of states from which on the cache is emptied.
 const MEMORY: usize = 200_000;
-/// Points that make a move e times as likely, at least.
+/// Smallest temperature: the difference in points that makes a move e times as likely.
 const TEMPERATURE: f64 = 5.0;
 
 impl McOpponents {
-    /// Opponents who spend so many playouts on each of their moves.
+    /// Opponents with this many playouts for each of their moves.
     pub fn new(tools: Tools, playouts: u64) -> McOpponents {
         McOpponents {
             inner: Mutex::new(ThinkingOpponent {
@@ -85,7 +86,7 @@ impl OpponentModel for McOpponents {
             out.extend_from_slice(known);
             return;
         }
-        // An opponent that cannot think moves at random.
+        // If the playouts fail, the opponent moves uniformly.
         let thought = inner.think(state, role, legal, self.playouts);
         let thought = thought.unwrap_or_else(|_| vec![even; legal.len()]);
         out.extend_from_slice(&thought);
@@ -93,7 +94,7 @@ impl OpponentModel for McOpponents {
     }
 }
 
-/// Playouts in which we and nature move at random and the others by a model.
+/// Playouts in which we and nature move uniformly and the others by a model.
 pub(crate) fn play_by_policy(
     sim: &mut dyn Simulator,
     others: &dyn OpponentModel,

@@ -1,8 +1,9 @@
-//! Discounting and pruning, as HyperPlay-II tried them.
+//! Discounting and pruning of simulations in HyperPlay-II.
 //!
-//! Schofield and Thielscher, *The Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016), after Cazenave,
-//! Saffidine, Schofield and Thielscher, *Discounting and Pruning for Nested Playouts in General Game Playing* (AAAI 2016). The papers find
-//! that pruning hurts in most games of hidden information; it is here so that this can be seen. Readings of open points: decision 17.
+//! Schofield and Thielscher, *The Scalability of the HyperPlay Technique for Imperfect-Information Games* (2016), after
+//! Cazenave, Saffidine, Schofield and Thielscher, *Discounting and Pruning for Nested Playouts in General Game Playing*
+//! (AAAI 2016). The papers find that pruning hurts in most games with hidden information; it is implemented here to
+//! reproduce that result. Where the papers leave open what is cut, the fields of [`Pruning`] say how we read them.
 
 use crate::Tools;
 use crate::flat::{Guess, PlayoutPlan};
@@ -11,14 +12,15 @@ use crate::value_table::{Sample, ValueTable};
 use game::{Fault, MoveId, Rng, RoleId, State};
 use smallvec::SmallVec;
 
-/// What is cut short. Nothing by default.
+/// Discounting and pruning; none by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pruning {
-    /// A payoff counts this factor less for every round it takes, when moves are compared; reports stay undiscounted.
+    /// Discount factor per round, used when moves are compared; reported values stay undiscounted.
     pub discount: f64,
-    /// No further moves are looked at once all playouts of a move, in all models, reached the maximum.
+    /// Cut on win: no further move is examined once all playouts of a move, in all models, reached the maximum.
     pub cut_on_win: bool,
-    /// Playouts are ended, with nothing, once a move has taken more rounds than the quickest move that reached the maximum.
+    /// Pruning on depth: a playout ends with payoff 0 once its move has taken more rounds than the fastest move that
+    /// reached the maximum.
     pub on_depth: bool,
     /// The payoff that counts as reaching the maximum: 100, or what optimal play is known to get.
     pub maximum: u8,
@@ -38,8 +40,8 @@ impl Default for Pruning {
 /// The discount factor of the papers.
 pub const DISCOUNT: f64 = 0.99;
 
-/// Samples every move in every model, moves in random order, and cuts short what may be. `play` gets the number of the move, that of
-/// the model, and the rounds it may take.
+/// Samples every move in every model, moves in random order, with pruning. `play` gets the number of the move, the
+/// number of the model, and the number of rounds allowed.
 pub(crate) fn sample_with_pruning(
     table: &mut ValueTable,
     playouts: u64,
@@ -86,7 +88,8 @@ pub(crate) fn shuffle(items: &mut [usize], rng: &mut Rng) {
     }
 }
 
-/// Flat Monte Carlo with pruning: the twin of [`weigh`](crate::weigh) for inner players that prune, one game at a time.
+/// Flat Monte Carlo with pruning, one game at a time: the counterpart of [`weigh`](crate::weigh) for inner players that
+/// prune.
 pub(crate) fn prune_and_weigh(
     tools: &mut Tools,
     guesses: &[Guess],

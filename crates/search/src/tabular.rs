@@ -1,4 +1,4 @@
-//! A player that follows a strategy made beforehand, such as a solver's.
+//! A player that follows a strategy computed beforehand, such as a solver's.
 
 use crate::plain::Random;
 use crate::tools::Tools;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What one role does after each view, in canonical text.
+/// The strategy of one role: for each view, moves and their probabilities, in canonical text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StrategyTable {
     policies: FxHashMap<String, Vec<(String, f64)>>,
@@ -17,8 +17,8 @@ pub struct StrategyTable {
 }
 
 impl StrategyTable {
-    /// Adds what to do after a view: moves and numbers in proportion to which they are played. What is not a positive number
-    /// is never played; nothing is added if there is nothing to play.
+    /// Adds the policy of a view: moves with numbers in proportion to which they are played. Numbers that are not
+    /// positive are ignored; a policy without positive numbers is not added.
     pub fn insert(&mut self, view: &[Told], policy: Vec<(String, f64)>) {
         let playable = |p: &f64| p.is_finite() && *p > 0.0;
         let policy: Vec<(String, f64)> = policy.into_iter().filter(|(_, p)| playable(p)).collect();
@@ -33,15 +33,12 @@ impl StrategyTable {
         self.policies.insert(key(view), policy);
     }
 
-    /// What to do after a view: moves and the numbers in proportion to which they are played.
+    /// The policy of a view: moves with numbers in proportion to which they are played.
     pub fn policy(&self, view: &[Told]) -> Option<&[(String, f64)]> {
         self.policies.get(&key(view)).map(Vec::as_slice)
     }
 
-    /// Whether everything that it speaks of is known to the rules of a game.
-    ///
-    /// # Errors
-    /// If it names moves or percepts that the role does not have in this game.
+    /// Checks that all moves and percepts of the table exist in a game.
     pub fn check(&self, sim: &mut dyn Simulator, role: RoleId) -> Result<(), Fault> {
         let strange_move = self.moves.iter().find(|mv| sim.find_move(role, mv).is_none());
         let strange_percept = self.percepts.iter().find(|p| sim.find_percept(role, p).is_none());
@@ -70,7 +67,8 @@ impl StrategyTable {
     }
 }
 
-/// A view as one text. Canonical text has no line breaks or tabs. Percepts come sorted from a referee, but not by any promise.
+/// A view as one text. Canonical text has no line breaks or tabs. Percepts are sorted here, since callers need not sort
+/// them.
 fn key(view: &[Told]) -> String {
     let mut key = String::new();
     for round in view {
@@ -90,7 +88,7 @@ fn key(view: &[Told]) -> String {
 pub struct Tabular {
     table: Arc<StrategyTable>,
     seed: Seed,
-    /// Also plays where there is only one legal move, which tables leave out.
+    /// The player for views that are not in the table, such as those with a single legal move.
     otherwise: Random,
 }
 

@@ -16,9 +16,9 @@ pub struct Tools {
     pub playouts: Option<Box<dyn Playouts>>,
     /// How the other roles move in playouts, if not uniformly. Playouts are then played one by one.
     pub others: Option<Box<dyn OpponentModel>>,
-    /// Who I am.
+    /// The player's role.
     pub role: RoleId,
-    /// Where my randomness starts.
+    /// Seed of the player.
     pub seed: Seed,
 }
 
@@ -60,8 +60,8 @@ impl Tools {
         }
     }
 
-    /// Work done with these tools. Every state computed is a node touched; whoever touches nodes without computing them
-    /// adds those.
+    /// Work done with these tools. Every state computed is a node touched; callers add the nodes that they touch
+    /// without computing.
     pub fn meter(&self) -> Meter {
         let mut meter = *self.sim.meter();
         if let Some(playouts) = &self.playouts {
@@ -74,8 +74,8 @@ impl Tools {
         meter
     }
 
-    /// The state after a round in which everybody's move was announced as `(did ROLE MOVE)`: games without `sees` rules
-    /// of their own. Nothing if what was announced does not say what everybody did.
+    /// The state after a round in which every move was announced as `(did ROLE MOVE)`, as in games without `sees`
+    /// rules. None if the announcements do not give a move for every role.
     pub fn follow(&mut self, state: &State, told: &Told) -> Result<Option<State>, Fault> {
         let mut joint = Vec::new();
         for role in (0..self.sim.roles().len()).map(|r| RoleId(r as u16)) {

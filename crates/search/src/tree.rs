@@ -1,8 +1,9 @@
-//! The tree of UCT: a node for every state, whatever the way to it, and statistics for each role's moves there.
+//! The graph of UCT and minimax: a node for every state, whatever the path to it, with statistics for each role's
+//! moves.
 //!
-//! A node is first only a state. It is looked at (is the game over, what is legal) when a descent goes through it for the
-//! first time, which most nodes never see; and successors are remembered, so that a descent asks the simulator
-//! about one new state at most.
+//! A new node holds only its state. Whether the game is over and which moves are legal is computed when a descent
+//! passes through the node for the first time; most nodes are never passed. Successors are stored, so that a descent
+//! asks the simulator about one new state at most.
 
 use crate::Tools;
 use game::{Fault, MoveId, RoleId, State};
@@ -16,11 +17,12 @@ pub(crate) type StateNodeId = u32;
 /// One index for each role, into its moves.
 pub(crate) type Picks = SmallVec<[u32; 4]>;
 
-/// All that was seen. It grows and goes in small pieces: moving or freeing much at once would take longer than a move may.
+/// All nodes. They are allocated and freed in small pieces: moving or freeing all of them at once could take longer
+/// than the time for a move.
 #[derive(Default)]
 pub(crate) struct SearchTree {
     nodes: Pieces,
-    /// Nodes that are no longer needed, to be freed little by little.
+    /// Discarded nodes, freed little by little.
     retired: Pieces,
     /// By hash of the state, in [`SHARDS`] parts; the next number is free or taken by another state of the same hash.
     places: Vec<FxHashMap<u64, StateNodeId>>,
@@ -33,16 +35,16 @@ pub(crate) struct SearchTree {
 /// A state.
 pub(crate) struct StateNode {
     pub(crate) state: State,
-    /// Playouts that were begun from here or below.
+    /// Playouts begun from here or below.
     pub(crate) visits: u32,
-    /// Those of them that have not come back yet.
+    /// Playouts in flight: begun and not yet finished.
     pub(crate) flying: u32,
     pub(crate) stage: NodeStage,
-    /// How the game ends from here if everybody plays well, once that is certain.
+    /// The proven outcome under best play, if there is one.
     pub(crate) proof: Option<Box<Proof>>,
 }
 
-/// What is known of a state.
+/// How far a node is expanded.
 pub(crate) enum NodeStage {
     /// Nothing.
     New,
@@ -50,7 +52,7 @@ pub(crate) enum NodeStage {
     OpenNode(Box<OpenNode>),
     /// The game is over.
     Over,
-    /// Somebody cannot move although the game is not over.
+    /// Some role cannot move although the game is not over.
     Stuck,
 }
 
@@ -62,12 +64,12 @@ pub(crate) struct OpenNode {
     ends: SmallVec<[u32; 4]>,
     /// The only role that has a choice, if it is one, and not nature.
     pub(crate) mover: Option<usize>,
-    /// Whether nobody has a choice.
+    /// Whether no role has a choice.
     forced: bool,
     children: Children,
 }
 
-/// A move and what it came to.
+/// Statistics of a move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MoveStats {
     pub(crate) mv: MoveId,
@@ -75,13 +77,13 @@ pub(crate) struct MoveStats {
     pub(crate) visits: u32,
     /// Those of them that have not come back yet.
     pub(crate) flying: u32,
-    /// If this leads to a state whose end is certain: points of the role, and rounds until then.
+    /// If the move leads to a state with a proven outcome: the role's payoff and the rounds until the end.
     pub(crate) known: Option<(u8, u16)>,
-    /// The role's mean over playouts that came back; 0 if none did.
+    /// The role's mean payoff over finished playouts; 0 if there are none.
     pub(crate) mean: f64,
 }
 
-/// How a game ends.
+/// A proven outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proof {
     /// Points of each role.
@@ -215,7 +217,7 @@ impl SearchTree {
         id
     }
 
-    /// Looks at a state that is still new.
+    /// Expands a new node.
     pub(crate) fn look(&mut self, tools: &mut Tools, id: StateNodeId) -> Result<(), Fault> {
         let node = &mut self.nodes[id];
         if !matches!(node.stage, NodeStage::New) {
@@ -266,10 +268,10 @@ impl SearchTree {
         Ok(child)
     }
 
-    /// Whether the end of the game from here can now be told from what is known of the states that follow: because whoever
-    /// moves can have everything, or has tried all. Only where one role decides. Gives whether it is news.
+    /// Tries to prove the outcome of a node from proven successors: the mover can reach the maximum, or all its moves
+    /// are proven. Only where a single role has a choice. Returns whether the node is newly proven.
     ///
-    /// Where the mover has several moves that are best for it, the others' points are those of one of them.
+    /// If several moves are best for the mover, the others' payoffs are those of one of them.
     pub(crate) fn prove(&mut self, id: StateNodeId) -> bool {
         let node = &self.nodes[id];
         let NodeStage::OpenNode(open) = &node.stage else {
@@ -306,7 +308,7 @@ impl SearchTree {
         node.proof.is_some()
     }
 
-    /// What is certain about the states after each move of a role, if the others have no choice.
+    /// The proven outcomes after each move of a role, where the others have no choice.
     fn known(&self, open: &OpenNode, role: usize) -> SmallVec<[Option<&Proof>; 32]> {
         let mut picks: Picks = SmallVec::from_elem(0, open.n_roles());
         let proof = |at| {
@@ -329,12 +331,12 @@ impl MoveStats {
         }
     }
 
-    /// Playouts that came back.
+    /// Finished playouts.
     pub(crate) fn back(&self) -> u32 {
         self.visits - self.flying
     }
 
-    /// A playout comes back, or never will.
+    /// Records a finished playout, or forgets one that was abandoned.
     pub(crate) fn land(&mut self, points: Option<f64>) {
         self.flying -= 1;
         match points {
@@ -345,7 +347,7 @@ impl MoveStats {
 }
 
 impl Proof {
-    /// More points first; a good end soon, a bad one late.
+    /// More points first; a win early, a loss late.
     fn is_better(&self, than: &Proof, role: usize) -> bool {
         let (mine, theirs) = (self.points[role], than.points[role]);
         match mine == theirs {
@@ -400,8 +402,8 @@ impl OpenNode {
         &mut self.choices[range]
     }
 
-    /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to number
-    /// (more than 64 bits), numbers may repeat; no state of any game we know comes near.
+    /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to
+    /// number (more than 64 bits), numbers may repeat; no state of any game we know comes near.
     fn number(&self, picks: &Picks) -> u64 {
         let add = |n: u64, (role, &at): (usize, &u32)| {
             let radix = self.range(role).len() as u64;

@@ -1,16 +1,16 @@
 //! UCT: Monte Carlo tree search with upper confidence bounds.
 //!
-//! Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning* (ECML 2006). Any number of roles, each for its own payoff. Where
-//! several roles move at once each has statistics of its own and chooses by them alone: decoupled UCT (Tak, Lanctot and
-//! Winands, *Monte Carlo Tree Search Variants for Simultaneous Move Games*, CIG 2014), which has no guarantee to
-//! find an equilibrium and whose most visited move is a pure one. Nature draws uniformly.
+//! Kocsis and Szepesvári, *Bandit Based Monte-Carlo Planning* (ECML 2006). Any number of roles, each for its own
+//! payoff. Where several roles move at once each has statistics of its own and chooses by them alone: decoupled UCT
+//! (Tak, Lanctot and Winands, *Monte Carlo Tree Search Variants for Simultaneous Move Games*, CIG 2014), which has no
+//! guarantee to find an equilibrium and whose most visited move is a pure one. Nature draws uniformly.
 //!
 //! Where we differ:
-//! - a node is a state, not a history, so that transpositions share what is known; the tree is kept between moves, and between
-//!   the models of a belief;
+//! - a node is a state, not a history, so that transpositions share what is known; the tree is kept between moves, and
+//!   between the models of a belief;
 //! - leaves are collected and played out together, in lanes. A playout that has not come back counts as a visit but not
-//!   in the mean (Liu et al., *Watch the Unobserved*, ICLR 2020). Groups are a sixteenth of what the root has seen, so that
-//!   few simulations are as sharp as if they were made one by one;
+//!   in the mean (Liu et al., *Watch the Unobserved*, ICLR 2020). Groups are a sixteenth of what the root has seen, so
+//!   that few simulations are as sharp as if they were made one by one;
 //! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
 //!   Solver*, CG 2008), and proved moves are not explored.
 
@@ -27,15 +27,15 @@ use std::sync::OnceLock;
 pub struct UctOptions {
     /// Simulations for each decision; if not given, as many as there is time for.
     pub simulations: Option<u64>,
-    /// How much to explore, for payoffs between 0 and 1.
+    /// Exploration constant of UCB, for payoffs between 0 and 1.
     pub c: f64,
     /// How leaves are played out.
     pub policy: PlayoutPolicy,
-    /// Leaves that are played out together; if not given, as many as seems right.
+    /// Leaves that are played out together; if not given, a sixteenth of the visits of the root.
     pub batch: Option<u64>,
     /// Playouts from each leaf.
     pub playouts: u64,
-    /// Whether ends that are certain are proved.
+    /// Whether outcomes are proven where a single role decides.
     pub solve: bool,
 }
 
@@ -45,7 +45,7 @@ pub enum PlayoutPolicy {
     /// Uniformly.
     #[default]
     Uniform,
-    /// By how well moves did in other playouts, one playout at a time.
+    /// MAST: by the means of moves in other playouts, one playout at a time.
     Mast,
 }
 
@@ -74,17 +74,17 @@ impl Default for UctOptions {
     }
 }
 
-/// Simulations for each decision, where neither a number nor a time is given.
+/// Simulations for each decision if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 1_000;
 /// Leaves that are played out together, at most: as many as there are lanes.
 const MOST_LEAVES: u64 = 256;
 /// Rounds that a descent may take: states may lead back to themselves.
 const MAX_DEPTH: usize = 1_000;
-/// Bytes beyond which the tree is begun anew for the next decision, and beyond which it does not grow.
+/// Bytes from which on the tree is emptied before the next decision, and from which on it does not grow.
 const MUCH: usize = 256 << 20;
 const TOO_MUCH: usize = 1 << 30;
 
-/// A search that remembers.
+/// A UCT search that keeps its tree between decisions.
 pub struct Uct {
     options: UctOptions,
     tree: SearchTree,
@@ -97,9 +97,9 @@ pub struct Uct {
 /// Descents that wait for their playouts.
 #[derive(Default)]
 struct Flights {
-    /// States gone through and what was chosen there, one descent after the other.
+    /// Nodes passed and the moves chosen there, one descent after the other.
     steps: Vec<(StateNodeId, Picks)>,
-    /// Where each descent begins in `steps`, and where it came to.
+    /// For each descent, its first index in `steps` and its leaf.
     begun: Vec<(usize, StateNodeId)>,
 }
 
@@ -116,7 +116,7 @@ impl Uct {
         }
     }
 
-    /// Searches from a state; gives the number of simulations made.
+    /// Searches from a state. Returns the number of simulations made.
     pub fn search(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<u64, Fault> {
         if self.tree.bytes() > MUCH {
             self.tree.clear();
@@ -145,7 +145,7 @@ impl Uct {
         Ok(done)
     }
 
-    /// Whether there is something left to find out, and memory to keep it in.
+    /// Whether the root is unproven and there is memory left.
     fn goes_on(&self, root: StateNodeId) -> bool {
         self.tree.node(root).proof.is_none() && self.tree.bytes() < TOO_MUCH
     }
@@ -159,7 +159,7 @@ impl Uct {
         self.options.batch.unwrap_or_else(|| (seen / 16).clamp(1, MOST_LEAVES))
     }
 
-    /// Goes down to a state that was not evaluated yet, or whose end is known.
+    /// Descends to a node that was not evaluated yet, or that is proven.
     fn descend(&mut self, tools: &mut Tools, root: StateNodeId, rng: &mut Rng) -> Result<(), Fault> {
         let nature = tools.sim.nature().map(|r| r.0 as usize);
         let first = self.flights.steps.len();
@@ -188,7 +188,7 @@ impl Uct {
         Ok(())
     }
 
-    /// Evaluates all leaves and takes the values up.
+    /// Evaluates all leaves and backs up their values.
     fn land(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<(), Fault> {
         let values = self.evaluate(tools, seed, budget)?;
         let flights = std::mem::take(&mut self.flights);
@@ -203,7 +203,7 @@ impl Uct {
         Ok(())
     }
 
-    /// What each leaf is worth to each role; nothing where there was no time.
+    /// The payoffs of each leaf for each role; none where there was no time.
     fn evaluate(&mut self, tools: &mut Tools, seed: Seed, budget: &Budget) -> Result<Vec<Option<Payoffs>>, Fault> {
         let mut values: Vec<Option<Payoffs>> = Vec::with_capacity(self.flights.begun.len());
         let mut open: Vec<usize> = Vec::new();
@@ -261,7 +261,7 @@ impl Uct {
         Ok((n > 0.0).then_some(sums))
     }
 
-    /// Counts a playout along its descent; one that never came back is forgotten.
+    /// Backs up a playout along its descent; an abandoned playout is removed from the counts.
     fn take_up(&mut self, path: &[(StateNodeId, Picks)], leaf: StateNodeId, value: Option<&[f64]>) {
         let lost = u32::from(value.is_none());
         let node = self.tree.node_mut(leaf);
@@ -363,7 +363,7 @@ fn most_promising(choices: &[MoveStats], width: f64, roots: &SquareRoots, rng: &
                 continue;
             }
             None if choice.flying < choice.visits => choice.mean + width * roots.inverse(choice.visits),
-            // All of its playouts are still under way: as good as the others, for the moment.
+            // All of its playouts are in flight: it counts as the mean of the others.
             None => *usual.get_or_insert_with(|| mean_of(choices)) + width * roots.inverse(choice.visits),
         };
         if bound > highest {
@@ -378,20 +378,20 @@ fn most_promising(choices: &[MoveStats], width: f64, roots: &SquareRoots, rng: &
     numbered.nth(rng.below(fresh)).map_or(best, |(at, _)| at)
 }
 
-/// The mean of everything that came back.
+/// The mean over all finished playouts.
 fn mean_of(choices: &[MoveStats]) -> f64 {
     let n: u32 = choices.iter().map(MoveStats::back).sum();
     let total: f64 = choices.iter().map(|c| c.mean * f64::from(c.back())).sum();
     if n > 0 { total / f64::from(n) } else { 50.0 }
 }
 
-/// Moves with what they are worth: the most visited first, or what is certain if it is no worse.
+/// Moves with their values: the most visited first, or a proven move if it is no worse.
 fn ranked(choices: &[MoveStats]) -> Vec<Worth> {
     let mean = |choice: &MoveStats| choice.mean;
     let open = choices.iter().filter(|c| c.known.is_none());
     let most = open.max_by(|a, b| a.visits.cmp(&b.visits).then(mean(a).total_cmp(&mean(b))));
     let bar = most.map_or(f64::NEG_INFINITY, mean);
-    // Class, and what counts within it: a good end soon, a bad one late.
+    // Class, and the order within it: a win early, a loss late.
     let rank = |choice: &MoveStats| match choice.known {
         None => (1, f64::from(choice.visits), mean(choice)),
         Some((points, rounds)) => {

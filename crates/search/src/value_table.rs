@@ -1,8 +1,9 @@
-//! Mean payoffs of moves over weighted models: the table by which `hp`, `hp2`, their inner players and `mc` compare moves.
+//! Mean payoffs of moves over weighted models: the table by which `hp`, `hp2`, their inner players and `mc` compare
+//! moves.
 //!
 //! The table has a row for every move that is legal in some model and a column for each model. A cell counts the games
-//! that began with its move in its model. The value of a move is the expectation over the models; a move counts zero in a
-//! model in which it is illegal.
+//! that began with its move in its model. The value of a move is the expectation over the models; a move counts zero in
+//! a model in which it is illegal.
 
 use crate::perfect::{Worth, widest};
 use crate::pruning::DISCOUNT;
@@ -112,8 +113,8 @@ impl ValueTable {
         cell.points += points as f64;
     }
 
-    /// Leaves out models in which some legal move was not tried, if any model is complete: when time runs out, moves are
-    /// compared in the same models.
+    /// Leaves out models in which some legal move was not tried, if any model is complete: when time runs out, moves
+    /// are compared in the same models.
     pub(crate) fn keep_complete(&mut self) {
         let complete =
             |model: usize| (0..self.n_moves()).all(|mv| self.row(mv)[model].n > 0 || !self.is_legal(mv, model));
@@ -136,8 +137,8 @@ impl ValueTable {
         sum / self.known_share(mv)
     }
 
-    /// The weight of the models in which the value of a move is known: it was tried there, or it is illegal. Less than 1 only
-    /// if time ran out, or for moves that were not tried at all, whose share is taken as 1.
+    /// The weight of the models in which the value of a move is known: it was tried there, or it is illegal. Less than
+    /// 1 only if time ran out, or for moves that were not tried at all, whose share is taken as 1.
     fn known_share(&self, mv: usize) -> f64 {
         if self.visits(mv) == 0 {
             return 1.0;

@@ -1,7 +1,7 @@
-//! What roles know, as trees: a point is one role's view, the way to it that role's own moves and percepts.
+//! Views of roles, as trees: a node is one view of a role, the path to it the role's own moves and percepts.
 //!
-//! Two histories that look alike to a role lead to the same point of its tree. Whatever a role may base a decision on is
-//! kept at such a point, so that it cannot depend on anything the role does not know.
+//! Two histories that a role cannot tell apart lead to the same node of its tree. Whatever a role may base a decision
+//! on is stored at such a node, so the decision cannot depend on anything the role does not know.
 
 use crate::atlas::{Atlas, NodeId, SeenId};
 use belief::Joint;
@@ -62,7 +62,7 @@ impl<T: Default> Views<T> {
         &mut self.points[view.0 as usize].1
     }
 
-    /// A view of a role that has forgotten everything before: a tree of its own.
+    /// A new root: the view of a role without any history.
     pub(crate) fn fresh(&mut self) -> ViewId {
         let fresh = ViewId(self.points.len() as u32);
         self.points.push((None, T::default()));
@@ -80,7 +80,8 @@ impl<T: Default> Views<T> {
         view
     }
 
-    /// Follows a history from the start: where it leads and what everyone then knows. Nothing if it cannot be played.
+    /// Follows a history from the start. Returns the last state and the views of all roles; none if the history cannot
+    /// be played.
     pub(crate) fn follow(
         &mut self,
         atlas: &mut Atlas,
@@ -90,7 +91,7 @@ impl<T: Default> Views<T> {
         self.follow_as(atlas, sim, history, |role| role)
     }
 
-    /// Follows a history, with some role's eyes in the place of each role's own.
+    /// The same, where each role has the view of the role that `eyes` gives.
     pub(crate) fn follow_as(
         &mut self,
         atlas: &mut Atlas,

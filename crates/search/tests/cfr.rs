@@ -56,7 +56,7 @@ fn averaged_states_switch_two_times_in_three_and_views_always() {
     assert!((p(&by_state, "switch") - 2.0 / 3.0).abs() < 0.02, "{by_state:?}");
     let by_view = at_the_door(CfrOptions::default());
     assert!(p(&by_view, "switch") > 0.999, "{by_view:?}");
-    // The same without what everybody holds possible: from sampled histories of the view.
+    // The same without the common-knowledge closure: from sampled histories of the view.
     let sampled = at_the_door(CfrOptions {
         common: 0,
         ..CfrOptions::default()
@@ -108,7 +108,7 @@ fn an_answer_when_there_is_no_time() {
     assert!(decision.mv.starts_with("(mark "), "{decision:?}");
 }
 
-/// Three roles show a side at once; whoever is alone with its side wins.
+/// Three roles show a side at once; a role that is alone with its side wins.
 const ODD_ONE_OUT: &str = "
 (role a) (role b) (role c)
 (side heads) (side tails)

@@ -186,8 +186,8 @@ fn information_set_search_is_near_optimal_against_chance() {
 fn hyperplay_guesses_at_once_and_auto_does_not() {
     let table = TestGame::of("number-guessing:numbers=4");
     let auto = |t| Box::new(Auto::new(hp2(t, hp2_options(1, 64, 1)), 64)) as Box<dyn Player>;
-    // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200 matches
-    // average 79.5.
+    // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200
+    // matches average 79.5.
     let worth = worth_of(&table, &auto);
     assert!(worth >= 77.5, "{worth}");
     let hyperplay = |t: Tools| {
@@ -366,7 +366,7 @@ fn a_raised_flag_ends_thinking() {
 
 #[test]
 fn opponents_may_be_taken_for_monte_carlo_players() {
-    // Whoever may win at once by a move is taken to prefer it.
+    // A winning move gets the highest probability.
     let table = TestGame::opened("tictactoe");
     let mut tools = table.tools(0, 1);
     let mut state = tools.sim.initial().unwrap();

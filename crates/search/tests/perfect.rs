@@ -98,7 +98,7 @@ fn tictactoe_is_a_draw_whatever_the_first_move() {
     }
 }
 
-/// Whoever is to move after these moves wins with exactly these, within so many rounds.
+/// The role to move after these moves wins with exactly these `best` moves, within so many rounds.
 fn wins(moves: &[u32], best: &[&str], depth: u32) {
     let table = TestGame::of("connect-four");
     let moves: Vec<String> = moves.iter().map(|c| format!("(drop {c})")).collect();

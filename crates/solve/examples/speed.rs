@@ -1,7 +1,8 @@
 //! What threads gain: `speed [--threads 1,2] [--algorithm A] [--tries N] [--histories N] [--rows N] GAME…`
 //!
-//! For each number of threads in turns, the best of many short tries, so that other work on the machine disturbs little:
-//! seconds to build the tree and its form, iterations a second (on one thread, in slices of some milliseconds), and seconds for one NashConv.
+//! For each number of threads in turns, the best of many short tries, so that other work on the machine disturbs
+//! little: seconds to build the tree and its form, iterations a second (on one thread, in slices of some milliseconds),
+//! and seconds for one NashConv.
 
 use game::Seed;
 use propnet::Scalar;

@@ -1,6 +1,6 @@
-//! Counterfactual regret minimisation (Zinkevich, Johanson, Bowling and Piccione, Regret Minimization in Games with
-//! Incomplete Information, 2007). Regrets are summed as they are; the average strategy weighs every iteration alike.
-//! Unlike in the paper, the players take turns within an iteration, as has become usual and as OpenSpiel does.
+//! Counterfactual regret minimisation (Zinkevich, Johanson, Bowling and Piccione, *Regret Minimization in Games with
+//! Incomplete Information*, 2007). Regrets are summed; the average strategy weighs every iteration equally. Unlike in
+//! the paper, the players take turns within an iteration, as is usual now and as in OpenSpiel.
 
 use crate::sweep::SweepRule;
 use game::regret::RegretRule;

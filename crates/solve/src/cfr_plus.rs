@@ -1,5 +1,5 @@
-//! CFR+ (Tammelin, Solving Large Imperfect Information Games Using CFR+, 2014). Sums of regret do not fall below 0, so that
-//! an action that turns out well is taken up at once; the average strategy weighs iteration t by t.
+//! CFR+ (Tammelin, *Solving Large Imperfect Information Games Using CFR+*, 2014). Accumulated regrets do not fall below
+//! 0, so that an action that turns out well is played at once; the average strategy weighs iteration t by t.
 
 use crate::sweep::SweepRule;
 use game::regret::RegretRule;

@@ -1,7 +1,7 @@
-//! Discounted and linear CFR (Brown and Sandholm, Solving Imperfect-Information Games via Discounted Regret Minimization,
-//! 2019). What was regretted early counts less and less: after iteration t, sums of regret are multiplied by
-//! t^α / (t^α + 1) where they are positive and by t^β / (t^β + 1) where they are negative. The paper multiplies the sum
-//! of strategies by (t / (t + 1))^γ, which is the same as weighing iteration t by t^γ.
+//! Discounted and linear CFR (Brown and Sandholm, *Solving Imperfect-Information Games via Discounted Regret
+//! Minimization*, 2019). Early regrets are discounted: after iteration t, accumulated regrets are multiplied by t^α /
+//! (t^α + 1) where they are positive and by t^β / (t^β + 1) where they are negative. The paper multiplies the sum of
+//! strategies by (t / (t + 1))^γ, which is the same as weighing iteration t by t^γ.
 
 use crate::sweep::SweepRule;
 use game::regret::RegretRule;
@@ -18,7 +18,7 @@ pub struct Discounted {
 }
 
 impl Discounted {
-    /// With these exponents; the default are the 1.5, 0 and 2 that the paper recommends.
+    /// With these exponents; the default is 1.5, 0 and 2, as the paper recommends.
     pub fn new(alpha: f64, beta: f64, gamma: f64) -> Discounted {
         Discounted {
             alpha,
@@ -44,8 +44,8 @@ impl Default for Discounted {
 
 impl SweepRule for Discounted {
     fn begin(&mut self, iteration: u64) {
-        // The discount that was due after the iteration before is made up for when its sums are next used. Until then it
-        // makes no difference: matching does not see a common factor.
+        // The discount of the iteration before is applied when the regrets are next used. The delay makes no
+        // difference, because regret matching is invariant under a common factor.
         let factor = |exponent: f64| {
             let power = (iteration as f64 - 1.0).powf(exponent);
             power / (power + 1.0)

@@ -1,7 +1,8 @@
-//! Games as Gambit reads them: extensive form files (`.efg`), in the dialect that OpenSpiel reads too.
+//! Games in the format of Gambit: extensive form files (`.efg`), in the dialect that OpenSpiel reads too.
 //!
-//! Both refuse what the other takes, so everything is written out: a name, all actions and all payoffs at every node, chance
-//! as exact fractions, nothing but printable ASCII, outcomes at the ends only and the same number for the same payoffs.
+//! Each of the two programs refuses something that the other accepts, so everything is written explicitly: a name, all
+//! actions and all payoffs at every node, chance as exact fractions, printable ASCII only, outcomes at terminal nodes
+//! only, and the same number for the same payoffs.
 
 use crate::tree::{Node, Tree};
 use game::{MoveId, RoleId, Simulator};

@@ -1,9 +1,10 @@
-//! Monte Carlo CFR with external sampling (Lanctot, Waugh, Zinkevich and Bowling, Monte Carlo Sampling for Regret
-//! Minimization in Extensive Games, 2009). For each player in turn, one action of nature and of the others is drawn
-//! wherever they move, and all of the player's own are tried: the sampled values are right on average.
+//! Monte Carlo CFR with external sampling (Lanctot, Waugh, Zinkevich and Bowling, *Monte Carlo Sampling for Regret
+//! Minimization in Extensive Games*, 2009). For each player in turn, one action of nature and of the others is drawn
+//! wherever they move, and all of the player's own actions are visited. The sampled values are unbiased.
 //!
-//! The others' strategies are averaged where they are met, which is with their own reach, as it should be. With more than two
-//! players each would be met several times in an iteration; only those who sit after the player count then, as in OpenSpiel.
+//! The others' strategies are added to their averages where they are visited, which happens with their own reach
+//! probability. With more than two players each would be visited several times in an iteration; only the next player in
+//! seat order is counted, as in OpenSpiel.
 
 use crate::form::Policy;
 use crate::sampling::Sums;
@@ -16,7 +17,7 @@ use game::regret::normalise;
 pub struct ExternalSampling<'a> {
     sums: Sums<'a>,
     iterations: u64,
-    /// Strategies and values of the nodes on the way, so that a walk need not allocate.
+    /// Strategies and values of the nodes on the path, so that a walk does not allocate.
     stack: Vec<f64>,
 }
 
@@ -30,7 +31,7 @@ impl<'a> ExternalSampling<'a> {
         }
     }
 
-    /// A sample of what a node is worth to a player.
+    /// A sample of the value of a node to a player.
     fn walk(&mut self, node: u32, player: usize) -> f64 {
         let tree = self.sums.tree;
         match tree.nodes()[node as usize] {
@@ -98,7 +99,7 @@ impl<'a> ExternalSampling<'a> {
         value
     }
 
-    /// Whether the strategy in another's information set goes into the average.
+    /// Whether the strategy in another player's information set is added to the average.
     #[inline]
     fn counts(&self, set: &Infoset, player: usize) -> bool {
         let next = player + 1;
@@ -106,13 +107,13 @@ impl<'a> ExternalSampling<'a> {
     }
 }
 
-/// Another's decision: its strategy goes into the average.
+/// Another player's decision: adds its strategy to the average.
 #[inline]
 fn add(totals: &mut [f64], policy: &[f64]) {
     totals.iter_mut().zip(policy).for_each(|(t, p)| *t += p);
 }
 
-/// The player's own decision: what it regrets. Returns what it is worth.
+/// The player's own decision: updates its regrets. Returns the value of the decision.
 #[inline]
 fn regret(regrets: &mut [f64], policy: &[f64], values: &[f64]) -> f64 {
     let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
@@ -120,7 +121,7 @@ fn regret(regrets: &mut [f64], policy: &[f64], values: &[f64]) -> f64 {
     mean
 }
 
-/// All of a slice that is known to be so long.
+/// A slice of known length as an array.
 #[inline]
 fn few<T: Copy, const N: usize>(all: &[T]) -> [T; N] {
     *all.first_chunk().expect("as many as there are actions")

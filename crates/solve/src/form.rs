@@ -1,19 +1,20 @@
-//! A game as numbers: what each sequence of a role is worth, given what the others do.
+//! The sequence form: the values of a player's sequences, given the strategies of the others.
 //!
-//! The probability of an end of the game is a product of nature's part and one part for each role, which depends only on the
-//! role's last sequence. So the ends of a game are a table, a row for each tuple of sequences, and the histories can be
-//! forgotten (Koller, Megiddo and von Stengel, Fast algorithms for finding randomized strategies in game trees, 1994).
-//! Everything that a solver asks is then a pass over the table, which gives each own sequence what is earned right there,
-//! and a pass over one's own information sets from last to first, which carries values to where they can be influenced.
-//! The counterfactual values that come out are those of a walk over all histories, at a fraction of its cost: nature and
-//! the moves of the others need no nodes, and ends that differ only in what nature did are one row.
+//! The probability of a terminal node is a product of nature's part and one part for each player, which depends only on
+//! the player's last sequence. So the terminal nodes form a table with one row for each tuple of sequences, and
+//! histories are not needed (Koller, Megiddo and von Stengel, *Fast Algorithms for Finding Randomized Strategies in
+//! Game Trees*, 1994). A solver makes two passes: one over the table, which gives each own sequence the payoff of the
+//! rows where it is the last, and one over the player's information sets from last to first, which adds up the values
+//! of later decisions. The results are the counterfactual values of a walk over all histories at a fraction of its
+//! cost: nature and the moves of the others need no nodes, and terminal nodes that differ only in nature's moves share
+//! a row.
 
 use crate::threads::Threads;
 use crate::tree::{Infoset, Tree};
 use game::regret::normalise;
 use std::ops::Range;
 
-/// A probability for each action of each information set, by sequence. Entries of empty sequences mean nothing.
+/// A probability for each action of each information set, by sequence. Entries of empty sequences are meaningless.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy(pub Vec<f64>);
 
@@ -23,7 +24,7 @@ impl Policy {
         Policy::proportional(tree, &vec![0.0; tree.n_sequences()])
     }
 
-    /// In proportion to numbers that are not negative; uniform where all are 0.
+    /// Probabilities in proportion to numbers that are not negative; uniform where all are 0.
     pub fn proportional(tree: &Tree, weights: &[f64]) -> Policy {
         let mut policy = weights.to_vec();
         for set in tree.infosets() {
@@ -35,14 +36,14 @@ impl Policy {
 
 /// The table of one player, sorted by its own sequences.
 struct Gains {
-    /// Where the rows of each own sequence begin, and where the last ends.
+    /// First row of each own sequence, and the end of the last.
     start: Vec<u32>,
     /// The sequences of the other players, row after row.
     others: Vec<u32>,
-    /// Nature's probability times the own payoff, from the middle.
+    /// Nature's probability times the own payoff, relative to `middle`.
     weight: Vec<f64>,
-    /// The goal that counts as nothing won or lost. Regrets do not depend on it; but what is 0 stays 0 whatever is added up,
-    /// so that actions that are equally good are found equally good, and draws need no rows.
+    /// The goal that counts as 0. Regrets do not depend on it. With it, actions of equal value get exactly equal
+    /// regrets, and draws need no rows.
     middle: f64,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Form<'a> {
         first..first + self.gains[player].start.len() - 1
     }
 
-    /// For each sequence of a player, what is earned where it is the last, given the others' reach.
+    /// For each sequence of a player, the payoff of the rows where it is the last, given the others' reach.
     #[inline]
     pub(crate) fn gain(&self, player: usize, reach: &[f64], gain: &mut [f64]) {
         let sequences = self.sequences_of(player);
@@ -117,7 +118,7 @@ impl<'a> Form<'a> {
         for (gain, rows) in gain.iter_mut().zip(rows) {
             let weight = &gains.weight[rows.clone()];
             *gain = match n_others {
-                // Two roles are what solving is mostly about, and worth a loop without an inner one.
+                // Two players are the usual case, and get a loop without an inner loop.
                 1 => {
                     let others = &gains.others[rows];
                     weight.iter().zip(others).map(|(w, &o)| w * reach(o)).sum()
@@ -163,7 +164,8 @@ impl<'a> Form<'a> {
         });
     }
 
-    /// What a sequence of the first of two players earns beside each sequence of the other, times nature's probability.
+    /// The payoffs of a sequence of the first of two players against each sequence of the other, times nature's
+    /// probability.
     pub(crate) fn gains_of(&self, sequence: usize) -> impl Iterator<Item = (usize, f64)> {
         let gains = &self.gains[0];
         let rows = gains.start[sequence] as usize..gains.start[sequence + 1] as usize;
@@ -171,7 +173,7 @@ impl<'a> Form<'a> {
         others.zip(gains.weight[rows].iter().copied())
     }
 
-    /// The probability that each sequence of a player is played, as far as that is up to the player.
+    /// The reach probabilities of a player's sequences: the player's own part.
     #[inline]
     pub(crate) fn reach(&self, player: usize, policy: &[f64], reach: &mut [f64]) {
         reach[self.tree.empty_sequence(player)] = 1.0;
@@ -203,15 +205,15 @@ impl<'a> Form<'a> {
         (0..self.tree.players.len()).map(value).collect()
     }
 
-    /// What a player can expect, by what each of its sequences gains.
+    /// The expected goal of a player, from the gains of its sequences.
     fn value(&self, player: usize, reach: &[f64], gain: &[f64]) -> f64 {
         let sequences = self.sequences_of(player);
         let pairs = gain[sequences.clone()].iter().zip(&reach[sequences]);
         self.gains[player].middle + pairs.map(|(g, r)| g * r).sum::<f64>()
     }
 
-    /// The most that a player can expect when all others follow a policy. The policy's entries of that player become the
-    /// (pure) strategy that earns it; of equally good actions it takes the first.
+    /// The value of a best response of a player to the policy of the others. The policy's entries of that player become
+    /// the (pure) best response; ties go to the first action.
     pub fn best_response(&self, player: usize, policy: &mut Policy) -> f64 {
         let reach = self.reach_all(policy);
         let mut gain = vec![0.0; reach.len()];
@@ -223,7 +225,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// The most that a player can expect, by what each of its sequences gains. `choose` is told the best action everywhere.
+    /// The value of a best response, from the gains of the player's sequences. `choose` is called with the best action
+    /// of each information set.
     fn respond(&self, player: usize, gain: &mut [f64], mut choose: impl FnMut(&Infoset, usize)) -> f64 {
         for set in self.infosets_of(player).iter().rev() {
             let (mut best, mut value) = (0, f64::NEG_INFINITY);
@@ -238,8 +241,8 @@ impl<'a> Form<'a> {
         self.gains[player].middle + gain[self.tree.empty_sequence(player)]
     }
 
-    /// What the players could gain by answering a policy as well as they can, each alone, summed (Lanctot and others 2017):
-    /// 0 exactly in an equilibrium. In points of goals.
+    /// NashConv: the sum over players of the gain by a best response to a policy (Lanctot and others 2017), in points
+    /// of goals. It is 0 exactly in an equilibrium.
     pub fn nash_conv(&self, policy: &Policy) -> f64 {
         let reach = self.reach_all(policy);
         let mut gain = vec![0.0; reach.len()];

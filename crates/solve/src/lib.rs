@@ -1,23 +1,44 @@
-//! Solving games: strategies that nobody can exploit, and how far a strategy is from that.
+//! Solving games: equilibria, best responses and exploitability.
 //!
-//! You want this crate if a game is small enough for all of its histories to be played out: some millions. [`Tree::build`]
-//! does that once, from any [`game::Simulator`]; [`Form`] is the same game as numbers, without histories; a [`Solver`]
-//! improves a strategy profile on it, and [`Form::nash_conv`] says what all roles together could still gain.
+//! Use this crate for games that are small enough to play out all histories (some millions). If you want to solve a
+//! game by name and save its strategy, use the crate `surmise`.
+//!
+//! [`Tree::build`] plays out a game once, from any [`game::Simulator`]. [`Form`] is the same game in sequence form:
+//! numbers without histories. A [`Solver`] improves a strategy profile on it, and [`Form::nash_conv`] is the sum of
+//! what the players could gain by best responses.
 //!
 //! | algorithm | paper | use it |
 //! |---|---|---|
-//! | [`Algorithm::Cfr`] | Zinkevich and others 2007 | to compare with: the plain one |
+//! | [`Algorithm::Cfr`] | Zinkevich and others 2007 | as the baseline |
 //! | [`Algorithm::CfrPlus`] | Tammelin 2014 | first: fast on most games |
 //! | [`Algorithm::Discounted`] | Brown and Sandholm 2019, also [linear](Algorithm::Linear) | when some actions are grave mistakes |
 //! | [`Algorithm::External`] | Lanctot and others 2009 | when one pass over the game takes too long |
-//! | [`Algorithm::Outcome`] | Lanctot and others 2009 | when even that does; noisy |
+//! | [`Algorithm::Outcome`] | Lanctot and others 2009 | when external sampling takes too long; noisy |
 //!
-//! With two roles and goals that sum to a constant all of them approach an equilibrium, and [`equilibrium`] finds it at once by
-//! linear program, up to some tens of thousands of information sets. In other games the same updates are
-//! made and there is no such promise, though [`Form::nash_conv`] still means what it says. With one role against nature
-//! nothing needs to be learnt: [`Form::best_response`] is the optimum.
+//! In games with two roles whose goals sum to a constant all of them approach an equilibrium, and [`equilibrium`]
+//! computes one by linear programming, up to some tens of thousands of information sets. In other games the same
+//! updates are made without that guarantee; [`Form::nash_conv`] is still exact. With one role against nature
+//! [`Form::best_response`] is the optimum.
 //!
-//! Nobody here reads a clock or prints; ids are those of the simulator the tree was built from.
+//! ```
+//! use game::Seed;
+//! use surmise_solve::{Algorithm, Form, Limits, Tree};
+//!
+//! let text = catalogue::rules("matching-pennies").unwrap();
+//! let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
+//! rules.announce_moves();
+//! let mut sim = ground::Reference::new(&rules).unwrap();
+//! let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
+//! let form = Form::new(&tree);
+//! let mut solver = Algorithm::CfrPlus.solver(&form, Seed(1));
+//! solver.iterate(1_000);
+//! let policy = solver.average();
+//! assert!(form.nash_conv(&policy) < 0.1);
+//! assert!((form.values(&policy)[0] - 50.0).abs() < 0.1);
+//! ```
+//!
+//! Nothing here reads a clock or prints. Ids are those of the simulator from which the tree was built. Read next:
+//! [`Tree`] for the serialisation of rounds, [`Form`] for the sequence form, [`Algorithm`] for the solvers.
 
 mod cfr;
 mod cfr_plus;

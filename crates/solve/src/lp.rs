@@ -1,10 +1,10 @@
-//! The exact equilibrium of two roles whose goals sum to a constant: a linear program over sequences (Romanovsky, Reduction
-//! of a game with complete memory to a matrix game, 1962; Koller, Megiddo and von Stengel, Fast algorithms for finding
-//! randomized strategies in game trees, 1994).
+//! The exact equilibrium of two roles whose goals sum to a constant: a linear program over sequences (Romanovsky,
+//! *Reduction of a Game with Complete Memory to a Matrix Game*, 1962; Koller, Megiddo and von Stengel, *Fast Algorithms
+//! for Finding Randomized Strategies in Game Trees*, 1994).
 //!
-//! A strategy is a *plan* x: for each sequence the probability that its role does its part. Plans are those x ≥ 0 with 1 for the
-//! empty sequence and, at every information set, as much on its actions together as on the sequence that leads there. The
-//! first role looks for the plan whose worst case is best, with a value v for each information set of the second:
+//! A strategy is a *realisation plan* x: the reach probability of each sequence. Plans are those x ≥ 0 with 1 for the
+//! empty sequence and, at every information set, the same total over its actions as for the sequence that leads there.
+//! The first role maximises its worst case, with a value v for each information set of the second role:
 //!
 //! ```text
 //! maximise   v of the start
@@ -12,14 +12,14 @@
 //!            v where s is chosen  ≤  gain of s against x  +  v of the information sets that s leads to
 //! ```
 //!
-//! The multipliers of these inequalities are a plan of the second role, and the best one. A primal-dual interior point method
-//! finds both at once; it ends inside the set of equilibria, so that every action that some equilibrium uses is used.
-//! Plans are silent about what to do where they do not lead. There, this chooses what is best against the other role's
-//! strategy, which an opponent cannot exploit, since it makes no difference to what is reached.
+//! The multipliers of these inequalities are an optimal plan of the second role. A primal-dual interior point method
+//! finds both at once. It ends inside the set of equilibria, so that every action of some equilibrium is played. A plan
+//! does not determine the policy of information sets that it does not reach. Information sets that are never reached
+//! also get best replies to the other role's strategy; they do not affect the value.
 //!
-//! The solver is Clarabel (Goulart and Chen, 2024): pure Rust, so that nothing but a Rust compiler is needed to build it. The
-//! simplex method of the crate `microlp` took 35 times as long on Leduc poker, was off by 5e-7 points there, and finds
-//! the plan of one role only; HiGHS needs a C++ compiler and CMake.
+//! The solver is Clarabel (Goulart and Chen, 2024): pure Rust, so that only a Rust compiler is needed. The simplex
+//! method of the crate `microlp` took 35 times as long on Leduc poker, had an error of 5e-7 points there, and finds the
+//! plan of one role only; HiGHS needs a C++ compiler and CMake.
 
 use crate::form::{Form, Policy};
 use clarabel::algebra::CscMatrix;
@@ -30,10 +30,10 @@ use game::StopFlag;
 use game::regret::normalise;
 use std::fmt;
 
-/// An equilibrium as far as floating point carries: [`Form::nash_conv`] tells how far that is.
+/// An equilibrium up to floating-point error; [`Form::nash_conv`] gives the error.
 #[derive(Clone, Debug)]
 pub struct Equilibrium {
-    /// What both roles do.
+    /// Strategies of both roles.
     pub policy: Policy,
     /// Steps of the interior point method.
     pub steps: u32,
@@ -43,9 +43,9 @@ pub struct Equilibrium {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LpError {
-    /// It takes two roles.
+    /// The game does not have two roles besides nature, but this many.
     Roles(usize),
-    /// Their goals must sum to a constant.
+    /// The goals do not sum to a constant.
     NotConstantSum,
     /// The flag was raised.
     Stopped,
@@ -53,8 +53,8 @@ pub enum LpError {
     Failed(LpFailure),
 }
 
-/// How the interior point method ended without a solution. The program of a game has a solution, so each case comes from
-/// the limits of floating point, or is a mistake in the program.
+/// How the interior point method ended without a solution. The program of a game has a solution, so each case comes
+/// from the limits of floating point, or is a mistake in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LpFailure {
@@ -84,7 +84,8 @@ impl fmt::Display for LpError {
         match self {
             LpError::Roles(n) => write!(
                 f,
-                "the linear program is for two roles whose goals sum to a constant, and this game has {n} besides nature"
+                "the linear program is for two roles whose goals sum to a constant, and this game has {n} besides \
+                 nature"
             ),
             LpError::NotConstantSum => {
                 f.write_str("the linear program is for two roles whose goals sum to a constant, and here they do not")
@@ -97,7 +98,7 @@ impl fmt::Display for LpError {
 
 impl std::error::Error for LpError {}
 
-/// Told after every step: how many there were, and the gap that is left in points.
+/// Called after every step with the number of steps and the remaining gap in points.
 pub type LpProgress = Box<dyn FnMut(u32, f64) + Send + Sync>;
 
 /// The equilibrium of a game.
@@ -166,7 +167,7 @@ fn scale(form: &Form<'_>) -> f64 {
     f64::from(most.saturating_sub(least).max(1)) / 2.0
 }
 
-/// As exact as can be had: the method goes on until a step gains nothing.
+/// Tolerances below floating-point accuracy: the method continues until a step makes no progress.
 fn settings() -> DefaultSettings<f64> {
     DefaultSettings {
         verbose: false,
@@ -178,7 +179,7 @@ fn settings() -> DefaultSettings<f64> {
     }
 }
 
-/// The program as the solver takes it: the least cost · z such that matrix · z + slack = right, with slack 0 in the first
+/// The program in the solver's form: minimise cost · z such that matrix · z + slack = right, with slack 0 in the first
 /// `n_equal` rows and at least 0 in the others.
 struct LinearProgram {
     quadratic: CscMatrix<f64>,
@@ -191,8 +192,9 @@ struct LinearProgram {
 }
 
 impl LinearProgram {
-    /// Unknowns are the first role's plan, then a value for the start and for each information set of the second role. Rows are
-    /// the equations of the plan, the inequalities of the second role's sequences, and that plans are not negative.
+    /// Unknowns are the first role's plan, then a value for the start and for each information set of the second role.
+    /// Rows are the equations of the plan, the inequalities of the second role's sequences, and that plans are not
+    /// negative.
     fn new(form: &Form<'_>) -> LinearProgram {
         let tree = form.tree();
         let [empty, second_empty] = [0, 1].map(|player| tree.empty_sequence(player));
@@ -246,10 +248,10 @@ fn sparse(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> CscMatrix<f64> {
     CscMatrix::new(n_rows, columns.len(), starts, rows, numbers)
 }
 
-/// Below this, a plan is taken not to lead somewhere: what is left there is rounding.
+/// Probability below which an information set counts as not reached.
 const NEVER: f64 = 1e-9;
 
-/// What to do, from plans.
+/// The policy of plans.
 fn policy_of(form: &Form<'_>, plan: &[f64]) -> Policy {
     let tree = form.tree();
     let mut policy = Policy(plan.to_vec());
@@ -274,7 +276,7 @@ fn policy_of(form: &Form<'_>, plan: &[f64]) -> Policy {
     policy
 }
 
-/// The best action; equally often all that are as good.
+/// The best action; ties are played with equal probability.
 fn best_of(gain: &[f64], actions: &mut [f64]) {
     let best = gain.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     for (p, g) in actions.iter_mut().zip(gain) {

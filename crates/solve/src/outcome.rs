@@ -1,6 +1,6 @@
-//! Monte Carlo CFR with outcome sampling (Lanctot, Waugh, Zinkevich and Bowling, Monte Carlo Sampling for Regret Minimization
-//! in Extensive Games, 2009). For each player in turn one single game is played; the player explores, and what was earned
-//! is divided by the probability that it was sampled. The cheapest iteration there is, and the noisiest.
+//! Monte Carlo CFR with outcome sampling (Lanctot, Waugh, Zinkevich and Bowling, *Monte Carlo Sampling for Regret
+//! Minimization in Extensive Games*, 2009). For each player in turn a single game is played; the player explores, and
+//! the payoff is divided by the sampling probability. It has the cheapest iteration and the largest variance.
 
 use crate::form::Policy;
 use crate::sampling::Sums;
@@ -8,7 +8,7 @@ use crate::solver::Solver;
 use crate::tree::{Node, Tree};
 use game::Seed;
 
-/// The share of moves that are explored, as in the paper's experiments.
+/// Share of uniform exploration, as in the paper's experiments.
 const EXPLORATION: f64 = 0.6;
 
 /// Outcome sampling.
@@ -18,10 +18,10 @@ pub struct OutcomeSampling<'a> {
     stack: Vec<f64>,
 }
 
-/// How a node was reached.
+/// Reach and sampling probabilities of a node.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// The player's own part in its probability.
+    /// The player's own part of the reach probability.
     own: f64,
     /// The part of nature and the others.
     others: f64,
@@ -39,7 +39,7 @@ impl<'a> OutcomeSampling<'a> {
         }
     }
 
-    /// A sample of what a node is worth to a player, already divided by the probability of the way on from here.
+    /// A sample of the value of a node to a player, divided by the sampling probability of the path below it.
     fn walk(&mut self, node: u32, player: usize, reach: Reach) -> f64 {
         let tree = self.sums.tree;
         match tree.nodes()[node as usize] {

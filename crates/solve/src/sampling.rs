@@ -1,4 +1,4 @@
-//! What the algorithms that sample share: sums by sequence, and strategies made from them where they are needed.
+//! The common part of the sampling algorithms: accumulated regrets and strategies by sequence.
 
 use crate::form::Policy;
 use crate::tree::{Infoset, Node, Tree};
@@ -12,10 +12,10 @@ pub(crate) struct Sums<'a> {
     /// Sum of strategies.
     pub total: Vec<f64>,
     pub rng: Rng,
-    /// The goal of each player that counts as nothing won or lost. Regrets do not depend on it, but samples of them are
-    /// the noisier the farther payoffs are from it.
+    /// The goal of each player that counts as 0. Regrets do not depend on it, but the variance of samples grows with
+    /// the distance of payoffs from it.
     middle: Vec<f64>,
-    /// Whether every edge of nature stands for one move, so that nothing needs to be counted.
+    /// Whether every edge of nature stands for one move.
     plain: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Sums<'a> {
                 return at;
             }
         }
-        // Rounding: the last one that can be drawn at all.
+        // Rounding: the last one with a positive probability.
         probabilities.iter().rposition(|&p| p > 0.0).unwrap_or(0)
     }
 

@@ -1,4 +1,4 @@
-//! Algorithms by name.
+//! The solvers and their names.
 
 use crate::cfr::PlainCfr;
 use crate::cfr_plus::CfrPlus;
@@ -11,15 +11,15 @@ use game::Seed;
 use std::fmt;
 use std::str::FromStr;
 
-/// Something that approaches an equilibrium, an iteration at a time. An iteration updates each player once.
+/// An iterative solver. One iteration updates each player once.
 pub trait Solver {
-    /// Some more iterations.
+    /// Runs more iterations.
     fn iterate(&mut self, n: u64);
 
     /// Iterations so far.
     fn iterations(&self) -> u64;
 
-    /// The average strategy so far: the one that approaches an equilibrium.
+    /// The average strategy so far. The average, not the current strategy, approaches an equilibrium.
     fn average(&self) -> Policy;
 }
 
@@ -58,12 +58,12 @@ impl Algorithm {
         named.map_or("", |(_, name)| name)
     }
 
-    /// Whether an iteration looks only at a sample of the game.
+    /// Whether an iteration visits only a sample of the game.
     pub fn samples(self) -> bool {
         matches!(self, Algorithm::External | Algorithm::Outcome)
     }
 
-    /// A solver that has not begun. Only those that sample use the seed.
+    /// A new solver. Only the sampling algorithms use the seed.
     pub fn solver<'a>(self, form: &'a Form<'a>, seed: Seed) -> Box<dyn Solver + 'a> {
         match self {
             Algorithm::Cfr => Box::new(Sweep::new(form, PlainCfr)),

@@ -1,13 +1,13 @@
 //! The game tree by information set, built once into flat arrays.
 //!
-//! A round of GDL-II is one joint move. It is serialised here: the roles decide one after the other, in the order of the
-//! `role` facts and nature last, and what a role knows when it decides is its view at the start of the round, so that a
-//! later role does not see what an earlier one did. A role with a single legal move decides nothing and gets no node.
+//! A round of GDL-II is one joint move. It is serialised: the roles decide one after the other, in the order of the
+//! `role` facts and nature last. A role decides by its view at the start of the round, so a later role does not see the
+//! move of an earlier one. A role with a single legal move gets no node.
 //!
 //! A *sequence* of a role is the last decision it made: an information set and an action, or nothing yet. Views contain
-//! one's own moves, so every role remembers everything, and its sequences form a tree (von Stengel, Efficient
-//! computation of behavior strategies, 1996). Sequences are numbered so that those of one role are neighbours and each
-//! comes after the one it continues: one flat array by sequence holds whatever is kept for the actions of a game.
+//! the role's own moves, so every role has perfect recall, and its sequences form a tree (von Stengel, *Efficient
+//! Computation of Behavior Strategies*, 1996). Sequences are numbered so that those of one role are adjacent and each
+//! comes after the one it continues: values of actions are kept in flat arrays by sequence.
 
 mod builder;
 mod subtrees;
@@ -54,7 +54,7 @@ pub enum BuildError {
         /// Histories reached until then.
         reached: u64,
     },
-    /// Some history goes on and on.
+    /// Some history does not end.
     Endless {
         /// Rounds after which it was given up.
         rounds: u32,
@@ -66,14 +66,14 @@ pub enum BuildError {
         /// Rounds played before.
         rounds: u32,
     },
-    /// Two histories that look the same to a role leave it different legal moves.
+    /// Two histories with the same view of a role differ in its legal moves.
     Unclear {
         /// The role.
         role: String,
         /// Rounds played before.
         rounds: u32,
     },
-    /// There is nobody to play, only nature.
+    /// The game has no role but nature.
     NoPlayers,
     /// The simulator could not answer.
     Fault(Fault),
@@ -84,8 +84,8 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::TooLarge { reached, limit, rounds } => write!(
                 f,
-                "the game is too large to be solved: {reached} histories of up to {rounds} rounds were reached and there \
-                 are more, and the limit is {limit}"
+                "the game is too large to be solved: {reached} histories of up to {rounds} rounds were reached and \
+                 there are more, and the limit is {limit}"
             ),
             BuildError::Stopped { reached } => write!(f, "stopped after {reached} histories of the game tree"),
             BuildError::Endless { rounds } => {
@@ -93,13 +93,13 @@ impl fmt::Display for BuildError {
             }
             BuildError::NoMove { role, rounds } => write!(
                 f,
-                "E-NO-MOVE: {role} has no legal move after {rounds} rounds of some history; `surmise check --simulate` tells \
-                 more"
+                "E-NO-MOVE: {role} has no legal move after {rounds} rounds of some history; `surmise check --simulate` \
+                 tells more"
             ),
             BuildError::Unclear { role, rounds } => write!(
                 f,
-                "the game cannot be solved: after {rounds} rounds of some history {role} cannot tell from its moves and \
-                 percepts which moves are legal"
+                "the game cannot be solved: after {rounds} rounds of some history {role} cannot tell from its moves \
+                 and percepts which moves are legal"
             ),
             BuildError::NoPlayers => f.write_str("the game has no role to solve for"),
             BuildError::Fault(fault) => write!(f, "{fault}"),
@@ -124,7 +124,7 @@ pub enum Node {
     Chance {
         /// The first edge.
         first: u32,
-        /// How many edges there are: one for all moves that nobody can tell apart and that lead to the same state.
+        /// Number of edges: one for all moves that lead to the same state and the same views.
         n: u32,
     },
     /// A role chooses.
@@ -139,7 +139,7 @@ pub enum Node {
 /// An information set: a view after which its role has several legal moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Infoset {
-    /// Whose it is, by its place among [`Tree::players`].
+    /// Its player, as an index into [`Tree::players`].
     pub player: u32,
     /// The sequence of its first action; the others follow.
     pub first: u32,
@@ -162,17 +162,17 @@ impl Infoset {
 struct ViewStep {
     parent: u32,
     own: MoveId,
-    /// Where in the pool of percepts it is.
+    /// Its range in the pool of percepts.
     sees: Range<u32>,
 }
 
 /// A whole game in flat arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// The roles that are not nature, in the order of the rules. A *player* is a place in this list.
+    /// The roles that are not nature, in the order of the rules. A *player* is an index into this list.
     pub players: Vec<RoleId>,
-    /// Histories: sequences of joint moves from the initial state, the empty one included. Those that differ only in moves of
-    /// nature without any effect count once.
+    /// Histories: sequences of joint moves from the initial state, the empty one included. Those that differ only in
+    /// moves of nature without any effect count once.
     pub histories: u64,
     nature: Option<RoleId>,
     nodes: Vec<Node>,
@@ -187,11 +187,11 @@ pub struct Tree {
     /// For each terminal node, the probability that nature does its part.
     chances: Vec<f64>,
     infosets: Vec<Infoset>,
-    /// Where the information sets of each player begin, and where the last ends.
+    /// First information set of each player, and the end of the last.
     bounds: Vec<u32>,
     /// The empty sequence of each player.
     empty: Vec<u32>,
-    /// The move of each sequence; nothing sensible for empty ones.
+    /// The move of each sequence; meaningless for empty ones.
     moves: Vec<MoveId>,
     steps: Vec<ViewStep>,
     /// For each view, whether it leaves a choice.
@@ -200,7 +200,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Plays out every history of a game. `progress` is told now and then how many have been reached.
+    /// Plays out every history of a game. `progress` is called now and then with the number of histories reached.
     ///
     /// # Errors
     /// If the game is too large, does not end, or cannot be solved as it is.
@@ -210,8 +210,9 @@ impl Tree {
         Ok(builder.finish())
     }
 
-    /// The same on several threads: the same tree and the same errors, for any number of them. The simulator is forked, and
-    /// its forks must agree on the name of everything, also of what they have not met yet, as those of compiled games do.
+    /// The same on several threads: the same tree and the same errors, for any number of threads. The simulator is
+    /// forked. Its forks must give the same names to everything, also to states and percepts not met before, as those
+    /// of compiled games do.
     ///
     /// # Errors
     /// If the game is too large, does not end, or cannot be solved as it is.
@@ -314,7 +315,7 @@ impl Tree {
         self.moves[sequence]
     }
 
-    /// What the role of an information set has done and seen.
+    /// The view of an information set: the role's moves and percepts.
     pub fn view(&self, infoset: &Infoset) -> Vec<Round> {
         let mut rounds = Vec::new();
         let mut at = infoset.view as usize;
@@ -331,8 +332,7 @@ impl Tree {
         rounds
     }
 
-    /// The same for people: own moves and what was seen after them. Rounds in which nothing was seen and there was nothing to
-    /// decide are left out.
+    /// The same as text: own moves and percepts. Rounds without a percept and without a choice are left out.
     pub fn view_text(&self, infoset: &Infoset, sim: &dyn Simulator) -> String {
         let role = self.players[infoset.player as usize];
         let decided = self.decided(infoset);

@@ -6,8 +6,8 @@ use common::game;
 use game::{Simulator, StopFlag};
 use surmise_solve::{BuildError, Form, Limits, Policy, Tree, equilibrium};
 
-/// Histories of games that are solved here, with one role and with more. Larger ones take longer than a test should; those with
-/// one role are checked by the catalogue's tests too.
+/// Histories of games that are solved here, with one role and with more. Larger ones take longer than a test should;
+/// those with one role are checked by the catalogue's tests too.
 const LIMIT: [u64; 2] = [50_000, 700_000];
 
 /// Values that are stated: game, role, points.

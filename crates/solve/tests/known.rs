@@ -21,9 +21,10 @@ fn solve(form: &Form<'_>, algorithm: Algorithm, iterations: u64) -> Policy {
 
 #[test]
 fn uniform_kuhn_by_hand() {
-    // In chips, against a uniform second player the best the first can get is -1/2 with the jack (bet: it is called half
-    // the time), 1/2 with the queen (bet) and 3/2 with the king: 1/2. Against a uniform first player, who bets half the time,
-    // the second gets (-1 - 1/2) / 2 with the jack, (0 + 1/2) / 2 with the queen and (2 + 3/2) / 2 with the king: 5/12.
+    // In chips, against a uniform second player the best the first can get is -1/2 with the jack (bet: it is called
+    // half the time), 1/2 with the queen (bet) and 3/2 with the king: 1/2. Against a uniform first player, who bets
+    // half the time, the second gets (-1 - 1/2) / 2 with the jack, (0 + 1/2) / 2 with the queen and (2 + 3/2) / 2 with
+    // the king: 5/12.
     let tree = tree("kuhn-poker");
     assert_eq!((tree.infosets().len(), tree.n_terminals()), (12, 30));
     let form = Form::new(&tree);
@@ -47,9 +48,9 @@ fn same_nash_conv(spec: &str, points_per_chip: f64, algorithm: Algorithm, expect
     for &(iterations, chips) in expected {
         solver.iterate(iterations - solver.iterations());
         let found = form.nash_conv(&solver.average()) / points_per_chip;
-        // They are given with three digits. Where symmetries make actions exactly equally good, rounding comes to tell them
-        // apart in the end, and regret matching makes much of that. OpenSpiel parts from itself as far when payoffs are in
-        // another unit (BENCHMARKS.md, Solving). Suits are such a symmetry, and all of goofspiel.
+        // They are given with three digits. Where symmetries make actions exactly equally good, rounding comes to tell
+        // them apart in the end, and regret matching makes much of that. OpenSpiel parts from itself as far when
+        // payoffs are in another unit (BENCHMARKS.md, Solving). Suits are such a symmetry, and all of goofspiel.
         let later = match spec {
             "leduc-poker" => 0.1,
             "goofspiel" => 0.4,

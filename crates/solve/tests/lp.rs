@@ -86,7 +86,7 @@ fn random_games_have_the_value_that_cfr_plus_approaches() {
 
 #[test]
 fn where_no_plan_leads_the_best_is_done() {
-    // Going in is a mistake; whoever went in nevertheless had better take what there is. Bob only watches.
+    // Going in is a mistake. After it, `some` is better than `none`. Bob has no choice.
     let text = "
         (role ann) (role bob) (init (step 1))
         (<= (legal ann out) (true (step 1))) (<= (legal ann in) (true (step 1)))
@@ -121,7 +121,7 @@ fn where_no_plan_leads_the_best_is_done() {
 
 #[test]
 fn games_without_a_question() {
-    // Nobody can win anything.
+    // All payoffs are equal.
     let dull = "
         (role ann) (role bob) (init on) (legal ann a) (legal ann b) (legal bob a) (legal bob b)
         (<= (next off) (true on)) (<= terminal (true off)) (goal ann 50) (goal bob 50)";

@@ -1,4 +1,5 @@
-//! On several threads everything is as on one, to the bit. Thresholds are so low here that even small games are shared out.
+//! Results on several threads are those of one thread, to the bit. Thresholds are so low here that small games use
+//! several threads too.
 
 mod common;
 
@@ -34,7 +35,7 @@ fn games() -> Vec<(String, Scalar)> {
     named.chain(random).chain([three]).collect()
 }
 
-/// Three roles bid twice, at the same time, and see who bids what; whoever bids highest alone wins.
+/// Three roles bid twice, simultaneously, and see all bids; a role that bids highest alone wins.
 fn three_roles() -> String {
     "
     (role ann) (role bob) (role cy) (init (step 1)) (bid 1) (bid 2) (bid 3)
@@ -115,7 +116,8 @@ fn the_same_error_is_found() {
     );
     let stuck = stuck.replace(
         "(<= (legal random noop) (not (true (step 1))))",
-        "(<= (legal random noop) (not (true (step 1))) (not bad)) (<= bad (true (step 4)) (not (true up)) (true (said tails)))",
+        "(<= (legal random noop) (not (true (step 1))) (not bad))
+         (<= bad (true (step 4)) (not (true up)) (true (said tails)))",
     );
     let endless = "
         (role ann) (init on) (<= (legal ann go) (true on)) (<= (legal ann stay) (true on)) (<= (next on) (does ann go))

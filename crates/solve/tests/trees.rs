@@ -1,4 +1,4 @@
-//! Trees: who knows what, what does not fit, and the file that Gambit reads.
+//! Trees: information sets, limits, and the files for Gambit.
 
 mod common;
 
@@ -7,7 +7,7 @@ use game::{RoleId, Seed, Simulator, StopFlag};
 use propnet::Scalar;
 use surmise_solve::{Algorithm, BuildError, Form, Limits, Node, Policy, Tree, write_efg};
 
-/// Three players show a hand or a fist; whoever is alone in it wins.
+/// Three players show a hand or a fist; a player who is alone in it wins.
 const ODD_ONE_OUT: &str = "
 (role ann) (role bob) (role cy)
 (init now)
@@ -24,7 +24,7 @@ const ODD_ONE_OUT: &str = "
 #[test]
 fn three_roles_and_simultaneous_moves() {
     let tree = tree_of(ODD_ONE_OUT).unwrap();
-    // One information set each: nobody sees what the others showed.
+    // One information set each: no player sees what the others showed.
     assert_eq!((tree.infosets().len(), tree.nodes().len()), (3, 1 + 2 + 4 + 8));
     assert_eq!(tree.histories, 9);
     assert_eq!(tree.constant_sum(), None);

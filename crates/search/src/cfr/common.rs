@@ -1,9 +1,10 @@
-//! What everybody holds possible: the histories between which nobody, and nobody who thinks about anybody, can tell.
+//! The common-knowledge closure of my information set: all histories that are connected with mine by the information
+//! sets of any role.
 //!
-//! A search from my information set alone gives the game away: all its histories agree about what I know, so whoever moves
-//! against me there knows it too, and no bluff ever works. So the search begins in all histories that are connected with mine
-//! by somebody's ignorance, while there are few enough of them. They are found by playing on from those of the round before: what
-//! cannot be told apart now could not be told apart then.
+//! A search from my information set alone reveals my hidden information to the others: all its histories agree about
+//! what I know, so the others could rely on it, and no bluff would work. So the search begins in the whole closure,
+//! while it is small enough. The closure is computed by extending the one of the round before: histories that cannot be
+//! told apart now could not be told apart then.
 
 use super::regrets::normalise;
 use super::subgame::{Start, joint_moves};
@@ -15,37 +16,37 @@ use game::{Fault, MoveId, RoleId, Round, State, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// What a role does after a view.
+/// The assumed policy of a role after a view.
 #[derive(Clone, Debug)]
 pub(crate) struct AssumedPolicy {
     pub moves: Box<[MoveId]>,
     pub p: Vec<f64>,
-    /// What the moves are worth, in 0..1, where a search said so.
+    /// Values of the moves in 0..1, if a search computed them.
     pub worth: Vec<f64>,
 }
 
-/// Assumed policies by view. A view without one leaves no choice.
+/// Assumed policies by view. A view without an entry leaves no choice.
 pub(crate) type AssumedPolicies = FxHashMap<ViewId, AssumedPolicy>;
 
-/// Histories that everybody holds possible.
+/// The histories of a common-knowledge closure.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonKnowledge {
-    /// Weights are nature's part only.
+    /// Weights contain nature's probability only.
     entries: Vec<Start>,
     /// My own view.
     pub mine: ViewId,
     pub rounds: usize,
 }
 
-/// How large the set may become.
+/// Limits on the size of a closure.
 pub(crate) struct ClosureLimits {
     pub histories: usize,
     pub steps: usize,
 }
 
-/// The share of every role's play that is taken to be uniform: whoever was sure of a policy could not explain anything else.
+/// Share of uniform play in every assumed policy, so that every history has a positive probability.
 const TREMBLE: f64 = 0.05;
-/// States of a view that a network is asked about.
+/// States of a view for which the horizon is queried.
 const ASKED: usize = 16;
 
 impl CommonKnowledge {
@@ -67,7 +68,7 @@ impl CommonKnowledge {
         })
     }
 
-    /// Takes in another round. Says no if there are too many histories to go on, or if none explains what happened.
+    /// Extends the closure by a round. Returns false if it becomes too large, or if no history explains the round.
     pub(crate) fn advance<T: Default>(
         &mut self,
         round: &Round,
@@ -101,7 +102,7 @@ impl CommonKnowledge {
         Ok(!self.entries.is_empty() && self.entries.len() <= size.histories)
     }
 
-    /// Takes in another round for myself alone, where nobody's ignorance matters any more.
+    /// Follows my own view for another round, without the closure: for games that are solved.
     pub(crate) fn follow_mine<T: Default>(
         &mut self,
         round: &Round,
@@ -118,15 +119,15 @@ impl CommonKnowledge {
         self.entries.len()
     }
 
-    /// Everything, weighted by how likely it is if all roles follow their habits.
-    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, habits: &AssumedPolicies) -> Vec<Start> {
+    /// All histories, weighted by their probabilities under the assumed policies.
+    pub(crate) fn starts<T: Default>(&self, views: &Views<T>, assumed: &AssumedPolicies) -> Vec<Start> {
         let mut known: FxHashMap<ViewId, f64> = FxHashMap::default();
         let mut starts = self.entries.clone();
         for start in &mut starts {
             let reach: f64 = start
                 .everyone
                 .iter()
-                .map(|&v| reach(v, views, habits, &mut known))
+                .map(|&v| reach(v, views, assumed, &mut known))
                 .product();
             start.weight *= reach;
         }
@@ -135,13 +136,14 @@ impl CommonKnowledge {
         starts
     }
 
-    /// Gives every view that leaves a choice a habit: what the horizon says, else uniform. Known ones stay, unless `anew`.
-    pub(crate) fn learn_habits(
+    /// Sets an assumed policy for every view with a choice: that of the horizon, else uniform. Known ones stay, unless
+    /// `anew`.
+    pub(crate) fn assume_policies(
         &self,
         nature: Option<usize>,
         atlas: &Atlas,
         horizon: &mut dyn Horizon,
-        habits: &mut AssumedPolicies,
+        assumed: &mut AssumedPolicies,
         anew: impl Fn(usize) -> bool,
     ) {
         let mut asked: FxHashMap<ViewId, SmallVec<[u32; 4]>> = FxHashMap::default();
@@ -151,7 +153,7 @@ impl CommonKnowledge {
             let roles = (0..node.legal.len()).filter(|&r| Some(r) != nature && node.legal[r].len() > 1);
             for role in roles {
                 let view = entry.everyone[role];
-                if habits.contains_key(&view) && !anew(role) {
+                if assumed.contains_key(&view) && !anew(role) {
                     continue;
                 }
                 let list = asked.entry(view).or_default();
@@ -184,33 +186,33 @@ impl CommonKnowledge {
             }
             normalise(&mut p);
             let worth = Vec::new();
-            habits.insert(view, AssumedPolicy { moves, p, worth });
+            assumed.insert(view, AssumedPolicy { moves, p, worth });
         }
     }
 }
 
-/// How likely a role is to have done what a view says it did.
+/// The reach probability of a view: the role's own part.
 fn reach<T: Default>(
     view: ViewId,
     views: &Views<T>,
-    habits: &AssumedPolicies,
+    assumed: &AssumedPolicies,
     known: &mut FxHashMap<ViewId, f64>,
 ) -> f64 {
     if let Some(&reach) = known.get(&view) {
         return reach;
     }
     let Some(last) = views.last(view) else { return 1.0 };
-    let before = reach(last.before, views, habits, known);
-    let chance = habits.get(&last.before).map_or(1.0, |habit| {
-        let at = habit.moves.iter().position(|&m| m == last.own);
-        let p = at.map_or(0.0, |at| habit.p[at]);
-        (1.0 - TREMBLE) * p + TREMBLE / habit.moves.len() as f64
+    let before = reach(last.before, views, assumed, known);
+    let chance = assumed.get(&last.before).map_or(1.0, |assumed_policy| {
+        let at = assumed_policy.moves.iter().position(|&m| m == last.own);
+        let p = at.map_or(0.0, |at| assumed_policy.p[at]);
+        (1.0 - TREMBLE) * p + TREMBLE / assumed_policy.moves.len() as f64
     });
     known.insert(view, before * chance);
     before * chance
 }
 
-/// All ways in which a history can go on for a round without ending.
+/// All continuations of a history by one round that do not end the game.
 fn follow<T: Default>(
     entry: &Start,
     nature: Option<usize>,
@@ -254,7 +256,7 @@ fn follow<T: Default>(
     }
 }
 
-/// Those that are connected with my view by somebody's views.
+/// The histories that are connected with my view through views of any role.
 fn connected(all: Vec<Start>, mine: ViewId, me: usize, nature: Option<usize>) -> Vec<Start> {
     let mut of_view: FxHashMap<ViewId, Vec<u32>> = FxHashMap::default();
     for (number, start) in all.iter().enumerate() {

@@ -1,55 +1,55 @@
-//! What states are worth where the search stops looking.
+//! Values of states at the horizon of a search.
 //!
-//! A search asks about all states at its horizon together, so that random games can be played on lanes and a network can be
-//! asked in batches.
+//! A search asks about all states at its horizon together, so that random games can be played in lanes and a network
+//! can be evaluated in batches.
 
 use crate::Tools;
 use game::{Fault, MoveId, RoleId, Seed, State, StopFlag, View};
 
-/// Values of states, and perhaps how roles play in them.
+/// Values of states, and optionally policies of roles.
 pub trait Horizon: Send {
-    /// What each role can expect in each state, in 0..1: one row a state, in role order. An answer after the flag was raised may
-    /// be short, and is not used.
+    /// The expected payoff of each role in each state, in 0..1: one row for each state, in role order. An answer after
+    /// the flag was raised may be incomplete, and is not used.
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault>;
 
-    /// What to do after a whole view, if that has been learned: the probabilities of the legal moves. Such advice is followed
-    /// without a search.
+    /// The learned policy of a view, as probabilities of the legal moves; none if there is none. A learned policy is
+    /// played without a search.
     fn advise(&mut self, _role: RoleId, _view: &View, _legal: &[MoveId]) -> Option<Vec<f32>> {
         None
     }
 
-    /// Whether [`advise`](Horizon::advise) may have an answer. If so, no search is wasted on rounds without a choice.
+    /// Whether [`advise`](Horizon::advise) may return a policy. If so, rounds without a choice are not searched.
     fn knows_views(&self) -> bool {
         false
     }
 
-    /// Whether [`policies`](Horizon::policies) has an opinion.
+    /// Whether [`policies`](Horizon::policies) returns policies.
     fn knows_policies(&self) -> bool {
         false
     }
 
-    /// How roles are taken to play in some states: for each question the probabilities of the legal moves. Nothing if the horizon
-    /// has no opinion.
+    /// The assumed policies of roles in some states: for each question the probabilities of the legal moves. None if
+    /// the horizon has no policies.
     fn policies(&mut self, _questions: &[Question<'_>]) -> Option<Vec<Vec<f32>>> {
         None
     }
 }
 
-/// A role that moves in a state.
+/// A query for the policy of a role in a state.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The state.
     pub state: &'a State,
-    /// Who moves.
+    /// The role.
     pub role: RoleId,
-    /// What it can do.
+    /// Its legal moves.
     pub legal: &'a [MoveId],
 }
 
 /// Random games from every state.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayoutHorizon {
-    /// How many from each.
+    /// Playouts from each state.
     pub playouts: u64,
 }
 

@@ -1,16 +1,19 @@
 //! Depth-limited counterfactual regret minimisation from a belief.
 //!
-//! Partridge and Thielscher, *Hidden Information General Game Playing with Deep Learning and Search* (2022): sample states that
-//! explain what we were told, look some rounds ahead, let every role minimise its regrets there, and play the average policy.
-//! The horizon is valued by random games or by a network; the depth grows while there is time, and the last depth completed counts.
+//! Partridge and Thielscher, *Hidden Information General Game Playing with Deep Learning and Search* (2022): sample
+//! states that explain what we were told, search some rounds ahead by regret minimisation of all roles, and play the
+//! average policy. States at the horizon are valued by random games or by a network. Iterative deepening: the deepest
+//! finished search decides.
 //!
-//! Where we differ (`roots=state` is the paper's):
-//! - regrets are shared by information set from the root on, not averaged over states afterwards: in the paper's system a
-//!   contestant of Monty Hall switches with probability 2/3, here always;
-//! - inside the search a role's information set is its whole view, so that what it learned before the root counts;
-//! - as long as the histories that everybody holds possible are few ([`common`]), the search begins in all of them, weighted by
-//!   what the roles are taken to do. Then the others do not know what only we know, and bluffing works;
-//! - a search from there that reached every end of the game has solved it. What it found is remembered and played to the end;
+//! Where we differ (`roots=state` is the paper's method):
+//! - regrets are shared by information set from the root on, not averaged over states afterwards: in the paper's system
+//!   a contestant of Monty Hall switches with probability 2/3, here always;
+//! - inside the search a role's information set is its whole view, so that information from before the root counts;
+//! - while the common-knowledge closure of our information set is small ([`common`]), the search begins in all of its
+//!   histories, weighted by assumed policies of the roles. Then the others do not know what only we know, and bluffing
+//!   works;
+//! - a search from the closure that reached every terminal state has solved the rest of the game. Its solution is
+//!   stored and played to the end;
 //! - CFR+ in place of CFR.
 
 mod common;
@@ -34,7 +37,7 @@ use regrets::{IterationPlan, Solution, normalise, solve};
 use std::str::FromStr;
 use subgame::{Growth, GrowthLimits, Start, Subgame, SubgameInfoset, joint_moves};
 
-/// What a search begins in.
+/// The roots of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
     /// One information set: regrets are shared between its histories.
@@ -52,20 +55,20 @@ impl FromStr for Roots {
     }
 }
 
-/// How the search works.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CfrOptions {
-    /// What it begins in.
+    /// Roots of the search.
     pub roots: Roots,
-    /// Rounds to look ahead at most; 0 asks a horizon that knows policies and does not search.
+    /// Rounds to search at most; 0 plays the policy of the horizon, if it has policies, without a search.
     pub depth: Option<usize>,
     /// Iterations at each depth.
     pub iterations: u64,
     /// Steps that one depth may take; if not given, 20,000, or as many as there is time for.
     pub nodes: Option<usize>,
-    /// Moves of nature in one state that are all looked at.
+    /// Moves of nature in one state that are all searched; of more, a sample of this size.
     pub chance: usize,
-    /// Histories that everybody holds possible with which the search begins in all of them; 0 never does.
+    /// Largest common-knowledge closure, in histories, from which the search begins; 0 for never.
     pub common: usize,
 }
 
@@ -82,15 +85,15 @@ impl Default for CfrOptions {
     }
 }
 
-/// Steps of one depth where nothing is said.
+/// Steps of one depth if no number and no time is given.
 const USUAL_NODES: usize = 20_000;
-/// And where there is a clock.
+/// Steps of one depth under a clock.
 const MOST_NODES: usize = 4_000_000;
-/// Steps that a first, quick answer may take where there is a clock.
+/// Steps of a first, quick answer under a clock.
 const QUICK: usize = 2_000;
-/// Steps that finding what everybody holds possible may take in a round.
+/// Steps for extending the common-knowledge closure by a round.
 const COMMON_STEPS: usize = 200_000;
-/// The share of the time that following the others' possible histories may take.
+/// Share of the time for extending the closure, or for following sampled histories.
 const FOLLOWING: f64 = 0.3;
 
 /// Counterfactual regret minimisation from a belief.
@@ -102,16 +105,16 @@ pub struct Cfr {
     atlas: Atlas,
     views: Views<()>,
     common: Option<CommonKnowledge>,
-    /// What roles do after views: what was found in earlier searches, or what the horizon says.
-    habits: AssumedPolicies,
-    /// Whether the habits are a solution of all that can still happen.
+    /// Assumed policies by view: results of earlier searches, or policies of the horizon.
+    assumed: AssumedPolicies,
+    /// Whether the assumed policies solve the rest of the game.
     solved: bool,
 }
 
-/// What a search found, and how.
+/// Result of a search.
 struct SearchResult {
     solution: Solution,
-    /// Information sets and moves beyond these were met later.
+    /// Information sets and moves of this depth; deeper ones are not included.
     infosets: Vec<SubgameInfoset>,
     moves: Vec<MoveId>,
     depth: usize,
@@ -146,15 +149,12 @@ impl Cfr {
             atlas,
             views,
             common,
-            habits: AssumedPolicies::default(),
+            assumed: AssumedPolicies::default(),
             solved: false,
         })
     }
 
-    /// Takes the others to play by a model where histories are sampled.
-    ///
-    /// # Errors
-    /// If the sampler cannot.
+    /// Sets a model of the other roles for the sampling of histories.
     pub fn set_opponents(&mut self, opponents: Box<dyn belief::OpponentModel>) -> Result<(), BeliefError> {
         self.believer.set_opponents(opponents)
     }
@@ -171,12 +171,12 @@ impl Cfr {
         if !self.solved && self.atlas.len() + self.views.len() > memory(budget) {
             self.atlas.forget();
             self.views = Views::new(self.views.start().len());
-            self.habits.clear();
+            self.assumed.clear();
             self.common = None;
         }
     }
 
-    /// Brings what everybody holds possible up to date, as long as that is not too much.
+    /// Extends the common-knowledge closure to the present round, while it is within its limits.
     fn follow_common(&mut self, budget: &Budget) -> Result<(), Fault> {
         let size = ClosureLimits {
             histories: self.options.common,
@@ -188,11 +188,12 @@ impl Cfr {
             if common.rounds == self.believer.view().rounds.len() && self.solved {
                 break;
             }
-            // What I did is what I meant to do. What the others did is better known to a network than to a search of few rounds.
+            // My own assumed policy is the one that I played. For the others, the policy of a network is better than
+            // that of a search of few rounds.
             let anew = self.horizon.knows_policies() && !self.solved;
             let horizon = self.horizon.as_mut();
             let anew = |role| anew && role != me;
-            common.learn_habits(nature, &self.atlas, horizon, &mut self.habits, anew);
+            common.assume_policies(nature, &self.atlas, horizon, &mut self.assumed, anew);
             let Some(round) = self.believer.view().rounds.get(common.rounds).cloned() else {
                 break;
             };
@@ -208,10 +209,10 @@ impl Cfr {
         Ok(())
     }
 
-    /// Histories to begin in.
+    /// The histories in which the search begins.
     fn starts(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<Start>, Fault> {
         if let Some(common) = &self.common {
-            return Ok(common.starts(&self.views, &self.habits));
+            return Ok(common.starts(&self.views, &self.assumed));
         }
         self.believer.update(told, budget)?;
         let enough = budget.stop.part(FOLLOWING);
@@ -241,7 +242,7 @@ impl Cfr {
         Ok(starts)
     }
 
-    /// Looks further and further ahead; nothing if not even one round could be looked at.
+    /// Iterative deepening; none if not even one round could be searched.
     fn search(&mut self, starts: &[Start], seed: Seed, budget: &Budget) -> Result<Option<SearchResult>, Fault> {
         let most = match self.options.nodes {
             Some(nodes) => nodes,
@@ -273,7 +274,7 @@ impl Cfr {
         let mut found = None;
         while subgame.depth < depth && subgame.has_horizon() {
             let bounds = GrowthLimits {
-                // The first round has been made small enough before; it has to be looked at.
+                // The first round is always searched; the number of histories was limited for it.
                 steps: if subgame.depth == 0 { usize::MAX } else { most },
                 chance: self.options.chance,
                 stop,
@@ -317,7 +318,8 @@ impl Cfr {
         Ok(found)
     }
 
-    /// So few histories that a round from each of them takes no more than so many steps; half of them in my own view, if there are others.
+    /// A sample of histories such that one round from all of them takes no more than so many steps. Half of them are in
+    /// my own information set, if there are others.
     fn fewer(&self, starts: &[Start], steps: usize, seed: Seed) -> Vec<Start> {
         let nature = self.nature();
         let cost = |s: &Start| joint_moves(&self.atlas, s.node, nature, self.options.chance);
@@ -339,7 +341,7 @@ impl Cfr {
         few
     }
 
-    /// What was found is what roles are taken to do from now on.
+    /// Stores the result of a search as assumed policies.
     fn remember(&mut self, found: &SearchResult) {
         if self.common.is_none() {
             return;
@@ -353,22 +355,22 @@ impl Cfr {
                 true => &found.solution.average,
                 false => &found.solution.assumed,
             };
-            let habit = AssumedPolicy {
+            let assumed_policy = AssumedPolicy {
                 moves: found.moves[set.sequences()].into(),
                 p: by[set.sequences()].to_vec(),
                 worth: found.solution.worth[set.sequences()].to_vec(),
             };
-            self.habits.insert(set.view, habit);
+            self.assumed.insert(set.view, assumed_policy);
         }
     }
 
-    /// The place of a role among those that are not nature.
+    /// The index of a role among the players, which are the roles other than nature.
     fn player_of(&self, role: usize, n_roles: usize) -> Option<usize> {
         let nature = self.nature();
         (0..n_roles).filter(|&r| Some(r) != nature).position(|r| r == role)
     }
 
-    /// What to do: the average policy over the views that are mine, with the values of the moves.
+    /// The decision: the average policy over my own views, with the values of the moves.
     fn policy(&self, starts: &[Start], found: &SearchResult) -> Vec<(MoveId, f64, f64)> {
         let me = self.me();
         let mut views: Vec<(ViewId, f64)> = Vec::new();
@@ -431,8 +433,8 @@ impl Cfr {
         }
     }
 
-    /// What to do without a search: what was learned about the view, or, if no round is to be looked ahead, what the horizon says
-    /// about the states held possible.
+    /// The policy without a search: the learned policy of the view, or, if the depth is 0, the policy of the horizon
+    /// over the states held possible.
     fn advice(&mut self, starts: &[Start], legal: &[MoveId]) -> Option<(Vec<f64>, String)> {
         let me = self.me();
         let role = self.believer.tools.role;
@@ -470,14 +472,18 @@ impl Cfr {
         ))
     }
 
-    /// The habit of my present view, where the rest of the game is solved.
+    /// The policy of my present view, if the rest of the game is solved.
     fn solved_policy(&self) -> Option<Vec<(MoveId, f64, f64)>> {
         let mine = self.common.as_ref()?.mine;
-        let habit = self
-            .habits
+        let assumed_policy = self
+            .assumed
             .get(&mine)
             .filter(|h| self.solved && h.worth.len() == h.p.len())?;
-        let moves = habit.moves.iter().zip(&habit.p).zip(&habit.worth);
+        let moves = assumed_policy
+            .moves
+            .iter()
+            .zip(&assumed_policy.p)
+            .zip(&assumed_policy.worth);
         Some(moves.map(|((&mv, &p), &worth)| (mv, p, worth)).collect())
     }
 
@@ -502,7 +508,7 @@ impl Cfr {
     }
 }
 
-/// Histories in proportion to their weights, each at most once, that keep the weight of all of them.
+/// A sample of histories in proportion to their weights, each at most once, with the total weight of all.
 fn resample(starts: &[&Start], n: usize, rng: &mut Rng) -> Vec<Start> {
     if starts.is_empty() || n == 0 {
         return Vec::new();
@@ -539,7 +545,7 @@ impl Player for Cfr {
             if let Some(only) = self.only_move(told, budget)? {
                 return Ok(only);
             }
-            // Nothing that was thought possible; think again.
+            // The view is not part of the solution: search again.
             (self.solved, self.common) = (false, None);
         }
         let starts = self.starts(told, budget)?;
@@ -551,7 +557,8 @@ impl Player for Cfr {
         };
         let legal = self.atlas.node(first.node).legal[me].clone();
         let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
-        // A search from a round without a choice may solve the game: from later on, where policies are only believed, it could not.
+        // A search in a round without a choice may still solve the game. In a later round it could not, because
+        // policies before it would be assumed.
         if legal.len() == 1 && (self.common.is_none() || alone || self.horizon.knows_views()) {
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
         }
@@ -560,12 +567,12 @@ impl Player for Cfr {
         {
             let mine = mine.unwrap_or(first.everyone[me]);
             let policy: Vec<(MoveId, f64, f64)> = legal.iter().zip(&advice).map(|(&mv, &p)| (mv, p, 0.0)).collect();
-            let habit = AssumedPolicy {
+            let assumed_policy = AssumedPolicy {
                 moves: legal,
                 p: advice,
                 worth: Vec::new(),
             };
-            self.habits.insert(mine, habit);
+            self.assumed.insert(mine, assumed_policy);
             return Ok(self.play(policy, 0, from, seed));
         }
         let Some(found) = self.search(&starts, seed, budget)? else {

@@ -1,30 +1,31 @@
-//! Regret matching on a subgame: CFR+ (Tammelin 2014), alternating, on the rows of the sequence form.
+//! Regret matching on a subgame: CFR+ (Tammelin 2014) with alternating updates, on the rows of the sequence form.
 //!
-//! The paper runs plain CFR; CFR+ needs far fewer iterations for the same strategy. The policy of one iteration, drawn beforehand, is
-//! kept: it is what the others are taken to play (Brown and others 2020, and the paper's section 2.3).
+//! The paper runs plain CFR; CFR+ needs far fewer iterations for the same quality. The policy of one iteration, drawn
+//! beforehand, is kept as the assumed policy of the others (Brown and others 2020; section 2.3 of Partridge and
+//! Thielscher 2022).
 
 use super::subgame::{Rows, Subgame, SubgameInfoset};
 use game::StopFlag;
 use game::regret::{RegretRule, update_infoset};
 
-/// What an equilibrium search found: policies by sequence.
+/// Result of an equilibrium search: policies by sequence.
 pub(crate) struct Solution {
     /// The average policy: what to play.
     pub average: Vec<f64>,
-    /// The policy of the iteration that was asked for.
+    /// The policy of the iteration asked for.
     pub assumed: Vec<f64>,
-    /// Under the average policy, what each sequence is worth to its player where it can be reached, in 0..1.
+    /// Value of each reachable sequence to its player under the average policy, in 0..1.
     pub worth: Vec<f64>,
     /// Iterations done.
     pub iterations: u64,
 }
 
-/// How to iterate.
+/// Iterations of a search.
 pub(crate) struct IterationPlan<'a> {
     pub iterations: u64,
     /// Which iteration's policy to keep, from 1.
     pub keep: u64,
-    /// What to begin with, by sequence; uniform if nothing is known.
+    /// Initial policy by sequence; uniform if there is none.
     pub prior: Option<&'a [f64]>,
     pub stop: &'a StopFlag,
 }
@@ -67,7 +68,7 @@ struct Regrets<'a> {
     gain: Vec<f64>,
 }
 
-/// Finds policies; nothing if the flag was raised before the end.
+/// Runs the iterations; none if the flag was raised before the end.
 pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &IterationPlan<'_>) -> Option<Solution> {
     let mut regrets = Regrets::new(subgame, rows, plan.prior);
     let mut assumed = regrets.policy.clone();
@@ -122,7 +123,7 @@ impl<'a> Regrets<'a> {
         regrets
     }
 
-    /// Brings the reach of a player's sequences up to date with its policy.
+    /// Computes the reach probabilities of a player's sequences from its policy.
     fn spread(&mut self, player: usize) {
         self.reach[player] = 1.0;
         for set in &self.own[player] {
@@ -134,7 +135,8 @@ impl<'a> Regrets<'a> {
         }
     }
 
-    /// What is earned where each sequence of a player is the last, given the others' reach.
+    /// For each sequence of a player, the payoff of the terminal rows where it is the last one, given the others'
+    /// reach.
     fn gains(&mut self, player: usize, worth: impl Fn(usize) -> f64) {
         self.gain.fill(0.0);
         match self.n_players {
@@ -179,7 +181,7 @@ impl<'a> Regrets<'a> {
         average
     }
 
-    /// What each sequence is worth if everybody plays a policy; 0 where nobody can get.
+    /// Value of each sequence if all players follow a policy; 0 for unreachable sequences.
     fn worths(&mut self, policy: &[f64]) -> Vec<f64> {
         self.policy = policy.to_vec();
         (0..self.n_players).for_each(|player| self.spread(player));
@@ -212,7 +214,8 @@ impl<'a> Regrets<'a> {
     }
 }
 
-/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see [`SubgamePlus`].
+/// Scales numbers that are not negative so that they sum to 1; makes them equal if all are 0. By division: see
+/// [`SubgamePlus`].
 pub(crate) fn normalise(numbers: &mut [f64]) {
     let total: f64 = numbers.iter().sum();
     if total > 0.0 {

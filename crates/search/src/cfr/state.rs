@@ -1,4 +1,4 @@
-//! Regret minimisation from one known state: what the paper trains its network on.
+//! Regret minimisation from one known state: the training data of Partridge and Thielscher (2022).
 
 use super::regrets::{IterationPlan, solve};
 use super::subgame::{Growth, GrowthLimits, Start, Subgame};
@@ -8,16 +8,16 @@ use crate::atlas::Atlas;
 use crate::views::{Everyone, Views};
 use game::{Fault, MoveId, Seed, State, StopFlag};
 
-/// What every role should do in a state, and what that is worth to it.
+/// Values and policies of all roles in a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outlook {
-    /// In 0..1, in role order; 0 for nature.
+    /// Values in 0..1, in role order; 0 for nature.
     pub values: Vec<f64>,
     /// Moves and probabilities, in role order; empty where there is no choice.
     pub policies: Vec<Vec<(MoveId, f64)>>,
 }
 
-/// Searches from states of one game. Steps are remembered from one search to the next.
+/// Searches from states of one game. Steps are cached between searches.
 pub struct StateSearch {
     atlas: Atlas,
     options: CfrOptions,
@@ -32,10 +32,7 @@ impl StateSearch {
         }
     }
 
-    /// Looks as far ahead as the options allow; nothing if the game is over there.
-    ///
-    /// # Errors
-    /// If the simulator fails.
+    /// Searches as deep as the options allow; none if the game is over in this state.
     pub fn look(
         &mut self,
         tools: &mut Tools,

@@ -1,10 +1,11 @@
-//! The part of a game that lies ahead, down to a horizon, as numbers.
+//! A subgame down to a horizon, in sequence form.
 //!
-//! A subgame begins in weighted histories and goes on round by round. Rounds are serialised as in `solve::Tree`, and what is kept
-//! is the same sequence form: a row for each tuple of the roles' last decisions, with what the ends behind it are worth. So
-//! an iteration of regret matching is a pass over flat arrays, whatever nature and the depth of the game are.
+//! A subgame begins in weighted histories and is extended round by round. Rounds are serialised as in `solve::Tree`,
+//! and the stored form is the same sequence form: a row for each tuple of the players' last sequences, with the summed
+//! values of the terminal histories behind it. So an iteration of regret matching is a pass over flat arrays,
+//! independent of nature's moves and of the number of histories.
 //!
-//! Deepening goes on where the subgame ended before: ends of the game stay, the frontier is expanded by a round.
+//! Deepening continues where the subgame ended before: terminal rows stay, and the frontier is expanded by a round.
 
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
@@ -21,7 +22,7 @@ pub(crate) type PerPlayer = SmallVec<[u32; 4]>;
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     pub node: NodeId,
-    /// What each role knows there.
+    /// The views of all roles.
     pub everyone: Everyone,
     pub weight: f64,
 }
@@ -29,7 +30,7 @@ pub(crate) struct Start {
 /// A view after which a role has a choice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubgameInfoset {
-    /// Whose it is, by its place among the players.
+    /// Its player, as an index among the players.
     pub player: u32,
     /// The sequence of its first move; the others follow.
     pub first: u32,
@@ -45,12 +46,12 @@ impl SubgameInfoset {
     }
 }
 
-/// Ends, by the last sequences of the players.
+/// Terminal histories, by the last sequences of the players.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     /// One for each player, row after row.
     pub last: Vec<u32>,
-    /// Probability of nature's part, times value, summed over the ends of the row: one for each player.
+    /// Nature's probability times value, summed over the terminal histories of the row: one for each player.
     pub worth: Vec<f64>,
     /// The same for a value of 1.
     pub weight: Vec<f64>,
@@ -78,7 +79,7 @@ impl Rows {
     }
 }
 
-/// Where the subgame goes on.
+/// A history at the frontier of the subgame.
 #[derive(Clone, Debug)]
 struct FrontierHistory {
     node: NodeId,
@@ -87,21 +88,21 @@ struct FrontierHistory {
     weight: f64,
 }
 
-/// How far a subgame may grow.
+/// Limits on the growth of a subgame.
 pub(crate) struct GrowthLimits<'a> {
     /// Steps that expanding may take.
     pub steps: usize,
-    /// Moves of nature in one state that are all looked at; of more, a sample of so many.
+    /// Moves of nature in one state that are all expanded; of more, a sample of this size.
     pub chance: usize,
     pub stop: &'a StopFlag,
 }
 
-/// What growing a subgame came to.
+/// Result of deepening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// Another round was added.
     Done,
-    /// It would have become too large, or time was up: it is as it was before.
+    /// The subgame would have become too large, or time was up: it is unchanged.
     GivenUp,
 }
 
@@ -115,13 +116,13 @@ pub(crate) struct Subgame {
     /// The move of each sequence; the first ones are the empty sequences of the players.
     pub moves: Vec<MoveId>,
     by_view: FxHashMap<ViewId, u32>,
-    /// Views whose legal moves depend on something the role does not know, which rules should not allow.
+    /// Views whose legal moves depend on hidden information, which correct rules do not allow.
     odd: FxHashMap<(ViewId, Vec<MoveId>), u32>,
     ends: Rows,
     frontier: Vec<FrontierHistory>,
     /// Rounds looked ahead.
     pub depth: usize,
-    /// Whether all of nature's moves were looked at.
+    /// Whether all of nature's moves were expanded.
     pub all_chance: bool,
 }
 
@@ -151,7 +152,7 @@ impl Subgame {
         }
     }
 
-    /// Whether nothing is cut off: what is computed of it holds for the rest of the game.
+    /// Whether the subgame reaches all terminal states, so that its solution holds for the rest of the game.
     pub(crate) fn is_whole(&self) -> bool {
         self.frontier.is_empty() && self.all_chance
     }
@@ -166,7 +167,7 @@ impl Subgame {
         self.frontier.iter().map(steps).fold(0, usize::saturating_add)
     }
 
-    /// Looks one round further.
+    /// Expands the frontier by one round.
     pub(crate) fn deepen<T: Default>(
         &mut self,
         tools: &mut Tools,
@@ -221,7 +222,7 @@ impl Subgame {
             return Ok(());
         }
         let legal = node.legal.clone();
-        // The first sequence of everyone's decision here; a role without a choice keeps its last one.
+        // The first sequence of each player's decision here; a player without a choice keeps its last sequence.
         let mut first: SmallVec<[Option<u32>; 4]> = SmallVec::new();
         for (player, &role) in self.players.clone().iter().enumerate() {
             first.push(match legal[role].len() {
@@ -278,7 +279,7 @@ impl Subgame {
         }
     }
 
-    /// Nature's moves to look at, as places.
+    /// Nature's moves to expand, as indices.
     fn outcomes(&mut self, legal: &[Box<[MoveId]>], cap: usize, rng: &mut Rng) -> Option<Vec<u32>> {
         let n = legal[self.nature?].len();
         let mut all: Vec<u32> = (0..n as u32).collect();
@@ -292,7 +293,7 @@ impl Subgame {
         Some(all)
     }
 
-    /// The next joint move of the players; nature is dealt with elsewhere.
+    /// The next joint move of the players, nature excluded.
     fn advance(&self, counters: &mut Places, legal: &[Box<[MoveId]>]) -> bool {
         for &role in self.players.iter().rev() {
             counters[role] += 1;
@@ -350,7 +351,8 @@ impl Subgame {
         (states, of_open)
     }
 
-    /// All rows: the ends of the game, and the horizon with values of its states (a row a state, in role order).
+    /// All rows: the terminal rows, and the horizon with the values of its states (one row for each state, in role
+    /// order).
     pub(crate) fn rows(&self, of_open: &[u32], values: &[f32], n_roles: usize) -> Rows {
         let mut rows = self.ends.clone();
         for (open, &state) in self.frontier.iter().zip(of_open) {

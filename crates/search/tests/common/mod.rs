@@ -23,7 +23,7 @@ impl TestGame {
         TestGame::from_rules(gdl::read(text, &gdl::Options::default()).rules)
     }
 
-    /// A game of the catalogue in which everybody is told every move, whatever it hides.
+    /// A game of the catalogue in which every role is told every move: its `sees` rules are removed.
     pub fn opened(name: &str) -> TestGame {
         let mut rules = gdl::read(&catalogue::rules(name).unwrap(), &gdl::Options::default()).rules;
         rules.clauses.retain(|c| c.head.relation != gdl::kw::SEES);

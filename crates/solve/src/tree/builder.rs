@@ -1,4 +1,4 @@
-//! Plays out histories, depth first, and numbers everything as it is met.
+//! Plays out histories depth first, and numbers nodes, views and information sets in the order of visits.
 
 use super::{BuildError, Infoset, Limits, Node, Tree, ViewStep};
 use game::{MoveId, PerceptId, RoleId, Simulator, State};
@@ -8,18 +8,18 @@ use smallvec::SmallVec;
 /// Rounds after which a game is taken not to end. Walks over the tree recurse this deep.
 const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
 
-/// Where a history ends. Moves of nature that lead to the same state and the same views are one: nothing that comes after
-/// depends on which of them it was.
+/// The result of a history. Moves of nature that lead to the same state and the same views are merged, since the rest
+/// of the game does not depend on which of them was made.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct After {
     pub state: State,
     /// The views of the players.
     pub views: PerPlayer,
-    /// Whether the game is over: then nobody's view matters any more, and there are none.
+    /// Whether the game is over. Then there are no views.
     pub over: bool,
 }
 
-/// A history that is still to be looked at.
+/// A history that is still to be visited.
 #[derive(Clone)]
 pub(super) struct PendingHistory {
     pub after: After,
@@ -33,7 +33,7 @@ pub(super) struct PendingHistory {
 
 pub(super) type PerPlayer = SmallVec<[u32; 4]>;
 
-/// What a player can do after a view.
+/// The legal moves of a player after a view.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ViewMoves {
     Unknown,
@@ -41,18 +41,19 @@ pub(super) enum ViewMoves {
     Infoset(u32),
 }
 
-/// Sequences and information sets are numbered as they are met here, and in order in the end.
+/// Builds a tree. Sequences and information sets are numbered in the order of visits, and renumbered by player at the
+/// end.
 pub(super) struct TreeBuilder<'a> {
     pub sim: &'a mut dyn Simulator,
     pub tree: Tree,
     pub options: Vec<ViewMoves>,
     views: FxHashMap<(u32, MoveId, SmallVec<[PerceptId; 4]>), u32>,
     pub stack: Vec<PendingHistory>,
-    /// Every time a history was longer than all before: how many there were before it, and its rounds.
+    /// For every history longer than all before it: the number of histories before it, and its rounds.
     pub longest: Vec<(u64, u32)>,
 }
 
-/// The round that is being serialised.
+/// A round being serialised.
 struct SerialRound {
     at: PendingHistory,
     /// One move for each role, as far as they have decided.
@@ -123,7 +124,7 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// Goes on until this many histories have been looked at, or all.
+    /// Continues until this many histories, or all, have been visited.
     pub fn run(&mut self, until: u64, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<(), BuildError> {
         while self.tree.histories < until
             && let Some(at) = self.stack.pop()
@@ -232,7 +233,7 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// What a player can do after its view: the same in every history that gives it.
+    /// The legal moves of a player after its view, which must be the same in every history with this view.
     fn options(&mut self, player: usize, at: &PendingHistory, legal: &[MoveId]) -> Result<ViewMoves, BuildError> {
         let options = self.agree(player, at.after.views[player], at.sequences[player], legal);
         options.ok_or_else(|| BuildError::Unclear {
@@ -241,7 +242,7 @@ impl<'a> TreeBuilder<'a> {
         })
     }
 
-    /// What a player can do after a view, if these legal moves are what was found there before.
+    /// The legal moves of a player after a view; none if they differ from those found there before.
     pub fn agree(&mut self, player: usize, view: u32, parent: u32, legal: &[MoveId]) -> Option<ViewMoves> {
         let known = self.options[view as usize];
         let agrees = match known {
@@ -342,7 +343,7 @@ impl<'a> TreeBuilder<'a> {
         Ok(())
     }
 
-    /// Everybody has moved: what comes next, and what everybody sees of it.
+    /// The result of a joint move: the next state and the views of all players.
     fn follow(&mut self, turn: &SerialRound) -> Result<After, BuildError> {
         let at = &turn.at.after;
         let state = self.sim.next(&at.state, &turn.joint)?;
@@ -367,7 +368,7 @@ impl<'a> TreeBuilder<'a> {
         });
     }
 
-    /// The view after another round. Views of different players have different roots, so they never meet.
+    /// The view after another round. Views of different players have different roots and are disjoint.
     pub fn step(&mut self, parent: u32, own: MoveId, sees: &[PerceptId]) -> u32 {
         let next = self.options.len() as u32;
         let view = *self.views.entry((parent, own, sees.into())).or_insert(next);
@@ -405,7 +406,7 @@ impl<'a> TreeBuilder<'a> {
             while let Some(old) = rest.next_if(|&at| tree.infosets[at as usize].player as usize == player) {
                 let set = tree.infosets[old as usize];
                 new_set[old as usize] = infosets.len() as u32;
-                // Whatever leads to an information set was met before it, so its number is known.
+                // The sequence that leads to an information set was visited before it, so its number is known.
                 infosets.push(Infoset {
                     first: moves.len() as u32,
                     parent: new_sequence[set.parent as usize],

@@ -1,12 +1,12 @@
-//! Playing out a game on several threads.
+//! Building a tree on several threads.
 //!
-//! What is left to do when a game turns out to be large is cut into *units*, histories with all that comes after them. Each is
-//! played out by itself, with numbers of its own, and put where the builder would have come to it. Units are put
-//! there in order, and what is new in a unit is new in the order in which it was met there: that is the order in which
-//! one thread would have met it, so the numbers are the same however the game is cut and whoever plays what.
+//! The rest of a large game is cut into *units*: histories with all their continuations. Each unit is built by itself,
+//! with its own numbering, and appended where the builder would have come to it. Units are appended in order, and new
+//! views and information sets of a unit in the order in which it met them. That is the order in which one thread would
+//! have met them, so the numbers do not depend on the cut or on the threads.
 //!
-//! When something is wrong in a unit, or with it and those before it, the builder goes there itself and finds the error
-//! that one thread finds.
+//! If a unit fails, alone or together with earlier ones, the builder visits it itself and finds the error that one
+//! thread finds.
 
 use super::builder::{PendingHistory, TreeBuilder, ViewMoves, allowed};
 use super::{BuildError, Limits, Node, Tree};
@@ -18,25 +18,25 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Units to cut a game into: enough for many threads although some are much larger than others.
+/// Number of units: enough for many threads although their sizes differ much.
 const UNITS: usize = 256;
 
-/// Histories to look at for that at most.
+/// Histories to visit while cutting, at most.
 const LOOKS: usize = 2_048;
 
 /// How a game is cut.
 struct UnitPlan {
-    /// For each history that is not over, in the order in which the builder comes to it: whether it is a unit. All after the
-    /// last of these are not.
+    /// For each history that is not over, in the order in which the builder visits them: whether it is a unit.
+    /// Histories after the last entry are not.
     is_unit: Vec<bool>,
-    /// To be taken by whoever plays it out.
+    /// The units, each taken by one thread.
     units: Vec<Mutex<Option<PendingHistory>>>,
     /// Histories reached in each unit.
     reached: Vec<AtomicU64>,
     next: AtomicUsize,
 }
 
-/// A history that was looked at to make a plan.
+/// A history visited while cutting.
 struct PlannedHistory {
     at: PendingHistory,
     /// Its continuations, if it is not a unit.
@@ -44,7 +44,7 @@ struct PlannedHistory {
 }
 
 impl UnitPlan {
-    /// Takes apart the histories with the fewest rounds until there are enough.
+    /// Expands the histories with the fewest rounds until there are enough units.
     fn new(sim: &mut dyn Simulator, stack: &[PendingHistory]) -> UnitPlan {
         let look = |at: PendingHistory| PlannedHistory { at, children: None };
         let mut looks: Vec<PlannedHistory> = stack.iter().rev().cloned().map(look).collect();
@@ -63,7 +63,7 @@ impl UnitPlan {
             let mut below = TreeBuilder::below(sim, looks[number].at.clone());
             let Some(root) = below.stack.pop() else { break };
             found = looks.len()..looks.len();
-            // What fails here fails where it is played out.
+            // An error here will be found again when the unit is built.
             if below.play(root).is_ok() {
                 looks.extend(below.stack.into_iter().rev().map(look));
                 found.end = looks.len();
@@ -101,7 +101,7 @@ impl UnitPlan {
         counts.map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// The unit that nobody has taken yet.
+    /// The next unit that no thread has taken.
     fn take(&self) -> Option<(usize, PendingHistory)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let unit = self.units.get(number)?;
@@ -110,7 +110,7 @@ impl UnitPlan {
     }
 }
 
-/// What came of a unit.
+/// A unit that was built, or failed.
 struct FinishedUnit {
     tree: Tree,
     options: Vec<ViewMoves>,
@@ -145,12 +145,12 @@ impl TreeBuilder<'_> {
                 scope.spawn(move || work(plan, sim.as_mut(), left, &sender));
             }
             drop(sender);
-            // Whoever still works when this returns finds that nobody listens, and stops.
+            // Threads that still work when this returns find the channel closed, and stop.
             self.gather(&plan, receiver, limits, progress)
         })
     }
 
-    /// Goes through the rest of the game as one thread would, but takes units as others have played them.
+    /// Visits the rest of the game as one thread would, but appends units that were built by the threads.
     fn gather(
         &mut self,
         plan: &UnitPlan,
@@ -197,7 +197,7 @@ impl TreeBuilder<'_> {
         Ok(())
     }
 
-    /// Puts a unit where a history is pending, unless something is wrong with it.
+    /// Appends a unit at a pending history. Returns false if the unit failed or contradicts the tree.
     fn put(&mut self, at: &PendingHistory, played: &FinishedUnit, limits: &Limits) -> Result<bool, BuildError> {
         if !matches!(played.result, Ok(()) | Err(BuildError::TooLarge { .. })) {
             return Ok(false);
@@ -221,7 +221,8 @@ impl TreeBuilder<'_> {
         Ok(true)
     }
 
-    /// What information sets and sequences of a unit are called here. Nothing, if it contradicts what is known of some view.
+    /// Maps the information sets and sequences of a unit to numbers of the tree. None if the unit contradicts what is
+    /// known about some view.
     fn numbers(&mut self, at: &PendingHistory, played: &FinishedUnit) -> Option<UnitNumbers> {
         let unit = &played.tree;
         let mut views: Vec<u32> = at.after.views.to_vec();
@@ -244,7 +245,7 @@ impl TreeBuilder<'_> {
         }
         for (&view, options) in views.iter().zip(&played.options) {
             if let ViewMoves::Forced(only) = options {
-                // A forced move makes no information set, so it does not matter whose it is.
+                // A forced move makes no information set, so the player does not matter.
                 self.agree(0, view, 0, &[*only])?;
             }
         }
@@ -281,13 +282,13 @@ impl TreeBuilder<'_> {
     }
 }
 
-/// What things of a unit are called in the whole.
+/// Numbers in the tree, by number in the unit.
 struct UnitNumbers {
     sequences: Vec<u32>,
     infosets: Vec<u32>,
 }
 
-/// Plays out units, one after the other, while there are any and somebody listens.
+/// Builds units one after the other, until there are none or the channel is closed.
 fn work(plan: &UnitPlan, sim: &mut dyn Simulator, left: &Limits, sender: &Sender<UnitMessage>) {
     while let Some((number, at)) = plan.take() {
         let mut unit = TreeBuilder::below(sim, at);
@@ -308,7 +309,7 @@ fn work(plan: &UnitPlan, sim: &mut dyn Simulator, left: &Limits, sender: &Sender
 }
 
 impl TreeBuilder<'_> {
-    /// All of a unit, unless it is known to begin or to end beyond the limit.
+    /// Builds a unit, unless the limit of histories is reached before its end.
     fn run_unit(
         &mut self,
         plan: &UnitPlan,

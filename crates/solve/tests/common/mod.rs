@@ -31,8 +31,8 @@ pub fn tree_of(text: &str) -> Result<Tree, BuildError> {
     Tree::build(&mut Scalar::new(&rules(text)), &Limits::default(), &mut |_| {})
 }
 
-/// Nature gives each role one of two signals; both choose twice, the second time having seen what the other did; goals are
-/// drawn at random, and so is how many moves there are.
+/// Nature gives each role one of two signals; both choose twice, the second time having seen what the other did; goals
+/// are drawn at random, and so is how many moves there are.
 pub fn random_game(rng: &mut Rng) -> String {
     let (signals, moves) = (["low", "high"], [2 + rng.below(2), 2 + rng.below(2)]);
     let mut text = "
