@@ -1,7 +1,8 @@
-//! Trying somebody else's player: does it keep the protocol, with managers that behave and managers that do not?
+//! Tests of other people's players: whether a player keeps the protocol with managers that keep it and managers that do
+//! not.
 //!
-//! The checks are those of the player's half of the conformance checklist that can be made from outside; the numbers are the
-//! checklist's. Every check leaves the player free again, as far as the player lets it.
+//! Every check has a number, which is the number of its topic in `docs/protocol.md`. Every check leaves the player free
+//! again, as far as the player lets it.
 
 use crate::http::{self, NoReply, Peer};
 use crate::kif;
@@ -10,34 +11,34 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How a check went.
+/// The verdict of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
-    /// As it should be.
+    /// The player keeps the protocol here.
     Passed,
-    /// Not as it should be: what happened.
+    /// The player does not keep the protocol here: what happened.
     Failed(String),
-    /// Not tried: why.
+    /// The check was not made: why.
     Skipped(String),
 }
 
-/// A check and how it went.
+/// A check and its verdict.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Its number in the checklist.
+    /// Number of the topic in `docs/protocol.md`.
     pub number: u32,
-    /// What was tried.
+    /// What is checked.
     pub title: &'static str,
-    /// What to do if it failed.
+    /// Advice for the author of a player that fails.
     pub advice: &'static str,
-    /// How it went.
+    /// The verdict.
     pub verdict: CheckVerdict,
 }
 
 /// What a player did wrong, in words.
 struct Complaint(String);
 
-/// What a step of a check found.
+/// The result of a step of a check.
 type Checked<T = ()> = Result<T, Complaint>;
 
 fn wrong<T>(what: impl Into<String>) -> Checked<T> {
@@ -52,7 +53,7 @@ struct Check {
     run: fn(&TestedPlayer) -> Checked,
 }
 
-/// Tries everything, telling what is being tried.
+/// Makes all checks. `progress` is told the title of each.
 pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     let player = TestedPlayer {
@@ -65,7 +66,7 @@ pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&s
         let verdict = match &reachable {
             _ if stop.is_raised() => CheckVerdict::Skipped("stopped".to_owned()),
             _ if check.gdl2 && !gdl2 => CheckVerdict::Skipped("only for players of GDL-II".to_owned()),
-            // There is nothing to be said about somebody who is not there, except that.
+            // A player that cannot be reached gets one finding.
             Err(_) if check.number > 0 => break,
             _ => match (check.run)(&player) {
                 Ok(()) => CheckVerdict::Passed,
@@ -82,7 +83,7 @@ pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&s
     findings
 }
 
-/// For all players, or only for those of GDL-II.
+/// Whether a check is for all players or only for players of GDL-II.
 const ANY: bool = false;
 const GDL2: bool = true;
 
@@ -157,13 +158,14 @@ const CHECKS: &[Check] = checks! {
         "Free everything at STOP.";
 };
 
-/// Roles first and second, two rounds, moves (say a) and (say b).
+/// A game without `sees`: roles first and second, two rounds, moves (say a) and (say b).
 const OPEN: &str = "(role first) (role second) (init (step 1)) (succ 1 2) (succ 2 3) \
     (<= (legal ?r (say a)) (role ?r)) (<= (legal ?r (say b)) (role ?r)) \
     (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= terminal (true (step 3))) (goal first 50) (goal second 50)";
 
-/// A guesser and nature; the guesser sees a number that tells something about where the prize is.
-const HIDDEN: &str = "(role guesser) (role random) (init (step 1)) (door 1) (door 2) (door 3) (other 1 3) (other 2 3) (other 3 1) \
+/// A game with `sees`: a guesser and nature. The guesser sees a number that depends on the place of the prize.
+const HIDDEN: &str = "(role guesser) (role random) (init (step 1)) \
+    (door 1) (door 2) (door 3) (other 1 3) (other 2 3) (other 3 1) \
     (<= (legal random (hide ?d)) (true (step 1)) (door ?d)) (<= (legal random noop) (true (step 2))) \
     (<= (legal guesser noop) (true (step 1))) (<= (legal guesser (open ?d)) (true (step 2)) (door ?d)) \
     (<= (next (prize ?d)) (does random (hide ?d))) (<= (next (prize ?d)) (true (prize ?d))) \
@@ -171,18 +173,19 @@ const HIDDEN: &str = "(role guesser) (role random) (init (step 1)) (door 1) (doo
     (<= (next (opened ?d)) (does guesser (open ?d))) \
     (<= (sees guesser ?n) (does random (hide ?d)) (other ?d ?n)) (<= (sees guesser ?d) (true (prize ?d))) \
     (<= terminal (true (step 3))) (<= (goal guesser 100) (true (opened ?d)) (true (prize ?d))) \
-    (<= (goal guesser 0) (true (opened ?d)) (not (true (prize ?d)))) (<= (goal guesser 0) (not (true (step 3)))) (goal random 0)";
+    (<= (goal guesser 0) (true (opened ?d)) (not (true (prize ?d)))) \
+    (<= (goal guesser 0) (not (true (step 3)))) (goal random 0)";
 
 const DOORS: &[&str] = &["(open 1)", "(open 2)", "(open 3)"];
 const SAYS: &[&str] = &["(say a)", "(say b)"];
 
-/// The player that is tried.
+/// The player that is tested.
 struct TestedPlayer<'a> {
     peer: &'a Peer,
     run: u32,
 }
 
-/// A reply as bytes.
+/// A reply with its HTTP details.
 struct RawReply {
     status: u16,
     length: Option<usize>,
@@ -192,7 +195,7 @@ struct RawReply {
 }
 
 impl TestedPlayer<'_> {
-    /// Asks, and waits for a reply for at most 5 seconds.
+    /// Sends a message and waits for the reply for at most 5 seconds.
     fn ask(&self, message: &str) -> Checked<String> {
         self.ask_within(message, Duration::from_secs(5))
     }
@@ -210,7 +213,7 @@ impl TestedPlayer<'_> {
         })
     }
 
-    /// Asks and holds the reply against what it should be, in any case.
+    /// Sends a message. The reply must be one of these, in upper or lower case.
     fn expect(&self, message: &str, expected: &[&str]) -> Checked {
         let reply = self.ask(message)?;
         match expected.iter().any(|e| reply.eq_ignore_ascii_case(e)) {
@@ -224,7 +227,7 @@ impl TestedPlayer<'_> {
         }
     }
 
-    /// Asks for a move, which has to be one of these.
+    /// Asks for a move, which must be one of these.
     fn moves(&self, message: &str, legal: &[&str]) -> Checked<String> {
         let reply = self.ask_within(message, Duration::from_secs(2))?;
         let first = kif::first(&reply).or_else(|_| {
@@ -249,7 +252,7 @@ impl TestedPlayer<'_> {
         format!("c.{name}.{}", self.run)
     }
 
-    /// A match that is ended whatever happens in between.
+    /// Plays a match, which is ended whatever happens in between.
     fn in_match(&self, name: &str, role: &str, rules: &str, play: impl FnOnce(&str) -> Checked) -> Checked {
         let id = self.id(name);
         self.start(&id, role, rules)?;

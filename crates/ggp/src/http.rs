@@ -1,8 +1,8 @@
-//! HTTP as far as the protocol needs it: one request, one reply, one connection.
+//! HTTP as far as the protocol needs it: one request and one reply on each connection.
 //!
-//! Heads are parsed by `httparse`. Bodies are framed here, because peers are careless: some send no length, some count characters
-//! instead of bytes, some announce more than they send. A body therefore also ends where its expression does, if nothing
-//! follows for a moment. Every wait has an end, and so has everything that is kept.
+//! Heads are parsed by `httparse`. Bodies are framed here, because peers break HTTP: some send no length, some count
+//! characters instead of bytes, some announce more than they send. A body therefore also ends with its expression, if
+//! nothing follows for a moment. Every wait has a deadline, and every buffer has a limit.
 
 use crate::kif::{self, KifError};
 use game::StopFlag;
@@ -10,16 +10,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// What a peer may use up.
+/// Limits of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
-    /// Bytes of the head of a message.
+    /// Most bytes of the head.
     pub head: usize,
-    /// Bytes of its body.
+    /// Most bytes of the body.
     pub body: usize,
-    /// Time for a whole request to arrive.
+    /// Time in which the whole request must arrive.
     pub time: Duration,
-    /// Time without a single byte.
+    /// Longest time without a byte.
     pub idle: Duration,
 }
 
@@ -34,19 +34,19 @@ impl Default for RequestLimits {
     }
 }
 
-/// The most that is read of a reply.
+/// Most bytes of a reply.
 pub const MAX_REPLY: usize = 64 << 10;
 
-/// After this long without a byte, a body whose expression is complete is taken to be complete.
+/// Time without a byte after which a body with a complete expression counts as complete.
 const LULL: Duration = Duration::from_millis(250);
 
-/// Header lines that are understood at most.
+/// Most header lines.
 const MAX_HEADERS: usize = 96;
 
-/// A request that has arrived.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// When its first byte did.
+    /// Time at which the first byte arrived.
     pub arrived: Instant,
     /// The method, as sent.
     pub method: String,
@@ -59,9 +59,9 @@ pub struct Request {
 /// Why a request is not served.
 #[derive(Debug)]
 pub enum Refusal {
-    /// There is nobody to answer.
+    /// The peer is gone, so there is nobody to answer.
     Gone,
-    /// The answer is this status.
+    /// Status and reason of the answer.
     Status(u16, &'static str),
 }
 
@@ -78,7 +78,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// How long a body is.
+/// How the end of a body is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
     Length(usize),
@@ -86,7 +86,7 @@ enum Framing {
     ToTheEnd,
 }
 
-/// A socket with a deadline for everything that is read from it.
+/// What was read from a socket, with a deadline for reading.
 struct Inbox<'a> {
     stream: &'a TcpStream,
     deadline: Instant,
@@ -95,7 +95,7 @@ struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    /// Waits for more bytes, at most so long. False if there will be none.
+    /// Waits for more bytes, at most for a time. False if the stream has ended.
     fn more(&mut self, patience: Duration) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -125,6 +125,9 @@ impl Inbox<'_> {
 }
 
 /// Reads one request.
+///
+/// # Errors
+/// If the request cannot be served.
 pub fn read_request(stream: &TcpStream, limits: &RequestLimits) -> Result<Request, Refusal> {
     let mut inbox = Inbox {
         stream,
@@ -205,10 +208,10 @@ fn framing(headers: &[httparse::Header<'_>]) -> Framing {
     }
 }
 
-/// What of a body is there.
+/// The state of a body that is being read.
 enum Body {
     Complete(Vec<u8>),
-    /// It may be all there is, if nothing follows.
+    /// Complete if nothing follows.
     SoFar(Vec<u8>),
     Unfinished,
     TooLarge,
@@ -223,7 +226,7 @@ fn read_body(inbox: &mut Inbox<'_>, framing: Framing, most: usize, idle: Duratio
             && !inbox.ended
             && quiet_since.elapsed() < LULL
         {
-            // The common case: there is more to come, and nothing to look at yet.
+            // The common case: more bytes are expected, and the body need not be parsed yet.
         } else {
             match frame(&inbox.buffer, framing, most, inbox.ended) {
                 Body::Complete(body) => return Ok(Some(body)),
@@ -237,7 +240,7 @@ fn read_body(inbox: &mut Inbox<'_>, framing: Framing, most: usize, idle: Duratio
             Ok(false) => {}
             Err(error) if is_timeout(&error) && quiet_since.elapsed() < idle && Instant::now() < inbox.deadline => {}
             Err(error) if is_timeout(&error) => {
-                // Late, but perhaps something can be made of it.
+                // The body is incomplete and late. It may still hold a message.
                 return Ok(Some(std::mem::take(&mut inbox.buffer)));
             }
             Err(error) => return Err(error),
@@ -254,7 +257,7 @@ fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
         Framing::Length(n) if buffer.len() >= n => {
             let unfinished = expression(&buffer[..n]) == Some(KifError::Unfinished);
             match unfinished {
-                // A length in characters is too small for a text with others than ASCII; the rest is on its way.
+                // The length is in characters and the text is not ASCII: more bytes are expected.
                 true if buffer.len() <= most => Body::SoFar(buffer.to_vec()),
                 true => Body::TooLarge,
                 false => Body::Complete(buffer[..n].to_vec()),
@@ -269,7 +272,7 @@ fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
     }
 }
 
-/// Puts chunks together.
+/// Joins the chunks of a body.
 fn unchunk(mut rest: &[u8], most: usize, ended: bool) -> Body {
     let mut body = Vec::new();
     let unfinished = |body: Vec<u8>| if ended { Body::Complete(body) } else { Body::Unfinished };
@@ -298,7 +301,7 @@ fn unchunk(mut rest: &[u8], most: usize, ended: bool) -> Body {
     }
 }
 
-/// A message that was sent as a path: percent-encoded, `+` is a blank.
+/// Decodes a message that was sent as a path: percent-encoded, with `+` for a blank.
 pub fn decode_target(target: &str) -> Vec<u8> {
     let path = target.strip_prefix('/').unwrap_or(target);
     let mut out = Vec::with_capacity(path.len());
@@ -327,7 +330,10 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|d| d as u8)
 }
 
-/// Sends a reply and closes the connection, as some managers wait for that.
+/// Sends a reply and closes the connection: some managers wait for the end of the stream.
+///
+/// # Errors
+/// If the peer is gone.
 pub fn reply(stream: &TcpStream, status: u16, reason: &str, kind: &str, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.0 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\
@@ -340,7 +346,8 @@ pub fn reply(stream: &TcpStream, status: u16, reason: &str, kind: &str, body: &s
     linger(stream)
 }
 
-/// Ends our half and lets the peer end its own: closing with unread bytes would take the reply back.
+/// Ends the own half of the stream and waits for the peer to end the other half. Closing a socket with unread bytes
+/// would discard the reply.
 fn linger(stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let deadline = Instant::now() + Duration::from_millis(500);
@@ -361,13 +368,13 @@ fn linger(stream: &TcpStream) -> io::Result<()> {
 /// Why there was no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoReply {
-    /// There is nobody, or they hung up.
+    /// The peer cannot be reached or hung up: why.
     Unreachable(String),
-    /// Time was up; what had come by then.
+    /// The deadline passed: the reply up to then.
     Late(String),
-    /// The reply was too long; its beginning.
+    /// The reply was too long: its beginning.
     TooLong(String),
-    /// Nobody wants to know any more.
+    /// The stop flag was raised.
     Stopped,
 }
 
@@ -384,10 +391,10 @@ impl std::fmt::Display for NoReply {
 
 impl std::error::Error for NoReply {}
 
-/// Where a player is.
+/// The address of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Name or address.
+    /// Name or IP address.
     pub host: String,
     /// Port.
     pub port: u16,
@@ -407,6 +414,9 @@ impl Peer {
     }
 
     /// Connects, trying every address of the name.
+    ///
+    /// # Errors
+    /// If no address answers in time.
     pub fn connect(&self, patience: Duration, stop: &StopFlag) -> Result<TcpStream, NoReply> {
         let deadline = Instant::now() + patience;
         let mut last = NoReply::Unreachable("the name has no address".to_owned());
@@ -419,7 +429,7 @@ impl Peer {
                 if stop.is_raised() {
                     return Err(NoReply::Stopped);
                 }
-                // In pieces, to notice the flag.
+                // In pieces, to notice the stop flag.
                 match TcpStream::connect_timeout(&address, left.min(Duration::from_secs(1))) {
                     Ok(stream) => {
                         // Messages are small and wait for their answers.
@@ -437,7 +447,7 @@ impl Peer {
         Err(last)
     }
 
-    /// Addresses of a name. Looking one up cannot be stopped, so it is left behind if it takes too long.
+    /// The addresses of the name. A lookup cannot be stopped, so its thread is abandoned after a while.
     fn resolve(&self, patience: Duration) -> Result<Vec<SocketAddr>, NoReply> {
         let pair = (self.host.clone(), self.port);
         if let Ok(ip) = self.host.parse() {
@@ -467,13 +477,16 @@ impl std::fmt::Display for Peer {
     }
 }
 
-/// Time for a connection to come about; it does not count against any clock.
+/// Time to connect; it does not count against any clock.
 pub const CONNECT: Duration = Duration::from_secs(5);
 
-/// How often a wait looks at the flag.
+/// Time between two looks at the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Says something to a peer and waits for the answer, until a deadline that starts when the connection stands.
+/// Sends a message to a peer and waits for the answer. The time begins when the connection is made.
+///
+/// # Errors
+/// If there is no answer in time.
 pub fn exchange(peer: &Peer, message: &str, patience: Duration, stop: &StopFlag) -> Result<String, NoReply> {
     let stream = peer.connect(CONNECT, stop)?;
     let deadline = Instant::now() + patience;
@@ -550,7 +563,7 @@ fn reply_body(buffer: &[u8], ended: bool) -> Body {
         }
         Ok(httparse::Status::Partial) if ended => Body::Complete(Vec::new()),
         Ok(httparse::Status::Partial) if buffer.len() <= MAX_REPLY => Body::Unfinished,
-        // No HTTP at all: then it is the answer itself.
+        // The reply is not HTTP: the bytes are the answer itself.
         Err(_) => frame(buffer, Framing::ToTheEnd, MAX_REPLY, ended),
         Ok(_) => Body::TooLarge,
     }

@@ -1,21 +1,21 @@
-//! Expressions as messages hold them: names and lists, in any spacing and any case. Nothing here recurses.
+//! Expressions of messages: names and lists, in any spacing and any case. Nothing here recurses.
 //!
-//! A message is taken apart lazily, as slices of its text: the rules of a START may have megabytes, and only the reader of rules
-//! ([`gdl::read`]) needs to know what is in them.
+//! A message is split into slices of its text. The rules of a START may have megabytes, and only the reader of rules
+//! ([`gdl::read`]) needs their structure.
 
 use std::fmt;
 
-/// Lists within lists; what is deeper is not a message.
+/// Most levels of nested lists in a message.
 pub const MAX_DEPTH: usize = 1_000;
 
 /// Why there is no expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KifError {
-    /// There is nothing.
+    /// The text is empty.
     Empty,
-    /// A list is never closed; more text may help.
+    /// A list is not closed; more text may close it.
     Unfinished,
-    /// It begins with `)`, or lists are nested too deep.
+    /// The text begins with `)`, or lists are nested too deep.
     Malformed,
 }
 
@@ -37,7 +37,7 @@ enum KifToken<'a> {
     Atom(&'a str),
 }
 
-/// KifTokens with the place behind each of them.
+/// Tokens, each with the places of its beginning and its end.
 struct KifTokens<'a> {
     text: &'a str,
     at: usize,
@@ -79,7 +79,10 @@ fn tokens(text: &str) -> KifTokens<'_> {
     KifTokens { text, at: 0 }
 }
 
-/// The first complete expression of a text. Whatever follows is ignored.
+/// The first complete expression of a text. The rest of the text is ignored.
+///
+/// # Errors
+/// If there is none.
 pub fn first(text: &str) -> Result<&str, KifError> {
     let (mut depth, mut begun) = (0, 0);
     for (token, start, end) in tokens(text) {
@@ -110,7 +113,7 @@ pub fn first(text: &str) -> Result<&str, KifError> {
     }
 }
 
-/// The elements of a list; nothing if it is not one.
+/// The elements of a list; none if the text is not a list.
 pub fn items(list: &str) -> Option<Vec<&str>> {
     let inner = list.trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8));
     let inner = inner.strip_prefix('(')?;
@@ -138,16 +141,16 @@ pub fn items(list: &str) -> Option<Vec<&str>> {
     None
 }
 
-/// `NIL` and `()` are the same.
+/// Whether the text is `NIL` or `()`, which mean the same.
 pub fn is_nil(text: &str) -> bool {
     text.eq_ignore_ascii_case("nil") || items(text).is_some_and(|items| items.is_empty())
 }
 
-/// A ground term in canonical text: lower case, single blanks, constants without parentheses. Nothing if it is not one ground
-/// term.
+/// A ground term in canonical text: lower case, single blanks, constants without parentheses. None if the text is not
+/// one ground term.
 pub fn canonical(term: &str) -> Option<String> {
     let mut out = String::with_capacity(term.len());
-    // For each open list where it begins, and how many elements it has.
+    // The beginning of each open list, and the number of its elements so far.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (token, _, _) in tokens(term) {
         if open.is_empty() && !out.is_empty() {
@@ -156,7 +159,7 @@ pub fn canonical(term: &str) -> Option<String> {
         match token {
             KifToken::Open => {
                 match open.last_mut() {
-                    // What stands first in a term is its name.
+                    // The first element of a term is its name.
                     Some((_, 0)) => return None,
                     Some((_, count)) => *count += 1,
                     None => {}
@@ -192,7 +195,7 @@ pub fn canonical(term: &str) -> Option<String> {
     (open.is_empty() && !out.is_empty()).then_some(out)
 }
 
-/// A text with every name replaced, comments left out and single blanks between elements.
+/// The text with every name replaced, without comments, and with single blanks between elements.
 pub fn map_names(text: &str, mut name: impl FnMut(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut between = false;

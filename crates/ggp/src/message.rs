@@ -1,18 +1,18 @@
-//! The messages of the protocol: what a manager says, and the formats in which ours says it.
+//! The messages of the protocol: reading them, and writing those of a manager.
 
 use crate::error::Error;
 use crate::kif;
 use std::fmt;
 use std::str::FromStr;
 
-/// What PLAY and STOP tell a player: three dialects of one protocol.
+/// A variant of the protocol: what PLAY and STOP tell a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// The joint move, to everybody: `(PLAY id (m1 … mk))`.
+    /// The joint move: `(PLAY id (m1 … mk))`.
     Gdl1,
-    /// Only the role's percepts: `(PLAY id (p1 …))` (Dresden, 2010).
+    /// The percepts of the role: `(PLAY id (p1 …))` (Dresden, 2010).
     Gdl2a,
-    /// Turn, the role's own move and its percepts: `(PLAY id turn move (p1 …))` (Dresden, 2013).
+    /// The turn, the move of the role and its percepts: `(PLAY id turn move (p1 …))` (Dresden, 2013).
     Gdl2b,
 }
 
@@ -42,9 +42,9 @@ impl FromStr for Variant {
 /// A message, as slices of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// Who are you, and are you free?
+    /// Asks for the name of the player and whether it is free.
     Info,
-    /// Are you there?
+    /// Asks for any answer.
     Ping,
     /// Rules that may be played later.
     Preview {
@@ -53,9 +53,9 @@ pub enum Message<'a> {
     },
     /// A match begins.
     Start {
-        /// The match.
+        /// Name of the match.
         id: &'a str,
-        /// Whom to play.
+        /// The role to play.
         role: &'a str,
         /// The list of rules.
         rules: &'a str,
@@ -64,45 +64,45 @@ pub enum Message<'a> {
         /// Seconds for each move.
         play_clock: u64,
     },
-    /// Your move.
+    /// Asks for a move.
     Play {
-        /// The match.
+        /// Name of the match.
         id: &'a str,
-        /// What happened.
+        /// News of the last round.
         news: News<'a>,
     },
     /// The match is over.
     Stop {
-        /// The match.
+        /// Name of the match.
         id: &'a str,
-        /// What happened last.
+        /// News of the last round.
         news: News<'a>,
     },
-    /// The match is given up.
+    /// The match is aborted.
     Abort {
-        /// The match.
+        /// Name of the match.
         id: &'a str,
     },
 }
 
-/// What PLAY and STOP tell about the last round.
+/// News of the last round, as PLAY and STOP tell them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News<'a> {
-    /// Moves or percepts; none is the same as `NIL`.
+    /// Moves or percepts; empty for `NIL`.
     List(Vec<&'a str>),
-    /// Turn, own move, percepts.
+    /// Turn, own move and percepts.
     Turn {
         /// The turn, from 0.
         turn: u64,
-        /// The own move as executed; nothing for `NIL`.
+        /// The own move as executed; none for `NIL`.
         last: Option<&'a str>,
-        /// What was perceived.
+        /// The percepts of the role.
         percepts: Vec<&'a str>,
     },
 }
 
 impl Message<'_> {
-    /// Reads a message; nothing if it is none.
+    /// Reads a message; none if the text is not a message.
     pub fn parse(text: &str) -> Option<Message<'_>> {
         if is_infix(text) {
             return None;
@@ -167,7 +167,7 @@ impl<'a> News<'a> {
     }
 }
 
-/// Whether somebody speaks the infix dialect of ggp_python, `start(id, role, …)`: worth a better word than that it is no message.
+/// Whether the text is a message of ggp_python's infix protocol, `start(id, role, …)`, which this crate does not speak.
 pub fn is_infix(text: &str) -> bool {
     let text = text.trim_start();
     let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -187,7 +187,7 @@ fn list(text: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// Seconds. Some peers write them with a decimal point.
+/// Whole seconds. Some managers write a decimal point.
 fn clock(text: &str) -> Option<u64> {
     let seconds: f64 = text.parse().ok()?;
     (0.0..=1e9).contains(&seconds).then_some(seconds as u64)
@@ -198,7 +198,7 @@ pub fn start(id: &str, role: &str, rules: &str, start_clock: u64, play_clock: u6
     format!("(START {id} {role} ({rules}) {start_clock} {play_clock})")
 }
 
-/// PLAY or STOP of a joint move or of percepts alone: `(PLAY id NIL)` before anything happened.
+/// PLAY or STOP with a joint move or with percepts; `(PLAY id NIL)` in the first round.
 pub fn news_list(word: &str, id: &str, list: Option<&[String]>) -> String {
     match list {
         None => format!("({word} {id} NIL)"),
@@ -206,7 +206,7 @@ pub fn news_list(word: &str, id: &str, list: Option<&[String]>) -> String {
     }
 }
 
-/// PLAY or STOP with a turn: `(PLAY id 0 NIL NIL)` before anything happened.
+/// PLAY or STOP with a turn; `(PLAY id 0 NIL NIL)` in the first round.
 pub fn news_turn(word: &str, id: &str, turn: usize, news: Option<(&str, &[String])>) -> String {
     match news {
         None => format!("({word} {id} {turn} NIL NIL)"),

@@ -1,7 +1,7 @@
-//! A player elsewhere, as a guest at our table.
+//! A remote player in a match of our own referee.
 //!
-//! Each message goes over a connection of its own, and each answer has an absolute deadline. In GDL-II a guest is sent its own moves
-//! and percepts and nothing else; what it is sent is made here, from what the referee tells its role.
+//! Each message has a connection of its own, and each answer has a deadline. In GDL-II a remote player is sent only its
+//! own moves and percepts: messages are made from what the referee tells the role, and from nothing else.
 
 use crate::error::Error;
 use crate::http::{self, NoReply, Peer};
@@ -15,14 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
-/// Seconds that a guest has.
+/// The clocks of remote players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
-    /// Before the first move.
+    /// Seconds before the first move.
     pub start: u64,
-    /// For each move.
+    /// Seconds for each move.
     pub play: u64,
-    /// How much later an answer is still taken.
+    /// Time after the clock in which an answer is still accepted.
     pub grace: Duration,
 }
 
@@ -36,12 +36,12 @@ impl Default for Clocks {
     }
 }
 
-/// What the guests of one match share.
+/// The settings that the remote players of one match share.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The match.
+    /// Name of the match.
     pub id: String,
-    /// Which dialect.
+    /// Variant of the protocol.
     pub variant: Variant,
     /// The clocks.
     pub clocks: Clocks,
@@ -51,10 +51,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host of a game, with names hidden if a seed for that is given.
+    /// A host of a game. With a seed `scramble`, the names of the rules are scrambled.
     ///
     /// # Errors
-    /// If the game hides something and the dialect tells everybody everything.
+    /// If the game has hidden information and the variant tells every move to every role.
     pub fn new(
         id: &str,
         rules: &Rules,
@@ -85,7 +85,7 @@ impl Host {
         })
     }
 
-    /// The guest of a role.
+    /// The remote player of a role.
     pub fn guest(&self, peer: Peer, role: usize) -> Remote {
         Remote {
             host: self.clone(),
@@ -110,7 +110,7 @@ impl Host {
         percepts
     }
 
-    /// PLAY or STOP, for a role that was told this.
+    /// PLAY or STOP for a role, from what the role was told.
     fn news(&self, word: &str, told: &[Told]) -> String {
         let last = told.last();
         match self.variant {
@@ -135,7 +135,7 @@ fn has_name(rules: &str, wanted: &str) -> bool {
     found
 }
 
-/// A player elsewhere.
+/// A remote player.
 pub struct Remote {
     host: Host,
     peer: Peer,
@@ -168,7 +168,7 @@ impl Remote {
         })
     }
 
-    /// What a reply to PLAY means.
+    /// Reads a reply to PLAY.
     fn read(&self, whole: &str) -> Result<Reply, Excuse> {
         let raw = clipped(whole);
         let why = match kif::first(whole) {
@@ -249,7 +249,7 @@ impl Guest for Remote {
     }
 }
 
-/// As much of a reply as is kept.
+/// The part of a reply that is kept.
 fn clipped(reply: &str) -> String {
     match reply.char_indices().nth(2_000) {
         Some((end, _)) => reply[..end].to_owned(),

@@ -1,7 +1,7 @@
 //! A player that managers can call.
 //!
-//! A thread takes connections and gives each to a thread of its own, so that an INFO is answered while a move is being thought about.
-//! What belongs to a match lives in its [`Session`]; here is only which matches there are.
+//! A thread accepts connections and starts a thread for each, so that an INFO is answered while a player is thinking.
+//! The state of a match is in its [`Session`]. The server knows which matches there are.
 
 use crate::error::Error;
 use crate::factory::PlayerFactory;
@@ -17,22 +17,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 
-/// How a player serves.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Where to listen.
+    /// Address to listen on.
     pub bind: SocketAddr,
-    /// What it says it is called: one word.
+    /// Name of the player, one word.
     pub name: String,
-    /// Matches at a time.
+    /// Most matches at the same time.
     pub max_matches: usize,
-    /// A match whose manager has been silent for longer than its clocks allow, and then so long, makes room for another.
+    /// Time after the clocks of a match have run out, after which a silent match may be dropped for another one.
     pub forget: Duration,
-    /// Connections at a time.
+    /// Most connections at the same time.
     pub max_connections: usize,
-    /// What a request may use up.
+    /// Limits of a request.
     pub limits: RequestLimits,
-    /// The dialect, if it is not to be found out.
+    /// Variant of the protocol; none to find it out from the messages.
     pub variant: Option<Variant>,
 }
 
@@ -50,13 +50,13 @@ impl Default for ServerOptions {
     }
 }
 
-/// A player that listens.
+/// A player that listens for managers.
 pub struct Server {
     listener: TcpListener,
     shared: Arc<ServerState>,
 }
 
-/// Ends a [`Server`] from elsewhere.
+/// Stops a [`Server`] from another thread.
 #[derive(Clone)]
 pub struct ServerHandle {
     shared: Arc<ServerState>,
@@ -64,15 +64,15 @@ pub struct ServerHandle {
 }
 
 impl ServerHandle {
-    /// Ends the server: no new connections, and matches are dropped.
+    /// Stops the server: it accepts no connections any more, and its matches are dropped.
     pub fn stop(&self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
-        // Wakes it up.
+        // Wakes the server up.
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
         self.shared.lock().clear();
     }
 
-    /// Matches that are being played.
+    /// Number of matches that are being played.
     pub fn matches(&self) -> usize {
         self.shared.lock().len()
     }
@@ -86,7 +86,7 @@ struct ServerState {
     stopped: AtomicBool,
 }
 
-/// A match, or the place that is kept for one while its rules are read.
+/// A match, or a match whose rules are still being read.
 #[derive(Clone)]
 enum MatchEntry {
     Opening { since: Instant, play_clock: u64 },
@@ -94,7 +94,10 @@ enum MatchEntry {
 }
 
 impl Server {
-    /// Listens.
+    /// Listens on the address.
+    ///
+    /// # Errors
+    /// If the address cannot be used.
     pub fn bind(options: ServerOptions, factory: Arc<dyn PlayerFactory>) -> io::Result<Server> {
         let listener = TcpListener::bind(options.bind)?;
         let shared = ServerState {
@@ -110,12 +113,18 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
+    ///
+    /// # Errors
+    /// If the system does not know it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Something to end it with.
+    /// A handle to stop the server.
+    ///
+    /// # Errors
+    /// If the system does not know the address.
     pub fn handle(&self) -> io::Result<ServerHandle> {
         let mut address = self.address()?;
         if address.ip().is_unspecified() {
@@ -127,7 +136,7 @@ impl Server {
         })
     }
 
-    /// Serves until it is ended.
+    /// Serves until it is stopped.
     pub fn serve(self) {
         for stream in self.listener.incoming() {
             if self.shared.stopped.load(Ordering::SeqCst) {
@@ -136,7 +145,7 @@ impl Server {
             match stream {
                 Ok(stream) => self.take(stream),
                 Err(error) => {
-                    // Out of file descriptors, most likely: connections that end will free some.
+                    // Most likely there are no file descriptors left; connections that end free some.
                     warn!("cannot take a connection: {error}");
                     std::thread::sleep(Duration::from_millis(50));
                 }
@@ -211,7 +220,8 @@ impl ServerState {
             None if message::is_infix(&text) => {
                 warn!(
                     bytes = body.len(),
-                    "a message in infix notation, as ggp_python sends them; this player speaks KIF: (START id role (rules…) 30 10)"
+                    "a message in infix notation, as ggp_python sends them; this player speaks KIF: \
+                     (START id role (rules…) 30 10)"
                 );
                 "what".to_owned()
             }
@@ -234,8 +244,8 @@ impl ServerState {
             _ => format!("It plays {}.", matches.join(", ")),
         };
         format!(
-            "This is {}, a general game player. {state}\n\nIt speaks the GGP protocol: send messages such as (INFO) by POST, or as a path, \
-             as in GET /(INFO).\n",
+            "This is {}, a general game player. {state}\n\nIt speaks the GGP protocol: send messages such as (INFO) by \
+             POST, or as a path, as in GET /(INFO).\n",
             self.options.name
         )
     }
@@ -264,7 +274,7 @@ impl ServerState {
         self.lock().len() >= self.options.max_matches
     }
 
-    /// The match of this name. If its rules are still being read, there is as much time for that as for a move.
+    /// The match of this name. Waits for its rules to be read, at most for the time of a move.
     fn find(&self, id: &str, arrived: Instant) -> Found {
         loop {
             match self.lock().get(id) {
@@ -312,7 +322,7 @@ impl ServerState {
             }
         }
         info!(id, role, start_clock, play_clock, bytes = rules.len(), "starts");
-        // Reading the rules may take longer than there is time, so the answer does not wait for it.
+        // Reading the rules may take longer than the start clock, so the answer does not wait for it.
         let (sender, opened) = std::sync::mpsc::channel();
         let shared = self.clone();
         let open = move || {
@@ -338,14 +348,14 @@ impl ServerState {
         }
     }
 
-    /// Reads the rules of a match for which a place is kept.
+    /// Reads the rules of a match that was admitted.
     fn open(&self, start: MatchStart) -> Option<Arc<Session>> {
         let id = start.id.clone();
         let opened = catch_unwind(AssertUnwindSafe(|| Session::open(start, self.factory.clone())));
         let opened = opened.unwrap_or_else(|_| Err(Error::Panicked));
         let mut matches = self.lock();
         match opened {
-            // Without its place it was given up meanwhile.
+            // A match without an entry was aborted meanwhile.
             Ok(session) if matches.contains_key(&id) => {
                 let session = Arc::new(session);
                 matches.insert(id, MatchEntry::Open(session.clone()));
@@ -360,7 +370,7 @@ impl ServerState {
         }
     }
 
-    /// Makes room for a match, if there is any.
+    /// Admits a match, if there is room for it.
     fn admit(&self, start: &MatchStart) -> Admission {
         let mut matches = self.lock();
         if let Some(MatchEntry::Open(session)) = matches.get(&start.id) {

@@ -1,8 +1,8 @@
 //! One match as its player sees it: what was told, what is asked, and an answer in time, whatever happens.
 //!
-//! Two players think about each move, each on a thread of its own (`thinker`): the player that was asked for, and a simple
-//! and quick fallback, whose move is sent where the first player is late, fails or panics. A connection waits for the
-//! first player until the move is nearly due, and then answers with the best move there is.
+//! Two players think about each move, each on a thread of its own (`thinker`): the player that was asked for, and a
+//! simple and quick fallback, whose move is sent where the first player is late, fails or panics. A connection waits
+//! for the first player until the move is nearly due, and then answers with the best move there is.
 //!
 //! `news` takes in what PLAY and STOP tell. `dialect` finds out which variant of the protocol a manager speaks.
 
@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 use thinker::{Answers, Thinkers};
 use tracing::{debug, info, warn};
 
-/// What a match is about.
+/// The contents of a START.
 pub struct MatchStart {
-    /// The match.
+    /// Name of the match.
     pub id: String,
     /// Our role, as sent.
     pub role: String,
@@ -36,18 +36,18 @@ pub struct MatchStart {
     pub start_clock: u64,
     /// Seconds for each move.
     pub play_clock: u64,
-    /// The dialect, if it is known beforehand.
+    /// Variant of the protocol, if it is known beforehand.
     pub variant: Option<Variant>,
 }
 
-/// The least that is kept back of a clock to answer in time, and the share that is if that is more.
+/// Time at the end of a clock without thinking: at least this, and at least this share of the clock.
 const MARGIN: Duration = Duration::from_millis(300);
 const MARGIN_SHARE: f64 = 0.05;
 
-/// Even for a clock of zero seconds a legal move takes a moment.
+/// Least time to answer, also for a clock of zero seconds.
 const MOMENT: Duration = Duration::from_millis(150);
 
-/// When thinking should end, and when there must be an answer, from the first byte of the question.
+/// Times after the first byte of a message at which thinking should end and at which the answer is due.
 pub(crate) fn due(clock: u64) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
     let margin = clock.mul_f64(MARGIN_SHARE).max(MARGIN).min(clock / 2);
@@ -56,9 +56,9 @@ pub(crate) fn due(clock: u64) -> (Duration, Duration) {
 
 /// A match that is being played.
 pub struct Session {
-    /// The match.
+    /// Name of the match.
     pub id: String,
-    /// What began it, to know a repetition.
+    /// The START of the match, to recognise a repetition.
     pub start: MatchStart,
     rules: Rules,
     role: RoleId,
@@ -70,32 +70,35 @@ pub struct Session {
     touched: Mutex<Instant>,
 }
 
-/// How far the match is.
+/// What was told and asked so far.
 struct MatchProgress {
     variant: Option<Variant>,
     told: Vec<Told>,
-    /// One for each turn that was asked for.
+    /// One entry for each turn that was asked for.
     turns: Vec<AskedTurn>,
-    /// Raised when the present computation is no longer wanted.
+    /// Raised when the present question is cancelled.
     current: StopFlag,
-    /// Counts questions: an answer to an old one is not kept.
+    /// Number of the present question. Answers to older questions are not kept.
     question: u64,
     thinkers: Thinkers,
-    /// Where the match is, if every joint move was told although the game has `sees`.
+    /// The true state, if the manager tells every joint move of a game with `sees`.
     tracker: Option<StateTracker>,
-    /// A first move from before the match.
+    /// A first move, found during the start clock.
     prepared: Option<String>,
 }
 
 #[derive(Clone, Default)]
 struct AskedTurn {
-    /// What was said, canonically.
+    /// The news in canonical text.
     news: String,
     reply: Option<String>,
 }
 
 impl Session {
-    /// Reads the rules and takes a seat. An error is a reason not to play.
+    /// Reads the rules and makes the players.
+    ///
+    /// # Errors
+    /// If the match cannot be played.
     pub fn open(start: MatchStart, factory: Arc<dyn PlayerFactory>) -> Result<Session, Error> {
         let inner = start.rules.trim().strip_prefix('(').and_then(|r| r.strip_suffix(')'));
         let text = inner.ok_or(Error::RulesNotAList)?;
@@ -157,7 +160,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Uses the start clock, of which the question's first byte was the beginning.
+    /// Lets the player prepare until the start clock runs out. The clock began when the first byte arrived.
     pub fn prepare(&self, arrived: Instant) {
         let (think, answer) = due(self.start.start_clock);
         let budget = timed(arrived, think);
@@ -182,7 +185,7 @@ impl Session {
                 Heard::Asked(turn) => turn,
                 Heard::Repeated(reply) => return reply,
             };
-            // Whoever asks again has given up on the question before.
+            // A new question cancels the question before.
             progress.current.raise();
             progress.current = budget.stop.clone();
             progress.question += 1;
@@ -211,7 +214,7 @@ impl Session {
         reply
     }
 
-    /// The best move there is when it is due.
+    /// The best move when the answer is due.
     fn wait(&self, player: &Answers, fallback: &Answers, due: Instant, turn: usize) -> Option<String> {
         let left = due.saturating_duration_since(Instant::now());
         match player.recv_timeout(left) {
@@ -225,7 +228,7 @@ impl Session {
             Ok(Err(why)) => warn!(id = self.id, turn, "the player has no move: {why}"),
             Err(_) => warn!(id = self.id, turn, "the player is late"),
         }
-        // The fallback began when the player did, and is quick.
+        // The fallback began at the same time and is quick.
         let left = due
             .saturating_duration_since(Instant::now())
             .max(Duration::from_millis(20));
@@ -243,7 +246,7 @@ impl Session {
         }
     }
 
-    /// Takes in what a STOP tells.
+    /// Takes in the news of a STOP.
     pub fn stop(&self, news: &News<'_>) {
         let mut progress = self.lock();
         progress.current.raise();
@@ -262,24 +265,24 @@ impl Session {
         }
     }
 
-    /// Ends all thinking.
+    /// Cancels the present question.
     pub fn cancel(&self) {
         self.lock().current.raise();
     }
 
-    /// Notes that the manager still knows about this match.
+    /// Notes a sign of life of the manager.
     pub fn touch(&self) {
         *self.touched.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Whether the manager has been silent for longer than its clocks allow, and then so long.
+    /// Whether the manager has been silent for its clocks and this time after them.
     pub fn is_stale(&self, forget: Duration) -> bool {
         let clocks = self.start.play_clock.saturating_mul(3).max(self.start.start_clock);
         let touched = *self.touched.lock().unwrap_or_else(PoisonError::into_inner);
         touched.elapsed() > Duration::from_secs(clocks).saturating_add(forget)
     }
 
-    /// Whether it was asked for a move yet.
+    /// Whether a move was asked for.
     pub fn is_playing(&self) -> bool {
         !self.lock().turns.is_empty()
     }
@@ -306,7 +309,7 @@ impl MatchProgress {
         kif::canonical(reply).filter(|mv| mv != "nil")
     }
 
-    /// New players, who know nothing yet.
+    /// Makes new players, which are told everything from the beginning.
     fn replace_players(&mut self, factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId) {
         self.current.raise();
         self.thinkers = Thinkers::new(factory, id, rules, role);

@@ -1,32 +1,32 @@
-//! How names are written on the wire: as the rules spell them, or hidden behind other names.
+//! Spelling of names on the wire: as the rules spell them, or scrambled.
 //!
-//! Inside, everything is canonical text (lower case, single blanks). Peers may tell names apart by case, so what is sent is
-//! spelled as the rules spell it; what comes back is folded. Scrambling gives every name and variable of the rules another one, from a
-//! seed, so that a player cannot know a game by its words.
+//! This program uses canonical text (lower case, single blanks). Names may be case-sensitive for other programs, so a
+//! name is sent as the rules spell it, and a received name is turned into lower case. Scrambling replaces every name
+//! and variable of the rules by another one, from a seed, so that a player cannot recognise a game by its words.
 
 use crate::kif;
 use game::Seed;
 use gdl::{Notation, Rules};
 use std::collections::{HashMap, HashSet};
 
-/// Names that mean something to the language, and stay.
+/// Keywords, which are not scrambled.
 const KEPT: &[&str] = &[
     "role", "init", "true", "legal", "does", "next", "terminal", "goal", "sees", "random", "base", "input", "distinct",
     "not", "or", "and", "<=", "nil", "knows",
 ];
 
-/// Between canonical text and the wire, for one match.
+/// The spelling of names in one match.
 #[derive(Clone, Debug)]
 pub struct Spelling {
-    /// By canonical name; what is not here is sent as it is.
+    /// Sent names by canonical name. Other names are sent as they are.
     sent: HashMap<String, String>,
-    /// By folded name as sent; what is not here is only folded.
+    /// Canonical names by sent name in lower case. Other names are only turned into lower case.
     received: HashMap<String, String>,
     scrambled: bool,
 }
 
 impl Spelling {
-    /// As the rules spell names.
+    /// Names as the rules spell them.
     pub fn of(rules: &Rules) -> Spelling {
         let mut sent = HashMap::new();
         kif::map_names(&prefix_text(rules), |name| {
@@ -45,7 +45,7 @@ impl Spelling {
         }
     }
 
-    /// Every name of the rules behind another one.
+    /// Other names for all names of the rules.
     pub fn scrambled(rules: &Rules, seed: Seed) -> Spelling {
         let mut rng = seed.child("scramble").rng();
         let mut spelling = Spelling {
@@ -58,7 +58,7 @@ impl Spelling {
             taken.insert(name.trim_start_matches('?').to_ascii_lowercase());
             String::new()
         });
-        // Where moves are announced, that rule is hidden with the others.
+        // The rule that announces moves is scrambled with the others.
         let text = prefix_text(rules) + ANNOUNCEMENT;
         kif::map_names(&text, |name| {
             let folded = name.to_ascii_lowercase();
@@ -84,17 +84,17 @@ impl Spelling {
         spelling
     }
 
-    /// Whether names are hidden.
+    /// Whether names are scrambled.
     pub fn is_scrambled(&self) -> bool {
         self.scrambled
     }
 
-    /// Canonical text, or rules, as sent.
+    /// Canonical text, or rules, as they are sent.
     pub fn send(&self, text: &str) -> String {
         kif::map_names(text, |name| {
             let folded = name.to_ascii_lowercase();
             let known = self.sent.get(&folded);
-            // Rules are sent as they are written, word by word.
+            // Names of the rules keep the spelling of each place.
             match known {
                 Some(word) if self.scrambled || name == folded => word.clone(),
                 _ => name.to_owned(),
@@ -102,7 +102,7 @@ impl Spelling {
         })
     }
 
-    /// What was received, in canonical text; nothing if it is not one ground term.
+    /// A received term in canonical text; none if the text is not one ground term.
     pub fn receive(&self, text: &str) -> Option<String> {
         let folded = kif::canonical(text)?;
         if !self.scrambled {
@@ -113,7 +113,7 @@ impl Spelling {
     }
 }
 
-/// Keywords and numbers.
+/// Whether a name is a keyword or a number, which are not scrambled.
 fn stays(folded: &str) -> bool {
     KEPT.contains(&folded) || folded.parse::<i64>().is_ok()
 }
@@ -129,10 +129,11 @@ fn syllable(rng: &mut game::Rng) -> String {
     text
 }
 
-/// The rule that lets everybody see every move: a GDL-I game for players of GDL-II (as the Dresden manager appends it).
+/// The rule that announces every move to every role: it turns a GDL-I game into a GDL-II game (the Dresden manager
+/// appends the same rule).
 pub const ANNOUNCEMENT: &str = "(<= (sees ?p (did ?p2 ?m)) (role ?p) (does ?p2 ?m))";
 
-/// Rules as they were written, in prefix notation, on one line and without comments.
+/// The source of rules in prefix notation, on one line and without comments.
 pub fn prefix_text(rules: &Rules) -> String {
     let source = match gdl::detect(&rules.source) {
         Notation::Prefix => rules.source.to_string(),
@@ -165,7 +166,6 @@ mod tests {
         );
     }
 
-    /// Item 27 of the checklist.
     #[test]
     fn t27_every_game_of_the_catalogue_survives_scrambling() {
         for name in catalogue::games().iter().map(|g| g.name) {

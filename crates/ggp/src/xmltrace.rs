@@ -1,8 +1,8 @@
 //! Traces in the XML of Dresden's GameController: the state, the legal moves and the joint move of every step, and the
 //! goals at the end.
 //!
-//! [`write`] makes a trace of a random game. [`check`] follows a trace and compares every step with a simulator, which tests
-//! a simulator thoroughly.
+//! [`write`] makes a trace of a random game. [`check`] follows a trace and compares every step with a simulator, which
+//! tests a simulator thoroughly.
 
 use crate::kif;
 use game::{Fault, Rng, RoleId, Simulator, State};
@@ -232,7 +232,8 @@ fn moves<'a>(element: &str, moves: impl Iterator<Item = (&'a str, &'a str)>) -> 
     out + &format!("</{element}>")
 }
 
-/// Follows a trace and holds every state, every legal move, the end and the goals against it; how many steps there were.
+/// Follows a trace and holds every state, every legal move, the end and the goals against it; how many steps there
+/// were.
 ///
 /// # Errors
 /// If it is no trace, or at the first step at which this engine derives something else: what.

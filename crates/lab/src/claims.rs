@@ -1,7 +1,8 @@
-//! What a paper says, held against the numbers.
+//! The claims of a paper, compared with the results.
 //!
-//! A claim names a quantity and a range. It holds if the quantity's interval lies within the range, does not hold if it lies outside, and is left open
-//! if it lies across the border or there is nothing to look at. A claim about several cells holds if it holds for each.
+//! A claim names a quantity and a range. The claim holds if the confidence interval of the quantity lies within the
+//! range. It does not hold if the interval lies outside. There is too little data if the interval contains an end of
+//! the range, or if nothing was played. A claim about several cells holds if it holds for each of them.
 
 use crate::spec::Claim;
 use crate::stats::Interval;
@@ -10,14 +11,14 @@ use crate::{Cell, Spec};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// Everywhere.
+    /// Every interval lies within the range.
     Holds,
-    /// Some intervals lie across the border.
+    /// Some interval contains an end of the range, or there is none.
     TooLittleData,
-    /// Somewhere the interval lies outside.
+    /// Some interval lies outside the range.
     DoesNotHold,
 }
 
@@ -31,13 +32,13 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// A claim and what became of it.
+/// A claim with its verdict.
 pub struct CheckedClaim<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// The verdict.
     pub verdict: ClaimVerdict,
-    /// Every quantity that was looked at: what it is of, where it lies, the verdict on it.
+    /// Every quantity of the claim: its label, its interval, the verdict on it.
     pub parts: Vec<(String, Interval, ClaimVerdict)>,
 }
 
@@ -77,7 +78,7 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[CellSummary<'_>]) -> CheckedClai
     }
 }
 
-/// Whether a cell agrees with another in every variable but those that tell the two sides apart, and those that change with them.
+/// Whether two cells agree in every variable except the wanted ones and the variables that change together with those.
 fn is_partner(cell: &Cell, other: &Cell, wanted: &BTreeMap<String, toml::Value>) -> bool {
     let named = |name: &String| wanted.contains_key(name);
     let apart: Vec<usize> = cell
@@ -109,7 +110,7 @@ fn judge(value: &Interval, claim: &Claim) -> ClaimVerdict {
     }
 }
 
-/// A cell in a few words: the values of its variables, without helpers, whose names begin with `_`.
+/// A short label of a cell: the values of its variables, except those whose names begin with `_`.
 pub fn label(cell: &Cell) -> String {
     let shown = cell.vars.iter().filter(|(name, _)| !name.starts_with('_'));
     let words: Vec<&str> = shown.map(|(_, value)| value.as_str()).collect();

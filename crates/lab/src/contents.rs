@@ -1,5 +1,7 @@
-//! Files that decide results: rules, weights, strategies. Their contents are part of the keys of the cells that use them, so that a cell is played
-//! again when what it was played with has changed, although its name has not.
+//! Fingerprints of the files that decide results: rules, weights, strategies.
+//!
+//! The fingerprints are part of the keys of the cells that use the files. A cell is therefore played again when a file
+//! has changed under the same name.
 
 use crate::error::{Error, FileAction, Result};
 use crate::{GameSource, Named, Spec};
@@ -8,13 +10,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Games and players that read files, by name, with a fingerprint of what is in them.
+/// Fingerprints of the files of games and players, by the name of the game or player.
 pub type Contents = BTreeMap<String, String>;
 
-/// What the files of a spec hold now. Files that are not there are left to whoever opens the game or seats the player: the message is better there.
+/// Fingerprints of the files of a spec. Missing files are left out: opening the game or seating the player reports them
+/// with a better message.
 ///
 /// # Errors
-/// If one that is there cannot be read.
+/// If a file exists and cannot be read.
 pub fn of(spec: &Spec, source: &dyn GameSource) -> Result<Contents> {
     let games: BTreeSet<&str> = spec.cells.iter().map(|c| c.game.as_str()).collect();
     let players: BTreeSet<&str> = spec.cells.iter().flat_map(|c| &c.players).map(String::as_str).collect();
@@ -33,10 +36,10 @@ pub fn of(spec: &Spec, source: &dyn GameSource) -> Result<Contents> {
     Ok(contents)
 }
 
-/// Whether the files are still those that a folder was made for.
+/// Compares the fingerprints of a folder with those of now.
 ///
 /// # Errors
-/// If they are not: with the name of the game or player.
+/// If they differ: with the name of the game or player.
 pub fn unchanged(before: &Contents, now: &Contents) -> Result<()> {
     match now.iter().find(|(name, print)| before.get(*name) != Some(*print)) {
         None => Ok(()),
@@ -44,7 +47,7 @@ pub fn unchanged(before: &Contents, now: &Contents) -> Result<()> {
     }
 }
 
-/// Length and FNV-1a of a file: against mistakes, not against malice.
+/// Length and FNV-1a hash of a file. Not safe against deliberate collisions.
 fn fingerprint(path: &Path) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 1 << 16];

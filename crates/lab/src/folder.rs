@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `lab.json` | which spec, at which size, by which command and program |
 //! | `spec.toml` | the spec, as it was given |
-//! | `journal/*.jsonl` | finished matches as they came, one file for each process that plays |
-//! | `results.jsonl` | the matches that count, sorted, without times: the same bytes whoever played them |
-//! | `times.jsonl` | how long each took |
-//! | `lock` | held by whoever plays |
+//! | `journal/*.jsonl` | finished matches in the order they ended, one file for each process that plays |
+//! | `results.jsonl` | the matches that count, sorted, without times: always the same bytes for the same spec |
+//! | `times.jsonl` | the duration of each match |
+//! | `lock` | locked while a process plays |
 
 use crate::contents::Contents;
 use crate::error::{Error, FileAction, Result};
@@ -23,28 +23,28 @@ use std::path::{Path, PathBuf};
 /// An experiment's folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Where it is.
+    /// Path of the folder.
     pub path: PathBuf,
 }
 
-/// What a folder says about itself.
+/// The contents of `lab.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Name of the spec.
     pub name: String,
-    /// The size it was last run at.
+    /// Size of the last run.
     pub size: String,
     /// Names that were set on the command line.
     #[serde(default)]
     pub set: Vec<(String, String)>,
-    /// The command.
+    /// Command of the last run.
     pub command: String,
-    /// The program.
+    /// Version of the program.
     pub version: String,
     /// The roles of every game.
     #[serde(default)]
     pub roles: BTreeMap<String, Vec<String>>,
-    /// What was in the files that games and players read.
+    /// Fingerprints of the files that games and players read.
     #[serde(default, skip_serializing_if = "Contents::is_empty")]
     pub contents: Contents,
     /// Cells that could not be played: their keys, and why.
@@ -56,10 +56,10 @@ pub struct Manifest {
 pub type Results = HashMap<String, Vec<FinishedMatch>>;
 
 impl Folder {
-    /// Makes a folder for a spec, or takes up the one there is.
+    /// Makes a folder for a spec, or opens the existing one.
     ///
     /// # Errors
-    /// If it cannot be written, or belongs to something else.
+    /// If it cannot be written, or holds something else.
     pub fn prepare(path: &Path, spec: &Spec) -> Result<Folder> {
         Folder::belongs(path, spec)?;
         let folder = Folder { path: path.to_owned() };
@@ -69,10 +69,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Whether [`prepare`](Folder::prepare) would do, leaving everything as it is.
+    /// Checks whether [`prepare`](Folder::prepare) would succeed, and leaves everything as it is.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`prepare`](Folder::prepare).
     pub fn check(path: &Path, spec: &Spec) -> Result<()> {
         Folder::belongs(path, spec)?;
         let missing: Vec<&Path> = path
@@ -81,7 +81,7 @@ impl Folder {
             .collect();
         let made = std::fs::create_dir_all(path);
         let tried = made.and_then(|()| Folder { path: path.to_owned() }.try_out());
-        // From the innermost outwards; what somebody else has put something into meanwhile stays.
+        // From the innermost outwards. A folder that another process has written into stays.
         missing.iter().for_each(|path| drop(std::fs::remove_dir(path)));
         tried.map_err(Error::io(FileAction::WriteInto, path))
     }
@@ -91,7 +91,7 @@ impl Folder {
         std::fs::remove_file(self.file("lock.try"))
     }
 
-    /// Whether what is there, if anything, belongs to the spec.
+    /// Refuses a folder that holds something other than results of the spec.
     fn belongs(path: &Path, spec: &Spec) -> Result<()> {
         let folder = Folder { path: path.to_owned() };
         if path.exists() && !path.is_dir() {
@@ -107,7 +107,7 @@ impl Folder {
                 });
             }
         } else if path.is_dir() {
-            // A run may have been killed before it noted what it was.
+            // A run may have been killed before it wrote lab.json.
             let ours =
                 |name: &str| ["journal", "lock", "lock.try", "spec.toml"].contains(&name) || name.ends_with(".tmp");
             let mut names = path
@@ -124,10 +124,10 @@ impl Folder {
         Ok(())
     }
 
-    /// The folder of an experiment that was begun.
+    /// Opens the folder of an experiment that was begun.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not the folder of an experiment.
     pub fn open(path: &Path) -> Result<(Folder, Manifest, Spec)> {
         let folder = Folder { path: path.to_owned() };
         let manifest = folder.manifest()?;
@@ -143,7 +143,7 @@ impl Folder {
         Ok((folder, manifest, spec))
     }
 
-    /// Notes what is played here.
+    /// Writes `spec.toml` and `lab.json`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -167,10 +167,10 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Keeps others from playing here until the file is dropped; `shared` with those who share.
+    /// Locks the folder until the file is dropped. `shared` locks do not exclude each other.
     ///
     /// # Errors
-    /// If somebody is at it.
+    /// If another process holds the lock.
     pub fn lock(&self, shared: bool) -> Result<File> {
         let path = self.file("lock");
         let file = File::create(&path).map_err(Error::io(FileAction::Write, &path))?;
@@ -186,10 +186,10 @@ impl Folder {
         }
     }
 
-    /// Everything that was finished, each match once.
+    /// All finished matches, each once.
     ///
     /// # Errors
-    /// If a journal is damaged, or the same match came out differently twice.
+    /// If a journal is damaged, or has two different results of one match.
     pub fn load(&self) -> Result<Results> {
         let folder = self.file("journal");
         let listed = folder.read_dir().map_err(Error::io(FileAction::Read, &folder))?;
@@ -219,7 +219,7 @@ impl Folder {
         Ok(all.into_iter().map(sorted).collect())
     }
 
-    /// Writes the results in their final form, and gives back those that count.
+    /// Writes `results.jsonl` and `times.jsonl`. Returns the matches that count.
     ///
     /// # Errors
     /// If they cannot be read or written.
@@ -242,7 +242,7 @@ impl Folder {
         Ok(results)
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file atomically: under another name, then renamed.
     ///
     /// # Errors
     /// If it cannot be written.

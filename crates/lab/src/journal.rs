@@ -1,8 +1,8 @@
-//! What was played, appended line by line, so that nothing is lost when a run is killed.
+//! Finished matches, appended to a file line by line, so that a killed run loses none of them.
 //!
-//! A line goes to the system in one write as soon as its match is over: a killed process loses nothing that was finished. Every so often it is
-//! forced to the disk, for the day the machine goes down. A line that was torn at the end of a file is dropped, and its match
-//! played again; a line that is broken anywhere else is damage that the lab did not do, and is reported.
+//! A line is written in one call as soon as its match is over. Now and then the file is synced to the disk, so that a
+//! crash of the machine loses little. An incomplete last line is dropped, and its match is played again. A broken line
+//! before the end is damage that the lab did not cause, and is reported.
 
 use crate::error::{Error, FileAction, Result};
 use crate::unit::FinishedMatch;
@@ -11,7 +11,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Lines and time after which what was written is forced to the disk.
+/// Lines and time after which the file is synced to the disk.
 const SYNC_LINES: usize = 64;
 const SYNC_TIME: Duration = Duration::from_secs(2);
 
@@ -24,7 +24,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal for appending, alone, and cuts off a torn end.
+    /// Opens a journal for appending, locks it, and cuts off an incomplete last line.
     ///
     /// # Errors
     /// If it cannot be written, or another process is writing it.
@@ -65,7 +65,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Forces everything to the disk.
+    /// Syncs the file to the disk.
     ///
     /// # Errors
     /// If the disk is full or gone.

@@ -1,14 +1,79 @@
-//! Experiments: many matches, their statistics, and reports that set the papers' figures beside ours.
+//! Experiments: many matches, their statistics, and reports that show the papers' figures beside the measured ones.
 //!
-//! A [`Spec`] (TOML) names games, players, seats and sizes, and expands into [`Cell`]s; a cell is played as numbered units, each a
-//! match that depends on nothing but the cell, its number and the seed. What is finished is appended to a [`journal`], so that a killed
-//! run goes on where it was; what is reported is a function of the finished units alone, whoever played them in whatever order.
+//! A [`Spec`] (TOML) names games, players, seats and sizes, and expands into [`Cell`]s. A cell is played as numbered
+//! matches. A match depends only on the cell, its number and the seed. Finished matches are appended to a [`journal`],
+//! so that a killed run continues where it was. A report is a function of the finished matches: it does not matter who
+//! played them in which order.
 //!
-//! The lab knows neither games nor players: both come in through a [`GameSource`]. The one exception are the [`opponents`]
-//! that the papers wrote by hand for single games, which are part of their experiments and of nothing else.
+//! Most programs should use the crate `surmise`, which brings games and players by name, or its command `surmise lab`.
+//! Come here to run experiments with games or players of your own: the lab knows neither, and takes both from a
+//! [`GameSource`]. The only players here are the [`opponents`] that one of the papers wrote by hand for single games.
 //!
-//! Where to read next: `spec` (what an experiment is), `run` (who plays which unit), `journal` and `folder` (what reaches the disk),
-//! `stats` and `summary` (what it comes to), `claims` (what the papers say, held against the numbers), `report` (for people).
+//! ```
+//! use game::{Batch, Budget, Decision, Fault, Meter, Player, RoleId, Seed, Simulator, Told};
+//! use referee::Seat;
+//! use std::path::PathBuf;
+//! use surmise_lab::{BoxError, Folder, GameSource, Named, OpenGame, RunOptions, RunPlan, Size, Spec, summary};
+//!
+//! /// A player that always makes the same move.
+//! struct Always(String);
+//! impl Player for Always {
+//!     fn choose(&mut self, _: &[Told], _: &Budget) -> Result<Decision, Fault> {
+//!         Ok(Decision::plain(self.0.clone()))
+//!     }
+//!     fn meter(&self) -> Meter {
+//!         Meter::default()
+//!     }
+//! }
+//!
+//! /// The games of the catalogue, on the reference simulator.
+//! struct Catalogue;
+//! impl GameSource for Catalogue {
+//!     fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError> {
+//!         Ok(Box::new(Rules(gdl::read(&catalogue::rules(game)?, &gdl::Options::default()).rules)))
+//!     }
+//!     fn files(&self, _: Named<'_>) -> Vec<PathBuf> {
+//!         Vec::new()
+//!     }
+//! }
+//!
+//! struct Rules(gdl::Rules);
+//! impl OpenGame for Rules {
+//!     fn simulator(&self) -> Box<dyn Simulator> {
+//!         Box::new(ground::Reference::new(&self.0).expect("playable"))
+//!     }
+//!     fn batch(&self, _: Seed) -> Option<Box<dyn Batch>> {
+//!         None
+//!     }
+//!     fn seat(&self, player: &str, _: RoleId, _: Seed) -> Result<Seat, BoxError> {
+//!         Ok(Seat::Player(Box::new(Always(format!("(show {player})")))))
+//!     }
+//! }
+//!
+//! let text = r#"
+//!     name = "pennies"
+//!     title = "Matching pennies"
+//!     [[sweep]]
+//!     game = "matching-pennies"
+//!     players = ["heads", "{other}"]
+//!     games = 20
+//!     over = { other = ["heads", "tails"] }
+//! "#;
+//! let spec = Spec::read("pennies.toml", text, Size::Plain, &[])?;
+//! let place = tempfile::tempdir()?;
+//! let folder = Folder::prepare(place.path(), &spec)?;
+//! let plan = RunPlan::new(&spec, &Catalogue)?;
+//! let run = plan.run(&folder, &RunOptions::default())?;
+//! assert_eq!((run.played, run.complete), (40, true));
+//! let results = folder.finish(&spec)?;
+//! let scores: Vec<f64> = summary::summarise(&spec, &results)?.iter().map(|cell| cell.score(0).mean).collect();
+//! assert_eq!(scores, [100.0, 0.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to read next: [`spec`] (what an experiment is), [`run`] (which match is played when), [`journal`] and
+//! [`folder`] (the files), [`stats`] and [`summary`] (means and intervals), [`claims`] (the papers' claims, compared
+//! with the results), [`report`] (the page), [`error`] (what can go wrong).
 
 pub mod claims;
 pub mod contents;
@@ -40,7 +105,7 @@ use std::path::PathBuf;
 /// An error of a [`GameSource`], which the lab only passes on.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Where games and players come from.
+/// A source of games and players by name.
 pub trait GameSource: Sync {
     /// Opens a game by name.
     ///
@@ -48,11 +113,11 @@ pub trait GameSource: Sync {
     /// If there is no such game, or it cannot be played.
     fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError>;
 
-    /// Files whose contents decide how a game goes or how a player plays.
+    /// The files that a game or player reads. Their contents are part of the keys of the cells that use them.
     fn files(&self, name: Named<'_>) -> Vec<PathBuf>;
 }
 
-/// Something that a spec names.
+/// A name in a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'a> {
     /// A game.
@@ -62,7 +127,7 @@ pub enum Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Its name.
+    /// The name as text.
     pub fn text(self) -> &'a str {
         match self {
             Named::Game(text) | Named::Player(text) => text,
@@ -70,15 +135,15 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A game that can be played.
+/// An open game.
 pub trait OpenGame: Send + Sync {
     /// A simulator of the game.
     fn simulator(&self) -> Box<dyn Simulator>;
 
-    /// The game many states at a time, if there is such an engine.
+    /// An engine that advances many states at the same time, if there is one.
     fn batch(&self, seed: Seed) -> Option<Box<dyn Batch>>;
 
-    /// Somebody to sit in a role's place for one match.
+    /// A player for a role in one match.
     ///
     /// # Errors
     /// If there is no such player, or it does not play this game.

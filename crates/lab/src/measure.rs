@@ -1,8 +1,9 @@
-//! Beliefs round by round: what the 2017 study measures (Schofield and Thielscher, *The Efficiency of the HyperPlay Technique over Random
-//! Sampling*).
+//! Beliefs round by round, as the 2017 study measures them (Schofield and Thielscher, *The Efficiency of the HyperPlay
+//! Technique over Random Sampling*).
 //!
-//! The match is played first; then a bag of models follows the focused role's view, one update a round, as faithful to the paper as the sampler is:
-//! weights by choice factor, no remedy, models that go off line stay off. Round r is the position after r joint moves.
+//! The match is played first. A bag of models then follows the view of the focused role, one update a round, with the
+//! options of the paper: weights by choice factor, and models that are off line are not resumed. Round r is the
+//! position after r joint moves.
 
 use crate::error::MatchProblem;
 use crate::{Measure, OpenGame};
@@ -16,33 +17,33 @@ use serde::{Deserialize, Serialize};
 pub struct RoundReport {
     /// Rounds played so far.
     pub round: usize,
-    /// First tries of a joint move against this round's percepts, and how many fitted: P(valid) of the round.
+    /// First joint moves that were tried for a model in this round. `fit` over `tried` is P(valid) of the round.
     pub tried: u64,
-    /// See `tried`.
+    /// Tried joint moves that gave the percepts of this round.
     pub fit: u64,
-    /// Nodes touched by the update.
+    /// Nodes touched by the update of the belief.
     pub touches: u64,
     /// Models that explain the view.
     pub live: usize,
-    /// Models asked for.
+    /// Number of models that the belief should have.
     pub models: usize,
-    /// Mean log of the choice factor: an upper bound on the number of histories.
+    /// Mean logarithm of the choice factor, which bounds the number of histories from above.
     pub log_choice: f64,
-    /// Histories in the information set, if it was listed.
+    /// Histories in the information set, if it was enumerated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histories: Option<usize>,
-    /// χ² of the bag against uniform, if the bag is large enough for the test (decision 11).
+    /// p of the χ² test of the bag against the uniform distribution, if the bag is large enough for the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// χ² of the weighted bag against the true posterior, likewise.
+    /// p of the χ² test of the weighted bag against the true posterior, if the bag is large enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_weighted: Option<f64>,
-    /// Nodes that random games touched, and models they found, where that was tried.
+    /// Nodes that random games touched and models that they found, if random games were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naive: Option<(u64, usize)>,
 }
 
-/// Games begun by random sampling before it gives up.
+/// Random games begun before random sampling gives up.
 const NAIVE_ATTEMPTS: u64 = 20_000;
 
 /// Follows a finished match.
@@ -120,7 +121,7 @@ pub fn beliefs(
     Ok(reports)
 }
 
-/// The bag of the papers.
+/// The options of the paper.
 fn faithful(models: usize) -> Options {
     Options {
         models,
@@ -137,7 +138,7 @@ fn world<'a>(sim: &'a mut dyn Simulator, batch: &'a mut Option<Box<dyn Batch>>) 
     }
 }
 
-/// Nodes that random games touch until they have found so many models, and how many they did find.
+/// Nodes that random games touch until they have found so many models, and the number of models found.
 fn random_games(
     sim: &mut dyn Simulator,
     batch: &mut Option<Box<dyn Batch>>,
@@ -157,11 +158,11 @@ fn random_games(
     match updated {
         Ok(()) => {
             let report = &sampler.belief().report;
-            // Constraints that were relaxed because nothing was found are not what was asked for.
+            // Models of a relaxed view do not count.
             let found = if report.relaxed.is_empty() { report.live } else { 0 };
             Ok((report.update_touches, found))
         }
-        // It gave up; what it had tried until then still counts.
+        // Random sampling gave up. The nodes that it touched still count.
         Err(BeliefError::Impossible { .. } | BeliefError::OutOfBudget) => Ok((successors(sim, batch) - before, 0)),
         Err(error) => Err(error.into()),
     }
@@ -171,7 +172,7 @@ fn successors(sim: &dyn Simulator, batch: &Option<Box<dyn Batch>>) -> u64 {
     sim.meter().states + batch.as_ref().map_or(0, |b| b.meter().states)
 }
 
-/// What a role knew at the end of a match.
+/// The view of a role at the end of a match.
 fn view(sim: &mut dyn Simulator, record: &Record, role: usize) -> Result<View, MatchProblem> {
     let id = RoleId(role as u16);
     let mut view = View::default();

@@ -1,7 +1,7 @@
 //! The hand-made opponents of Partridge and Thielscher (2022), tables 1 to 3: ordinary players that know one game each.
 //!
-//! The paper describes them in a sentence; what it leaves open is settled in each file. They read moves and percepts by name, so
-//! they know a game by its vocabulary and refuse any other.
+//! The paper describes each opponent in a sentence. What the paper leaves open is settled in each file. The opponents
+//! compare the texts of moves and percepts, so they refuse a game in which these texts do not occur.
 
 mod blind_tictactoe;
 mod meier;
@@ -9,14 +9,14 @@ mod meier;
 use game::{Player, RoleId, Seed, Simulator};
 use std::fmt;
 
-/// Which opponent.
+/// A hand-made opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opponent {
-    /// Tells the truth at dice when it can.
+    /// Meier; claims its own roll wherever that is allowed.
     Meier,
-    /// Lies at dice also when it need not.
+    /// Meier; also bluffs where it could claim its own roll.
     MeierBluffer,
-    /// Plays for its own lines.
+    /// Blind tic-tac-toe; plays for its own lines.
     BlindTictactoe,
 }
 
@@ -70,7 +70,7 @@ impl Opponent {
         }
     }
 
-    /// Somebody to play a role of the game that this simulator runs.
+    /// A player for a role of the simulator's game.
     ///
     /// # Errors
     /// If it is not the game that the opponent was made for.
@@ -107,7 +107,7 @@ impl Opponent {
     }
 }
 
-/// Holds a game against the moves that an opponent knows how to make.
+/// Refuses a game that lacks a move of these texts.
 fn expect_words(
     sim: &mut dyn Simulator,
     role: RoleId,

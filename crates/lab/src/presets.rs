@@ -1,18 +1,21 @@
-//! The experiments of the papers.
+//! The specs that come with the crate: the figures and tables of four papers.
 
 /// A spec that comes with the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset, and of its spec.
     pub name: &'static str,
-    /// Its text.
+    /// The spec, as TOML.
     pub text: &'static str,
 }
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
-        /// All of them, paper by paper.
-        pub const PRESETS: &[Preset] = &[$(Preset { name: $name, text: include_str!(concat!("../presets/", $name, ".toml")) }),*];
+        /// All presets, paper by paper.
+        pub const PRESETS: &[Preset] = &[$(Preset {
+            name: $name,
+            text: include_str!(concat!("../presets/", $name, ".toml")),
+        }),*];
     };
 }
 

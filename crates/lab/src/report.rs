@@ -1,4 +1,4 @@
-//! What an experiment came to, for people: one page that needs nothing else, and the same as CSV, JSON and SVG.
+//! The report of an experiment: a self-contained HTML page, and the same data as CSV, JSON and SVG.
 
 mod html;
 mod svg;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use svg::{Chart, Point, Series};
 
-/// Everything that a report says.
+/// The data of a report.
 struct ReportData<'a> {
     spec: &'a Spec,
     manifest: &'a Manifest,
@@ -24,15 +24,15 @@ struct ReportData<'a> {
     charts: Vec<Chart>,
 }
 
-/// A report in a line, for a page over several.
+/// A report in one line, for an index of several reports.
 pub struct ReportLine {
-    /// The experiment's name.
+    /// Name of the experiment.
     pub name: String,
-    /// Its title.
+    /// Title of the experiment.
     pub title: String,
-    /// Matches.
+    /// Number of matches.
     pub games: usize,
-    /// Claims that hold, are open, do not hold.
+    /// Number of claims that hold, that have too little data, that do not hold.
     pub claims: [usize; 3],
     /// The claims in words, with their verdicts.
     pub said: Vec<(String, claims::ClaimVerdict)>,
@@ -41,7 +41,7 @@ pub struct ReportLine {
 /// Writes `report.html`, `cells.csv`, `rounds.csv`, `report.json` and `plot-N.svg` into the folder.
 ///
 /// # Errors
-/// If the folder is none, or cannot be written.
+/// If it is not the folder of an experiment, or cannot be written.
 pub fn write(folder: &Folder) -> Result<(ReportLine, Vec<PathBuf>)> {
     let (_, manifest, spec) = Folder::open(&folder.path)?;
     let results = crate::run::kept(&spec, folder.load()?)?;
@@ -74,7 +74,7 @@ pub fn write(folder: &Folder) -> Result<(ReportLine, Vec<PathBuf>)> {
     Ok((report.line(), written))
 }
 
-/// A page over the reports of several experiments.
+/// An HTML page with links to the reports of several experiments.
 pub fn index(lines: &[ReportLine]) -> String {
     html::index(lines)
 }
@@ -106,7 +106,7 @@ impl ReportData<'_> {
         keys.iter().map(|(_, n)| n).sum()
     }
 
-    /// The names of all variables, in the order they come up.
+    /// The names of all variables, in the order of the cells.
     fn variables(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in self.summaries.iter().flat_map(|s| &s.cell.vars) {
@@ -126,7 +126,7 @@ impl ReportData<'_> {
         self.manifest.roles.get(&cell.game)?.get(role).cloned()
     }
 
-    /// Measured values that are worth a column.
+    /// Measured values that get a column.
     fn measures(&self) -> Vec<String> {
         let beliefs = self.summaries.iter().any(CellSummary::has_beliefs);
         let mut names: Vec<String> = match beliefs {
@@ -152,7 +152,7 @@ impl ReportData<'_> {
         names
     }
 
-    /// These, and the payoffs of all players.
+    /// All measured values: those with a column, and the payoffs of all players.
     fn all_measures(&self) -> Vec<String> {
         let mut names = self.measures();
         let seats = self.summaries.iter().map(|s| s.cell.players.len()).max().unwrap_or(1);
@@ -291,17 +291,19 @@ impl ReportData<'_> {
                 .iter()
                 .map(|(role, value)| json!({"role": self.role(summary.cell, *role), "score": interval_json(value)}))
                 .collect();
+            let cell = summary.cell;
             json!({
-                "cell": summary.cell.key, "game": summary.cell.game, "players": summary.cell.players, "focus": summary.cell.focus + 1,
-                "swap": summary.cell.swap, "seed": summary.cell.seed, "variables": vars, "games": summary.played.len(),
+                "cell": cell.key, "game": cell.game, "players": cell.players, "focus": cell.focus + 1,
+                "swap": cell.swap, "seed": cell.seed, "variables": vars, "games": summary.played.len(),
                 "complete": summary.complete, "values": values, "seats": seats, "paper": paper,
             })
         };
         let claim = |checked: &CheckedClaim<'_>| {
-            let part = |(label, value, verdict): &(String, Interval, claims::ClaimVerdict)| json!({"of": label, "value": interval_json(value), "verdict": verdict.to_string()});
+            let claim = checked.claim;
             json!({
-                "says": checked.claim.says, "measure": checked.claim.measure, "above": checked.claim.above, "below": checked.claim.below,
-                "verdict": checked.verdict.to_string(), "parts": checked.parts.iter().map(part).collect::<Vec<_>>(),
+                "says": claim.says, "measure": claim.measure, "above": claim.above, "below": claim.below,
+                "verdict": checked.verdict.to_string(),
+                "parts": checked.parts.iter().map(part_json).collect::<Vec<_>>(),
             })
         };
         let whole = json!({
@@ -315,9 +317,16 @@ impl ReportData<'_> {
     }
 }
 
+fn part_json((label, value, verdict): &(String, Interval, claims::ClaimVerdict)) -> Value {
+    json!({"of": label, "value": interval_json(value), "verdict": verdict.to_string()})
+}
+
 fn interval_json(value: &Interval) -> Value {
     let finite = |v: f64| if v.is_finite() { json!(v) } else { Value::Null };
-    json!({"mean": finite(value.mean), "low": finite(value.low), "high": finite(value.high), "n": value.n, "method": value.method})
+    json!({
+        "mean": finite(value.mean), "low": finite(value.low), "high": finite(value.high),
+        "n": value.n, "method": value.method,
+    })
 }
 
 /// A line of CSV (RFC 4180).
@@ -356,7 +365,7 @@ fn chart(plot: &Plot, summaries: &[CellSummary<'_>]) -> Chart {
     }
 }
 
-/// Rounds that fewer matches than this share reached are not drawn.
+/// Least share of matches that must reach a round for the round to be drawn.
 const DRAWN: f64 = 0.25;
 
 fn points(plot: &Plot, summary: &CellSummary<'_>) -> Vec<Point> {

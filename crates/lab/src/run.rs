@@ -1,8 +1,9 @@
-//! Playing what is missing.
+//! Playing the matches that are missing.
 //!
-//! The units of a spec have one order, cell after cell; threads, processes and machines take what is theirs of it and what is not done yet. A cell
-//! with `until` ends at the first whole step of matches at which its interval is narrow enough, decided on the matches from the first up to there and
-//! nothing else, so that it ends at the same match however it is played; what was played beyond is left out.
+//! The matches of a spec have one order, cell after cell. Threads, processes and machines take the matches of their own
+//! shard that are not finished yet. A cell with `until` ends at the first whole step of matches at which its interval
+//! is narrow enough. Only the matches up to that step decide this, so the cell ends at the same match whoever plays it
+//! in which order. Matches beyond the end are left out.
 
 use crate::error::{Error, Result, full};
 use crate::folder::{Folder, Results};
@@ -16,10 +17,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Observations between two looks at whether a cell is precise enough.
+/// Observations between two tests whether a cell is precise enough.
 const STEP: usize = 20;
 
-/// A spec whose games are open and whose players exist.
+/// A spec whose games are open and whose players can be seated.
 pub struct RunPlan<'a> {
     /// The spec.
     pub spec: &'a Spec,
@@ -30,41 +31,55 @@ pub struct RunPlan<'a> {
     pub left_out: Vec<(String, String)>,
 }
 
-/// How to run.
+/// Options of a run.
 pub struct RunOptions<'a> {
-    /// Matches at a time.
+    /// Matches played at the same time.
     pub threads: usize,
-    /// Which part of how many.
+    /// Number of the shard, from 0, and number of shards.
     pub shard: (usize, usize),
-    /// The journal to write, without its ending.
+    /// Name of the journal, without its ending.
     pub journal: String,
-    /// Of the program.
+    /// Version of the program.
     pub version: String,
-    /// Ends the run; what was played is kept.
+    /// Ends the run. Finished matches are kept.
     pub stop: StopFlag,
-    /// Told how it goes.
+    /// Called for every step of the run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
 }
 
-/// How a run goes.
+impl Default for RunOptions<'_> {
+    /// One thread, one shard, the journal `local`, and nobody to tell.
+    fn default() -> Self {
+        RunOptions {
+            threads: 1,
+            shard: (0, 1),
+            journal: "local".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            stop: StopFlag::default(),
+            progress: &|_| {},
+        }
+    }
+}
+
+/// A step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunProgress {
-    /// Before it begins: units there are, and of these done before.
+    /// The run begins: number of matches of the shard, and of those finished before.
     Begin(u64, u64),
-    /// One more is done.
+    /// One more match is finished.
     Done,
-    /// So many need not be played.
+    /// So many matches need not be played.
     Skipped(u64),
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunSummary {
     /// Matches played now.
     pub played: u64,
-    /// Matches there were before.
+    /// Matches finished before.
     pub before: u64,
-    /// Whether nothing is missing, as far as this shard goes.
+    /// Whether no match of the shard is missing.
     pub complete: bool,
 }
 
@@ -111,10 +126,10 @@ impl<'a> RunPlan<'a> {
         self.games.iter().map(roles).collect()
     }
 
-    /// Plays what is missing in a folder.
+    /// Plays the matches that are missing in a folder.
     ///
     /// # Errors
-    /// If a game fails or the folder cannot be read or written. What was played is kept.
+    /// If a game fails or the folder cannot be read or written. Finished matches are kept.
     pub fn run(&self, folder: &Folder, options: &RunOptions<'_>) -> Result<RunSummary> {
         let (shard, shards) = options.shard;
         let works = works(self.playable.iter().copied());
@@ -220,7 +235,7 @@ fn works<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<CellWork<'a>> {
     works
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct RunState {
     cells: Vec<CellProgress>,
     journal: Journal,
@@ -230,7 +245,7 @@ struct RunState {
 }
 
 impl RunState {
-    /// Keeps a finished match; whether there was one.
+    /// Writes a finished match down. Returns whether there was one.
     fn note(&mut self, works: &[CellWork<'_>], w: usize, played: Result<Option<FinishedMatch>>) -> bool {
         let noted = played.and_then(|played| {
             let Some(played) = played else {
@@ -256,7 +271,7 @@ impl RunState {
         Ok(())
     }
 
-    /// What others have finished, looked up now and then.
+    /// Takes in matches that other processes finished, at most every two seconds.
     fn refresh(&mut self, works: &[CellWork<'_>], folder: &Folder) -> Result<()> {
         if self.refreshed.elapsed() < Duration::from_secs(2) {
             return Ok(());
@@ -267,11 +282,11 @@ impl RunState {
     }
 }
 
-/// Knows which matches of a cell are done, and whether it is precise enough.
+/// The finished matches of a cell, and whether the cell is precise enough.
 #[derive(Default)]
 struct CellProgress {
     done: BTreeMap<u64, f64>,
-    /// Scores from the first match on, without gaps.
+    /// Payoffs from the first match on, without gaps.
     prefix: Vec<f64>,
     end: Option<u64>,
     until: Option<(f64, f64)>,
@@ -311,10 +326,11 @@ impl CellProgress {
     }
 }
 
-/// Whether a cell is precise enough is judged at this level, whatever level is reported.
+/// Level of confidence that decides whether a cell is precise enough, whatever level is reported.
 const LEVEL_OF_STOPPING: f64 = 0.95;
 
-/// The number of matches after which the interval of a cell's mean is narrow enough, if there is one: the first whole step of which that is true.
+/// The number of matches after which the interval of a cell's mean is narrow enough: the first whole step for which
+/// this is true.
 pub fn stopping_point(scores: &[f64], block: usize, until: f64, level: f64) -> Option<usize> {
     let step = STEP * block;
     let narrow = |&n: &usize| {
@@ -324,18 +340,18 @@ pub fn stopping_point(scores: &[f64], block: usize, until: f64, level: f64) -> O
     (2 * step..=scores.len()).step_by(step).find(narrow)
 }
 
-/// As [`stopping_point`], at the level at which cells are judged.
+/// As [`stopping_point`], at the level that decides for cells.
 pub fn precise_enough(scores: &[f64], block: usize, until: f64) -> Option<usize> {
     stopping_point(scores, block, until, LEVEL_OF_STOPPING)
 }
 
-/// A player's payoff in a match; one that was given up counts nothing for anybody.
+/// A player's payoff in a match. An aborted match counts 0 for every player.
 pub fn score(cell: &Cell, played: &FinishedMatch, player: usize) -> Result<f64> {
     let role = role_of(cell, played, player)?;
     Ok(played.goals.get(role).copied().map_or(0.0, f64::from))
 }
 
-/// The matches that count, in order and without gaps: no more than were asked for, and no more than are needed.
+/// The matches that count: in order, without gaps, and up to the end of each cell.
 pub fn kept(spec: &Spec, mut results: Results) -> Result<Results> {
     let mut kept: HashMap<String, Vec<FinishedMatch>> = HashMap::new();
     for work in works(spec.cells.iter()) {
@@ -357,7 +373,7 @@ pub fn kept(spec: &Spec, mut results: Results) -> Result<Results> {
     Ok(kept)
 }
 
-/// Units of a spec that are there, and that are wanted: all of them, and those of one shard each.
+/// Number of finished matches, number of matches wanted, and the shards with matches missing.
 pub fn missing(spec: &Spec, folder: &Folder, shards: usize) -> Result<(u64, u64, Vec<usize>)> {
     let results = folder.load()?;
     let works = works(spec.cells.iter());

@@ -1,8 +1,9 @@
-//! The same units as a job array of Slurm, on a folder that all nodes share.
+//! A run as a job array of Slurm, on a folder that all nodes share.
 //!
-//! Task k of n plays the units k, k + n, k + 2n … of the spec into a journal of its own, so that tasks need nothing from each other. A task that is
-//! preempted, or whose node fails, is put back into the queue by Slurm (`--requeue`); one whose program fails asks for that itself, a few times. Either way it
-//! goes on where its journal ends. Tasks that were cancelled are submitted again by submitting again.
+//! Task k of n plays the matches k, k + n, k + 2n … of the spec into a journal of its own, so tasks do not depend on
+//! each other. Slurm puts a task back into the queue when it is preempted or its node fails (`--requeue`). A task whose
+//! program fails asks for that itself, a few times. Either way the task continues where its journal ends. Cancelled
+//! tasks are queued again by submitting again.
 
 use crate::error::{Error, FileAction, Result, SlurmProblem};
 use crate::folder::Folder;
@@ -10,38 +11,38 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Command;
 
-/// What to ask Slurm for.
+/// A job array to submit.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmJob {
     /// Tasks of the array.
     pub tasks: usize,
-    /// Matches at a time in each task.
+    /// Matches played at the same time in each task.
     pub threads: usize,
     /// The partition; Slurm's default if none.
     pub partition: Option<String>,
-    /// Most tasks that run at a time.
+    /// Most tasks that run at the same time.
     pub at_a_time: Option<usize>,
     /// Time limit of a task, as Slurm writes it.
     pub time: Option<String>,
 }
 
-/// Jobs that were submitted for a folder.
+/// The jobs that were submitted for a folder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SubmittedJobs {
-    /// Tasks that the units were divided into.
+    /// Number of tasks that share the matches.
     pub tasks: usize,
     /// Numbers of the jobs, the newest last.
     pub jobs: Vec<u64>,
 }
 
-/// How often a task whose program fails is put back into the queue.
+/// Most times a task whose program fails is put back into the queue.
 const RETRIES: u32 = 3;
 
 impl SubmittedJobs {
     /// What was submitted so far, if anything was.
     ///
     /// # Errors
-    /// If the note of it cannot be read.
+    /// If the list of jobs cannot be read.
     pub fn read(folder: &Folder) -> Result<Option<SubmittedJobs>> {
         let path = folder.file("slurm/jobs.json");
         match std::fs::read_to_string(&path) {
@@ -86,7 +87,7 @@ pub fn script(job: &SlurmJob, folder: &Path, program: &Path, name: &str, open: &
     out
 }
 
-/// As one word of a shell.
+/// A path as one word of a shell command.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
@@ -104,7 +105,7 @@ fn ranges(numbers: &[usize]) -> Vec<String> {
     out.into_iter().map(show).collect()
 }
 
-/// Submits the tasks with something left to do; the job's number.
+/// Submits the tasks with matches left to play. Returns the number of the job.
 ///
 /// # Errors
 /// If Slurm is not there or refuses.
@@ -140,7 +141,7 @@ pub fn queued(submitted: &SubmittedJobs) -> Result<Vec<(usize, String)>> {
     let mut tasks = Vec::new();
     for job in &submitted.jobs {
         let number = job.to_string();
-        // A job that is long gone is an error to squeue, and nothing to us.
+        // squeue fails for a job that ended long ago.
         let listed = call(
             "squeue",
             &["--noheader", "--array", "--jobs", &number, "--format=%K %T"],

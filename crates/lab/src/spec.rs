@@ -1,9 +1,9 @@
 //! What an experiment is: a TOML text, and the cells that it expands to.
 //!
-//! A spec has sweeps. A sweep has a game, players and variables, and gives one [`Cell`] for every combination of the values
-//! of its variables. A value may be a table, which sets several names at once. Names that begin with `_` only fill in
-//! other texts and are not shown. The tables `quick` and `paper` of a sweep replace its variables and its number of games at
-//! these sizes. A mistake is told with its line before anything is played.
+//! A spec has sweeps. A sweep has a game, players and variables, and gives one [`Cell`] for every combination of the
+//! values of its variables. A value may be a table, which sets several names at once. Names that begin with `_` only
+//! fill in other texts and are not shown. The tables `quick` and `paper` of a sweep replace its variables and its
+//! number of games at these sizes. A mistake is told with its line before anything is played.
 //!
 //! `raw` reads the TOML, `expand` makes the cells, `key` says what a cell is known by, `problem` what can be wrong.
 
@@ -22,19 +22,19 @@ pub use problem::SpecProblem;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// How large an experiment is to be.
+/// The size of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// As the sweeps themselves say.
+    /// The games and variables of the sweeps themselves.
     Plain,
-    /// Minutes on two cores.
+    /// A size that takes minutes on two cores.
     Quick,
-    /// As large as in the paper.
+    /// The size of the paper.
     Paper,
 }
 
 impl Size {
-    /// Its name.
+    /// The name of the size.
     pub fn name(self) -> &'static str {
         match self {
             Size::Plain => "plain",
@@ -57,81 +57,81 @@ impl Size {
 /// An experiment.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// Where it was read from, for messages.
+    /// Name of the file or preset, for messages.
     pub origin: String,
-    /// The text.
+    /// The TOML text.
     pub text: String,
-    /// Its name, and that of its folder.
+    /// Name of the spec and of its folder.
     pub name: String,
-    /// A line that says what it is.
+    /// Title of the report.
     pub title: String,
-    /// The paper and figure that it repeats.
+    /// Paper and figure that the spec repeats.
     pub paper: Option<String>,
-    /// What to know when reading the report.
+    /// Introduction of the report.
     pub about: String,
     /// Level of confidence of all intervals.
     pub level: f64,
     /// Names set for the whole spec, as overridden.
     pub set: Vec<(String, String)>,
-    /// The cells at the size asked for.
+    /// Cells at the wanted size.
     pub cells: Vec<Cell>,
-    /// Parts left out, and why.
+    /// Parts that are left out, with reasons.
     pub left_out: Vec<String>,
-    /// What to draw.
+    /// Plots of the report.
     pub plots: Vec<Plot>,
-    /// What the paper says, to be checked.
+    /// Claims of the paper.
     pub claims: Vec<Claim>,
-    /// The paper's numbers.
+    /// A number of the paper.
     pub references: Vec<PaperValue>,
 }
 
 /// Matches that differ in nothing but their number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Names its results for ever.
+    /// Key of the results: a hash of what decides them.
     pub key: String,
     /// The game.
     pub game: String,
-    /// The players, in the order of the roles; a single one plays them all.
+    /// The players, in the order of the roles. A single player plays all roles.
     pub players: Vec<String>,
     /// Whether players change seats from match to match.
     pub swap: bool,
     /// The player whose results are reported first, from 0.
     pub focus: usize,
-    /// Matches.
+    /// Number of matches.
     pub games: u64,
     /// Half-width of the interval at which the cell is precise enough.
     pub until: Option<f64>,
-    /// Where randomness starts.
+    /// Seed of the matches.
     pub seed: u64,
     /// What is measured.
     pub measure: Measure,
     /// The values of the variables.
     pub vars: Vec<(String, String)>,
-    /// For each of them, which entry of the sweep's `over` it came from: those of one entry change together.
+    /// For each variable, its entry in the sweep's `over`. Variables of one entry change together.
     pub groups: Vec<usize>,
     /// Lines of the game and of each player in the spec.
     pub lines: Vec<usize>,
-    /// If a player of that kind does not exist: why it does not matter.
+    /// Why the cell may be left out if its players cannot be seated; none if it may not.
     pub optional: Option<String>,
-    /// Fingerprints of the files that its game and its players read, if they read any.
+    /// Fingerprints of the files that game and players read.
     pub contents: Vec<String>,
 }
 
-/// What is measured in a match besides its result.
+/// What is measured in a match.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// Goals and work.
+    /// Payoffs and work.
     Score,
-    /// Also a belief of the focused player's role, brought up to date round by round (the 2017 study).
+    /// Payoffs, work, and a belief of the focused player's role, updated round by round (the 2017 study).
     Belief {
         /// The sampler.
         sampler: SamplerKind,
-        /// Its models.
+        /// Number of models.
         models: usize,
-        /// Nodes that listing an information set may take; 0 lists none.
+        /// Nodes that enumerating an information set may take; 0 enumerates none.
         nodes: u64,
-        /// Models drawn by random games for comparison; 0 draws none.
+        /// Models found by random games for comparison; 0 plays none.
         naive: usize,
     },
 }
@@ -140,17 +140,17 @@ pub enum Measure {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plot {
-    /// Above it.
+    /// Title above the plot.
     pub title: String,
-    /// A variable, or a measured value.
+    /// Variable or measured value of the x axis.
     pub x: String,
-    /// A measured value.
+    /// Measured value of the y axis.
     #[serde(default = "score")]
     pub y: String,
-    /// Under the x axis.
+    /// Label of the x axis.
     #[serde(default)]
     pub x_label: String,
-    /// Beside the y axis.
+    /// Label of the y axis.
     #[serde(default)]
     pub y_label: String,
     /// Whether x is logarithmic.
@@ -159,12 +159,12 @@ pub struct Plot {
     /// Whether y is logarithmic.
     #[serde(default)]
     pub log_y: bool,
-    /// What the lines are called, filled from variables.
+    /// Name of each curve, filled from variables.
     pub series: String,
-    /// Only cells with these values.
+    /// Variables and values of the cells to plot.
     #[serde(default, rename = "where")]
     pub only: BTreeMap<String, toml::Value>,
-    /// Horizontal lines: label and height.
+    /// Horizontal lines: labels and heights.
     #[serde(default)]
     pub lines: BTreeMap<String, f64>,
 }
@@ -173,45 +173,45 @@ fn score() -> String {
     "score".to_owned()
 }
 
-/// Something that a paper says, as a range in which a measured quantity should lie.
+/// A claim of a paper: a range for a measured quantity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// In words.
+    /// The claim in words.
     pub says: String,
-    /// The measured value.
+    /// Name of the measured value.
     #[serde(default = "score")]
     pub measure: String,
-    /// The cells it is about.
+    /// Variables and values of the cells that the claim is about.
     #[serde(default)]
     pub of: BTreeMap<String, toml::Value>,
-    /// What is subtracted: cells that agree with those of `of` in everything that `minus` does not say.
+    /// Variables and values of the cells to subtract; in other variables they agree with the cells of `of`.
     pub minus: Option<BTreeMap<String, toml::Value>>,
-    /// What it is divided by, likewise.
+    /// Variables and values of the cells to divide by, likewise.
     pub over: Option<BTreeMap<String, toml::Value>>,
-    /// Less than this does not agree.
+    /// Lower end of the range.
     pub above: Option<f64>,
-    /// More than this does not agree.
+    /// Upper end of the range.
     pub below: Option<f64>,
 }
 
-/// Numbers of the paper.
+/// A number of the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperValue {
-    /// The cells they belong to.
+    /// Variables and values of the cells that the number belongs to.
     #[serde(rename = "where")]
     pub only: BTreeMap<String, toml::Value>,
     /// The value.
     pub value: Option<f64>,
-    /// What it is a value of.
+    /// Name of the measured value.
     #[serde(default = "score")]
     pub measure: String,
     /// Half-width of the paper's interval.
     pub pm: Option<f64>,
-    /// States visited.
+    /// States visited, as the paper counts them.
     pub states: Option<f64>,
-    /// In words, where there is no number.
+    /// The paper's words, where it has no number.
     pub says: Option<String>,
 }
 
@@ -225,7 +225,7 @@ impl Spec {
         expand::Expander { origin, text }.spec(raw, size, set)
     }
 
-    /// Makes what is in files part of the keys of the cells that use them.
+    /// Makes the contents of files part of the keys of the cells that use them.
     pub fn seal(&mut self, contents: &Contents) {
         for cell in &mut self.cells {
             let names = std::iter::once(&cell.game).chain(&cell.players);
@@ -241,7 +241,7 @@ impl Spec {
 }
 
 impl Cell {
-    /// The line of a player in the spec; the last player's for those that repeat it.
+    /// The line of a player in the spec. A player that is repeated for several roles has one line.
     pub(crate) fn line_of_player(&self, player: usize) -> usize {
         self.lines[1 + player.min(self.players.len() - 1)]
     }
@@ -251,7 +251,7 @@ impl Cell {
         self.vars.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
-    /// Whether it has these values.
+    /// Whether the variables have these values.
     pub fn matches(&self, only: &BTreeMap<String, toml::Value>) -> bool {
         only.iter().all(|(name, value)| match value {
             toml::Value::Array(several) => several.iter().any(|v| self.var(name) == Some(&plain(v))),
@@ -260,7 +260,7 @@ impl Cell {
     }
 }
 
-/// A value as it is written into names.
+/// A value as text, as it is filled into names.
 pub fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

@@ -97,8 +97,9 @@ pub fn of_scores(scores: &[f64], block: usize, level: f64) -> Interval {
     }
 }
 
-/// The mean of payoffs that were the same every time. Other payoffs may still be possible: their share is bounded as for an
-/// outcome that never occurred in `n` trials (Clopper and Pearson 1934), and they are at worst 0 and at best 100.
+/// The mean of payoffs that were the same every time. Other payoffs may still be possible: their share is bounded as
+/// for an outcome that never occurred in `n` trials (Clopper and Pearson 1934), and they are at worst 0 and at best
+/// 100.
 fn constant(payoff: f64, n: usize, level: f64) -> Interval {
     let others = 1.0 - ((1.0 - level) / 2.0).powf(1.0 / n as f64);
     Interval {

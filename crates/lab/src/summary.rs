@@ -1,4 +1,4 @@
-//! What the matches of a cell came to.
+//! The results of a cell: means, intervals, and beliefs round by round.
 
 use crate::error::Result;
 use crate::folder::Results;
@@ -17,38 +17,38 @@ pub struct CellSummary<'a> {
     pub played: &'a [FinishedMatch],
     /// Level of confidence.
     pub level: f64,
-    /// Whether nothing is missing.
+    /// Whether no match is missing.
     pub complete: bool,
-    /// Where there are beliefs: round by round.
+    /// Beliefs round by round, if they were measured.
     pub rounds: Vec<RoundSummary>,
 }
 
-/// Beliefs after a round, over all matches that lasted so long.
+/// Beliefs after a round, over all matches that reached it.
 #[derive(Clone, Debug)]
 pub struct RoundSummary {
     /// Rounds played so far.
     pub round: usize,
-    /// Matches that lasted so long.
+    /// Matches that reached the round.
     pub games: usize,
     /// The round as a share of the length of a match.
     pub completion: f64,
-    /// Share of first tries that fitted this round: P(valid).
+    /// P(valid): the share of tried joint moves that gave the percepts of this round.
     pub valid: f64,
-    /// The product of these so far.
+    /// Product of P(valid) up to this round.
     pub valid_history: f64,
-    /// Nodes touched to bring one model up to date.
+    /// Nodes touched per model to update the belief.
     pub touches: f64,
-    /// Nodes that random games would touch to find one, by P(valid).
+    /// Nodes that random games would touch to find one model, computed from P(valid).
     pub random: f64,
-    /// The same, measured by playing random games; nothing if too few were found.
+    /// Nodes that random games touched per model found; none if they found none.
     pub random_measured: Option<f64>,
     /// Mean share of models that are live.
     pub live: f64,
-    /// Bound on the number of histories: the geometric mean of choice factors.
+    /// Upper bound on the number of histories: the geometric mean of the choice factors.
     pub histories: f64,
-    /// p of χ² against uniform, of every match in which the test means something.
+    /// p of the χ² test against the uniform distribution, of every match with enough models for the test.
     pub p: Vec<f64>,
-    /// p of χ² of the weighted bag against the posterior.
+    /// p of the χ² test of the weighted bag against the posterior, likewise.
     pub p_weighted: Vec<f64>,
 }
 
@@ -121,13 +121,23 @@ fn rounds(played: &[FinishedMatch]) -> Vec<RoundSummary> {
     all
 }
 
-/// Rounds that fewer matches than this share reached say little and are not looked at.
+/// Least share of matches that must reach a round for the round to count.
 const REACHED: f64 = 0.5;
 
 impl CellSummary<'_> {
-    /// A measured value by name: `score`, `score-N` of player N, `states` and `touches` a match, `rounds`, `seconds`; for beliefs `cost` (percent of
-    /// random sampling's, late in the game), `cost-measured`, `live` (percent at the end), `live@R`, `valid@R` (percent, of histories), `p-mid`,
-    /// `p-end`, `p@R` and the same with `weighted-` before them (medians).
+    /// A measured value by name; none if there is no such value.
+    ///
+    /// | name | value |
+    /// |---|---|
+    /// | `score`, `score-N` | payoff of the focused player, of player N |
+    /// | `states`, `touches` | states computed and nodes touched by the focused player in a match |
+    /// | `rounds`, `seconds` | length of a match |
+    /// | `cost` | late in a match, the cost of a model in percent of the cost by random sampling |
+    /// | `cost-measured` | the same, with random sampling measured |
+    /// | `live`, `live@R` | live models in percent, at the end and after round R |
+    /// | `valid@R` | P(valid) of the history up to round R, in percent |
+    /// | `p-mid`, `p-end`, `p@R` | median p of χ² tests against the uniform distribution |
+    /// | `weighted-p-mid`, `weighted-p-end` | the same, of the weighted bag against the posterior |
     pub fn value(&self, name: &str) -> Option<Interval> {
         let (base, at) = name
             .split_once('@')
@@ -182,7 +192,7 @@ impl CellSummary<'_> {
         (found.n > 0).then_some(found)
     }
 
-    /// Whether a name means something.
+    /// Whether a value of this name exists for some cells.
     pub fn knows(name: &str) -> bool {
         let base = name.split('@').next().unwrap_or_default();
         let names = [
@@ -204,13 +214,13 @@ impl CellSummary<'_> {
         names.contains(&base) || base.strip_prefix("score-").is_some_and(|n| n.parse::<usize>().is_ok())
     }
 
-    /// A player's payoff.
+    /// The payoff of a player, from 0.
     pub fn score(&self, player: usize) -> Interval {
         let scores: Result<Vec<f64>> = self.played.iter().map(|p| score(self.cell, p, player)).collect();
         stats::of_scores(&scores.unwrap_or_default(), self.cell.block(), self.level)
     }
 
-    /// Where players change seats: the focused player's payoff in each role's place, in the order of the roles.
+    /// Where players change seats: the payoff of the focused player in each role, in role order.
     pub fn by_seat(&self) -> Vec<(usize, Interval)> {
         let mut seats: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for played in self.played.iter().filter(|_| self.cell.swap) {
@@ -232,18 +242,19 @@ impl CellSummary<'_> {
         stats::student(&self.played.iter().filter_map(of).collect::<Vec<_>>(), self.level)
     }
 
-    /// Moves of the focused player that had to be replaced, in all.
+    /// Replaced moves of the focused player, in all matches.
     pub fn illegal(&self) -> u64 {
         let of = |p: &FinishedMatch| role_of(self.cell, p, self.cell.focus).ok().map(|role| p.illegal[role]);
         self.played.iter().filter_map(of).sum()
     }
 
-    /// Matches that were given up.
+    /// Number of aborted matches.
     pub fn given_up(&self) -> usize {
         self.played.iter().filter(|p| p.goals.is_empty()).count()
     }
 
-    /// In the last third of a match, the cost of a model in percent of what random games cost: for each match its mean over rounds.
+    /// In the last third of a match, the cost of a model in percent of its cost by random games. An observation is the
+    /// mean over the rounds of one match.
     fn cost(&self, random: fn(&RoundSummary) -> Option<f64>) -> Interval {
         let of = |p: &FinishedMatch| {
             let late = p.beliefs.iter().filter(|b| 3 * b.round >= 2 * p.rounds && b.live > 0);
@@ -255,7 +266,8 @@ impl CellSummary<'_> {
         stats::student(&self.played.iter().filter_map(of).collect::<Vec<_>>(), self.level)
     }
 
-    /// Of the rounds in the middle third, or the last, the one with the smallest median p, if it can be tested in half of the matches that got there.
+    /// The round with the smallest median p in the middle third or the last third of a match. Rounds count that can be
+    /// tested in half of the matches that reached them.
     pub fn worst(&self, end: bool, p: fn(&RoundSummary) -> &Vec<f64>) -> Option<&RoundSummary> {
         let there = |r: &&RoundSummary| {
             let part = if end { 2.0 / 3.0..=1.0 } else { 1.0 / 3.0..=2.0 / 3.0 };
@@ -269,7 +281,7 @@ impl CellSummary<'_> {
             .min_by(|a, b| median(a).total_cmp(&median(b)))
     }
 
-    /// Whether beliefs were measured.
+    /// Whether beliefs are measured.
     pub fn has_beliefs(&self) -> bool {
         !matches!(self.cell.measure, Measure::Score)
     }

@@ -1,4 +1,4 @@
-//! One unit of work: a match, played and measured, as a line of JSON.
+//! One match of a cell, played and measured, as a line of JSON.
 
 use crate::error::{CellProblem, Error, MatchProblem, Result};
 use crate::measure::RoundReport;
@@ -13,34 +13,34 @@ use std::time::Instant;
 pub struct FinishedMatch {
     /// Key of the cell.
     pub cell: String,
-    /// Number within the cell.
+    /// Number of the match within the cell.
     pub n: u64,
     /// Seed of the match.
     pub seed: u64,
-    /// Who sat in each role's place.
+    /// Names of the players in role order.
     pub players: Vec<String>,
-    /// Payoffs in role order; none if the match was given up.
+    /// Payoffs in role order; empty if the match was aborted.
     pub goals: Vec<u8>,
     /// Successor states computed by each role's player.
     pub states: Vec<u64>,
-    /// Nodes touched, remembered ones included.
+    /// Nodes touched by each role's player, cache hits included.
     pub touches: Vec<u64>,
-    /// Moves that had to be replaced.
+    /// Replaced moves of each role's player.
     pub illegal: Vec<u64>,
     /// Rounds played.
     pub rounds: usize,
-    /// The program that played it.
+    /// Version of the program that played the match.
     pub version: String,
-    /// Beliefs round by round, where they were measured.
+    /// Beliefs round by round, if they were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beliefs: Vec<RoundReport>,
-    /// How long it took; not part of the result.
+    /// Duration of the match; not part of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 
 impl FinishedMatch {
-    /// The line without what differs from run to run.
+    /// The line without the duration, which differs from run to run.
     pub fn canonical(&self) -> String {
         let timeless = FinishedMatch {
             seconds: None,
@@ -171,7 +171,7 @@ pub fn role_of(cell: &Cell, played: &FinishedMatch, player: usize) -> Result<usi
     })
 }
 
-/// Games by name, opened.
+/// Open games by name.
 pub type OpenGames = Vec<(String, Box<dyn OpenGame>)>;
 
 /// Opens every game of a spec once.

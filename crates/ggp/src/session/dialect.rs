@@ -1,9 +1,9 @@
 //! Finding out which variant of the protocol a manager speaks.
 //!
-//! Messages with five elements are GDL-II with turns. A list for a game without `sees` is a joint move. A list for a game
-//! with `sees` is a joint move (ggp-base tells every move to every role) or the role's percepts (Dresden, 2010); the first
-//! list that is not empty decides. It is about the first round, whose position is known, so both readings can be
-//! tried against the rules.
+//! Messages with five elements are GDL-II with turns. A list for a game without `sees` is a joint move. A list for a
+//! game with `sees` is a joint move (ggp-base tells every move to every role) or the percepts of the role (Dresden,
+//! 2010). The first list that is not empty decides: it is about the first round, whose state is known, so both readings
+//! can be compared with the rules.
 
 use super::{MatchProgress, Session};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use tracing::warn;
 const MAX_JOINTS: usize = 20_000;
 
 impl Session {
-    /// What a list means in a game with `sees`: it is about the first round, so both readings can be tried.
+    /// The variant that a list belongs to.
     pub(super) fn detect(&self, progress: &MatchProgress, items: &[String]) -> Variant {
         if !self.rules.has_sees() {
             return Variant::Gdl1;
@@ -54,28 +54,28 @@ impl Session {
         Ok(if can_be_seen { Variant::Gdl2a } else { Variant::Gdl1 })
     }
 
-    /// Knows from now on which dialect is spoken. Players who took it for another sit down anew.
+    /// Fixes the variant. Players that were made for another variant are replaced.
     pub(super) fn settle(&self, progress: &mut MatchProgress, variant: Variant) {
         progress.variant = Some(variant);
         let joint = variant == Variant::Gdl1;
         if joint != self.rules.has_sees() {
-            // A joint move announces itself, and percepts are those of the rules: as was assumed.
+            // The players have the right rules already.
             return;
         }
         let rules = self.rules_in_use(Some(variant));
         progress.replace_players(&self.factory, &self.id, &rules, self.role);
         if !joint {
-            // Nobody announces moves here; then nothing is seen at all.
+            // The rules have no `sees`, and the manager sends percepts: nothing is perceived.
             return;
         }
-        // A manager that tells everybody everything: then everything is known.
+        // The manager tells every joint move, so the state is known.
         progress.tracker = self.factory.simulator(&rules).ok().map(|mut sim| {
             let state = sim.initial().ok();
             StateTracker { sim, state }
         });
     }
 
-    /// The rules as the players should have them.
+    /// The rules that the players get.
     pub(super) fn rules_in_use(&self, variant: Option<Variant>) -> Rules {
         let mut rules = self.rules.clone();
         match variant {
@@ -87,14 +87,14 @@ impl Session {
     }
 }
 
-/// The true course of a match whose manager tells everything.
+/// The true state of a match whose manager tells every joint move.
 pub(super) struct StateTracker {
     sim: Box<dyn Simulator>,
     state: Option<State>,
 }
 
 impl StateTracker {
-    /// What a role perceives of a joint move; nothing if the line is lost.
+    /// The percepts of a role after a joint move; none if the state is lost.
     pub(super) fn follow(&mut self, joint: &[String], me: RoleId) -> Option<Vec<String>> {
         let state = self.state.take()?;
         let mut ids = Vec::new();
@@ -113,7 +113,7 @@ impl StateTracker {
     }
 }
 
-/// Whether a role that made a move, if it is known which, may have seen exactly this in the first round.
+/// Whether a role can have exactly these percepts in the first round, after its own move if that is known.
 fn derivable(
     sim: &mut dyn Simulator,
     state: &State,

@@ -10,11 +10,11 @@ use tracing::{debug, info, warn};
 /// Rounds that may get lost in one piece. A turn that is further ahead is taken for the next one.
 const MAX_GAP: u64 = 1_000;
 
-/// What became of news.
+/// How news were understood.
 pub(super) enum Heard {
     /// A move is wanted for this turn.
     Asked(usize),
-    /// It was answered before.
+    /// The turn was answered before: the answer.
     Repeated(String),
 }
 
@@ -59,7 +59,7 @@ impl Session {
         self.go_on(progress, said, own, Some(sees))
     }
 
-    /// The next round, as told.
+    /// Takes the news for those of the next round.
     fn go_on(
         &self,
         progress: &mut MatchProgress,
@@ -90,7 +90,7 @@ impl Session {
         Heard::Asked(progress.told.len())
     }
 
-    /// AskedTurn 0: the beginning, the same again, or everything anew.
+    /// Turn 0: the beginning of the match, a repetition of it, or a new start.
     fn hear_beginning(&self, progress: &mut MatchProgress, said: String) -> Heard {
         if progress.told.is_empty() {
             if let Some(reply) = progress.turns.first().and_then(|t| t.reply.clone()) {

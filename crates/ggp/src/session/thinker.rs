@@ -59,7 +59,7 @@ impl fmt::Display for ThinkError {
 /// Where the answer to a question arrives.
 pub(super) type Answers = Receiver<Result<Decision, ThinkError>>;
 
-/// A thread with a player on it. The thread ends when nobody holds the thinker any more and its last question is cancelled.
+/// A thread with a player. The thread ends when the thinker is dropped and its last question is answered or cancelled.
 pub(super) struct Thinker(Sender<Question>);
 
 struct Question {
@@ -91,7 +91,7 @@ impl Thinker {
                 let _ = question.answer.send(answer);
             }
         };
-        // Without a thread every question is answered by what there is without thinking.
+        // Without a thread the questions have no answers, and the session sends a move that needs no thinking.
         let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
         if let Err(error) = spawned {
             warn!("cannot start a thread: {error}");

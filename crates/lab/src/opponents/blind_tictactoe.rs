@@ -1,8 +1,9 @@
 //! Blind tic-tac-toe by hand, for the even and the biased game (Partridge and Thielscher, 2022, tables 2 and 3).
 //!
-//! The paper only says that its opponent is strong and does not adapt. Ours plays for its own open lines: a line is open while
-//! no cell on it was refused, since a refused cell belongs to the other side. It reaches for the cell on the open line with most of
-//! its own marks, among those for the centre, then a corner, then a side, and else lets the seed decide.
+//! The paper only says that its opponent is strong and does not adapt. This player plays for its own open lines. A line
+//! is open while no cell on it was refused, since a refused cell belongs to the other side. The player marks the cell
+//! whose best open line has most of its own marks. Ties go to the centre, then to corners, then to sides, then to
+//! chance.
 
 use game::{Budget, Decision, Fault, Meter, Player, Seed, Told};
 
@@ -26,13 +27,13 @@ enum CellState {
     Theirs,
 }
 
-/// The player.
+/// A player of blind tic-tac-toe.
 pub struct BlindTictactoe {
     seed: Seed,
 }
 
 impl BlindTictactoe {
-    /// A player with this randomness.
+    /// A player with this seed.
     pub fn new(seed: Seed) -> BlindTictactoe {
         BlindTictactoe { seed }
     }
@@ -57,7 +58,7 @@ impl Player for BlindTictactoe {
     }
 }
 
-/// What became of every cell that was reached for.
+/// The cells as the player knows them.
 fn board(told: &[Told]) -> [CellState; 9] {
     let mut board = [CellState::default(); 9];
     for round in told {
@@ -77,14 +78,14 @@ fn cell(text: &str) -> Option<usize> {
     Some(3 * (x - 1) + y - 1)
 }
 
-/// Marks on the best open line through a cell, plus one; nothing if no line is open.
+/// Own marks on the best open line through a cell, plus one; 0 if no line is open.
 fn progress(board: &[CellState; 9], cell: usize) -> usize {
     let open = |line: &&[usize; 3]| line.contains(&cell) && line.iter().all(|&c| board[c] != CellState::Theirs);
     let marks = |line: &[usize; 3]| 1 + line.iter().filter(|&&c| board[c] == CellState::Mine).count();
     LINES.iter().filter(open).map(marks).max().unwrap_or(0)
 }
 
-/// The centre before corners before sides.
+/// Rank of a cell: the centre before corners before sides.
 fn place(cell: usize) -> u8 {
     match cell {
         4 => 2,

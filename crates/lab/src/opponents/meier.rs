@@ -1,36 +1,37 @@
-//! Meier by hand: "will bluff in proportion to the value of its own roll and will call the opponent's bluff in proportion to
-//! their claim" (Partridge and Thielscher, 2022, section 4.2).
+//! Meier by hand: "will bluff in proportion to the value of its own roll and will call the opponent's bluff in
+//! proportion to their claim" (Partridge and Thielscher, 2022, section 4.2).
 //!
-//! Our reading. Values are ranked from 31, the lowest, to 21, the highest. A roll that beats the last claim is announced as it
-//! is. Otherwise it has to bluff, and goes as far up among the claims that are still allowed as its roll stands among all rolls: with a
-//! poor roll it claims the least it can, with a good one it dares more. A claim is called with a probability that grows
-//! evenly with its rank, from one in 21 for the lowest to certainty for Meier itself.
+//! Our reading: values are ranked from 31, the lowest, to 21, the highest. The player claims its own roll if the roll
+//! beats the last claim. Otherwise it bluffs: the rank of its claim among the allowed claims is proportional to the
+//! rank of its roll among all rolls. It calls a claim with a probability that grows evenly with the rank of the claim,
+//! from 1/21 for the lowest to 1 for Meier itself.
 //!
-//! Another reading, the [`bluffer`](Meier::bluffer), lies also where it need not: the poorer the roll, the likelier it claims more than it has,
-//! any higher value with equal chance. Against a random player it scores close to what the paper prints for its own opponent
-//! (65 as player 1, 79 as player 2), which the honest one exceeds by far; so this is likely what the paper used.
+//! Another reading, the [`bluffer`](Meier::bluffer), also bluffs where it could claim its own roll. The lower the roll,
+//! the more often it bluffs, with every higher value equally likely. Against a random player the bluffer scores about
+//! what the paper prints for its own opponent (65 as player 1, 79 as player 2). The first player scores far more, so
+//! the paper probably used a bluffer.
 
 use game::{Budget, Decision, Fault, Meter, Player, Seed, Told};
 
-/// From the lowest to the highest.
+/// Values of rolls, from the lowest to the highest.
 const VALUES: [&str; 21] = [
     "31", "32", "41", "42", "43", "51", "52", "53", "54", "61", "62", "63", "64", "65", "11", "22", "33", "44", "55",
     "66", "21",
 ];
 
-/// The player.
+/// A player of Meier.
 pub struct Meier {
     seed: Seed,
     bluffer: bool,
 }
 
 impl Meier {
-    /// A player with this randomness.
+    /// A player with this seed, which claims its own roll wherever that is allowed.
     pub fn new(seed: Seed) -> Meier {
         Meier { seed, bluffer: false }
     }
 
-    /// One that lies also where it need not.
+    /// A player that also bluffs where it could claim its own roll.
     pub fn bluffer(seed: Seed) -> Meier {
         Meier { seed, bluffer: true }
     }
@@ -78,7 +79,7 @@ impl Player for Meier {
     }
 }
 
-/// What to claim with this roll after this claim. Nobody has to claim after Meier, which is always called.
+/// The claim for a roll after a claim. There is no claim after Meier, which is always called.
 fn claim(roll: usize, before: Option<usize>) -> usize {
     let least = before.map_or(0, |b| b + 1).min(VALUES.len() - 1);
     if roll >= least {

@@ -1,4 +1,4 @@
-//! The page.
+//! The report as an HTML page.
 
 use super::svg::{escape, short};
 use super::{ReportData, ReportLine};
@@ -64,10 +64,11 @@ pub fn page(report: &ReportData<'_>) -> String {
     whole(&spec.title, &body)
 }
 
-/// A page over several reports.
+/// An index of several reports.
 pub fn index(lines: &[ReportLine]) -> String {
     let mut body = String::from(
-        "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table><thead><tr><th>experiment<th>what<th class=\"n\">games<th>claims</tr></thead><tbody>",
+        "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table><thead>\
+         <tr><th>experiment<th>what<th class=\"n\">games<th>claims</tr></thead><tbody>",
     );
     for line in lines {
         let mut said = String::new();
@@ -76,7 +77,8 @@ pub fn index(lines: &[ReportLine]) -> String {
         }
         let _ = write!(
             body,
-            "<tr><td><a href=\"{0}/report.html\">{0}</a><td>{1}<td class=\"n\">{2}<td><ul class=\"plain\">{said}</ul></tr>",
+            "<tr><td><a href=\"{0}/report.html\">{0}</a><td>{1}<td class=\"n\">{2}\
+             <td><ul class=\"plain\">{said}</ul></tr>",
             escape(&line.name),
             escape(&line.title),
             line.games
@@ -88,13 +90,15 @@ pub fn index(lines: &[ReportLine]) -> String {
 
 fn whole(title: &str, body: &str) -> String {
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>\n",
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><style>{STYLE}</style></head>\
+         <body><main>{body}</main></body></html>\n",
         escape(title)
     )
 }
 
-/// Text in which `code` is set as such.
+/// Text in which parts between backquotes are set as code.
 fn prose(text: &str) -> String {
     let part = |(at, part): (usize, &str)| match at % 2 {
         0 => escape(part),
@@ -103,7 +107,7 @@ fn prose(text: &str) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-/// A name of the program, which may be broken where its parts end.
+/// The name of a game or player as code, with possible line breaks after `,` and `:`.
 fn code(text: &str) -> String {
     format!(
         "<code>{}</code>",
@@ -124,7 +128,8 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
     if report.claims.is_empty() {
         return;
     }
-    *body += "<section><h2>What the paper says, and what the numbers say</h2><table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
+    *body += "<section><h2>What the paper says, and what the numbers say</h2>\
+              <table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
     for checked in &report.claims {
         let mut parts = String::new();
         for (label, value, verdict) in &checked.parts {
@@ -169,7 +174,7 @@ fn wanted(checked: &CheckedClaim<'_>) -> String {
     }
 }
 
-/// An estimate and its interval, as two texts.
+/// An estimate and its interval as two texts.
 fn interval(value: &Interval, measure: &str) -> (String, String) {
     let probability = measure.trim_start_matches("weighted-").starts_with('p');
     let show = |v: f64| match probability {
@@ -184,7 +189,7 @@ fn interval(value: &Interval, measure: &str) -> (String, String) {
     (show(value.mean), range)
 }
 
-/// With as many digits as make sense beside something of this size.
+/// A number with as many digits as a number of the size `beside` needs.
 fn number(value: f64, beside: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -275,11 +280,12 @@ fn cells(body: &mut String, report: &ReportData<'_>) {
         );
     }
     *body += "</tbody></table></div>";
-    *body += "<p class=\"soft\">touches are nodes of the game tree visited in a game, remembered ones included (the papers' measure); states are successors computed. \
-              Win rates have Wilson's interval, other means Student's, medians one from order statistics.</p></section>";
+    *body += "<p class=\"soft\">Touches are nodes of the game tree visited in a game, cache hits included (the papers' \
+              measure); states are successors computed. Win rates have Wilson's interval, other means Student's, \
+              medians one from order statistics.</p></section>";
 }
 
-/// The focused player's score in each seat, where seats were changed.
+/// The payoff of the focused player in each seat, for cells in which players change seats.
 fn seats(body: &mut String, report: &ReportData<'_>) {
     let swapped: Vec<(&CellSummary<'_>, Vec<(usize, Interval)>)> = report
         .summaries
@@ -317,7 +323,8 @@ fn seats(body: &mut String, report: &ReportData<'_>) {
         }
         *body += "</tr>";
     }
-    *body += "</tbody></table></div><p class=\"soft\">The same matches, divided by where the player sat; a round of seats is one observation of all seats together.</p></section>";
+    *body += "</tbody></table></div><p class=\"soft\">The same matches by the player's seat. For all seats together, \
+              a round of seats is one observation.</p></section>";
 }
 
 fn heading(measure: &str) -> String {
@@ -425,8 +432,9 @@ fn rounds(body: &mut String, report: &ReportData<'_>) {
 fn made(body: &mut String, report: &ReportData<'_>) {
     let _ = write!(
         body,
-        "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in <code>results.jsonl</code>, the table in \
-         <code>cells.csv</code>, everything in <code>report.json</code>{}.</p>",
+        "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in \
+         <code>results.jsonl</code>, the table in <code>cells.csv</code>, everything in \
+         <code>report.json</code>{}.</p>",
         escape(&report.manifest.command),
         escape(&report.manifest.version),
         if report.charts.is_empty() {

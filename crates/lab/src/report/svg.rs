@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 /// A plot.
 pub struct Chart {
-    /// Above it.
+    /// Title above the plot.
     pub title: String,
-    /// Under the x axis.
+    /// Label of the x axis.
     pub x_label: String,
-    /// Beside the y axis.
+    /// Label of the y axis.
     pub y_label: String,
-    /// Logarithmic x.
+    /// Whether the x axis is logarithmic.
     pub log_x: bool,
-    /// Logarithmic y.
+    /// Whether the y axis is logarithmic.
     pub log_y: bool,
     /// Whether y runs from 0 to 100.
     pub percent: bool,
@@ -24,9 +24,9 @@ pub struct Chart {
 
 /// A curve.
 pub struct Series {
-    /// In the legend.
+    /// Name in the legend.
     pub name: String,
-    /// From left to right.
+    /// Points from left to right.
     pub points: Vec<Point>,
 }
 
@@ -42,7 +42,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Without error bars.
+    /// A point without error bars.
     pub fn bare(x: f64, y: f64) -> Point {
         Point {
             x,
@@ -63,7 +63,8 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 
-/// Colours for light and dark paper (after Okabe and Ito, which colour-blind readers can tell apart); markers differ too, for print.
+/// Colours for light and dark backgrounds, after the palette of Okabe and Ito for colour-blind readers. Markers differ
+/// too, for print.
 const COLOURS: [(&str, &str); 8] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ff8c42"),
@@ -75,7 +76,7 @@ const COLOURS: [(&str, &str); 8] = [
     ("#a31515", "#ff7b72"),
 ];
 
-/// One axis: values to places.
+/// An axis: maps values to coordinates.
 struct Axis {
     low: f64,
     high: f64,
@@ -114,7 +115,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, for about six ticks.
+/// Distance of ticks: 1, 2 or 5 times a power of ten, for about six ticks.
 fn nice_step(range: f64) -> f64 {
     let raw = (range / 6.0).max(1e-12);
     let power = 10_f64.powf(raw.log10().floor());
@@ -122,7 +123,7 @@ fn nice_step(range: f64) -> f64 {
     times.unwrap_or(10.0) * power
 }
 
-/// 1500000 as 1.5M.
+/// A number with a unit of thousands: 1500000 as 1.5M.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     let (by, unit) = match size {
@@ -140,7 +141,7 @@ pub fn short(value: f64) -> String {
 }
 
 impl Chart {
-    /// The picture.
+    /// The plot as SVG.
     pub fn svg(&self) -> String {
         let rows = self.series.len().div_ceil(self.columns());
         let bottom = BOTTOM + LEGEND_ROW * rows as f64;
@@ -149,7 +150,8 @@ impl Chart {
         let mut out = String::new();
         let _ = write!(
             out,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{}" class="chart">{}"##,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\" \
+             class=\"chart\">{}",
             escape(&self.title),
             style()
         );
@@ -173,7 +175,7 @@ impl Chart {
         out + "</svg>\n"
     }
 
-    /// What is left free on the right: the horizontal lines are named there, out of the way of the curves.
+    /// Width of the margin on the right, which holds the labels of the horizontal lines.
     fn right(&self) -> f64 {
         let longest = self
             .lines
@@ -346,7 +348,7 @@ fn draw(out: &mut String, number: usize, series: &Series, x: &Axis, y: &Axis) {
     *out += "</g>";
 }
 
-/// An error bar, if it is long enough to be seen.
+/// An error bar, unless it is too short to be seen.
 fn bar(out: &mut String, from: (f64, f64), to: (f64, f64)) {
     let length = (from.0 - to.0).hypot(from.1 - to.1);
     if !length.is_finite() || length < 2.0 {
@@ -393,14 +395,18 @@ fn style() -> String {
     }
     format!(
         "<style>.chart{{--ink:#222;--soft:#666;--line:#ddd;font:13px system-ui,sans-serif}}\
-         .chart .title{{fill:var(--ink);font-weight:600;font-size:14px}}.chart .axis,.chart .key{{fill:var(--soft);font-size:12px}}.chart .key{{fill:var(--ink)}}\
-         .chart .grid{{stroke:var(--line);stroke-width:1}}.chart .frame{{fill:none;stroke:var(--soft)}}.chart .mark{{stroke:var(--soft);stroke-dasharray:5 4}}\
-         .chart .curve{{fill:none;stroke:var(--c);stroke-width:1.8}}.chart .bar{{stroke:var(--c);stroke-width:1.2}}.chart .dot{{fill:var(--c)}}{light}\
-         @media screen and (prefers-color-scheme:dark){{.chart{{--ink:#e8e8e8;--soft:#a8a8a8;--line:#3a3a3a}}{dark}}}</style>"
+         .chart .title{{fill:var(--ink);font-weight:600;font-size:14px}}\
+         .chart .axis,.chart .key{{fill:var(--soft);font-size:12px}}.chart .key{{fill:var(--ink)}}\
+         .chart .grid{{stroke:var(--line);stroke-width:1}}.chart .frame{{fill:none;stroke:var(--soft)}}\
+         .chart .mark{{stroke:var(--soft);stroke-dasharray:5 4}}\
+         .chart .curve{{fill:none;stroke:var(--c);stroke-width:1.8}}.chart .bar{{stroke:var(--c);stroke-width:1.2}}\
+         .chart .dot{{fill:var(--c)}}{light}\
+         @media screen and (prefers-color-scheme:dark){{\
+         .chart{{--ink:#e8e8e8;--soft:#a8a8a8;--line:#3a3a3a}}{dark}}}</style>"
     )
 }
 
-/// Text as it may stand in HTML and SVG.
+/// Text escaped for HTML and SVG.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,8 +1,8 @@
 //! The key of a cell, and the seeds of its matches.
 //!
-//! The key is a hash of what decides the results of the cell: game, players, seats, seed, measure, and the contents of the
-//! files that game and players read. Nothing else is part of it. A change of the spec therefore leaves the results of the
-//! other cells valid, and asking for more games keeps the games that were played.
+//! The key is a hash of what decides the results of the cell: game, players, seats, seed, measure, and the contents of
+//! the files that game and players read. Nothing else is part of it. A change of the spec therefore leaves the results
+//! of the other cells valid, and asking for more games keeps the games that were played.
 
 use super::{Cell, Measure};
 use game::Seed;
