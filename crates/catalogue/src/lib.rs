@@ -35,7 +35,7 @@ use std::sync::OnceLock;
 
 macro_rules! embedded {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../games/", $name, ".kif")))),*]
+        &[$(($name, include_str!(concat!("../games/", $name, ".kif")))),*]
     };
 }
 

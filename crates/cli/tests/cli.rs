@@ -361,7 +361,7 @@ fn players_that_cannot_be_are_explained() {
     check(
         &["match", "kuhn-poker", "cheat:0"],
         1,
-        &["playouts must be a positive number"],
+        &["playouts must be a whole number from 1 to"],
     );
     check(
         &["match", "kuhn-poker", "cheat:5,depth=3"],
@@ -426,7 +426,7 @@ fn beliefs_are_told() {
     );
     check(
         &["belief", "monty-hall", "--role", "candidate", "--sampler", "crystal"],
-        1,
+        2,
         &["choose naive, hyperplay"],
     );
     let odd = file("odd-view.json", r#"[{"move": "(choose 9)", "sees": []}]"#);
@@ -527,7 +527,11 @@ fn moves_are_explained() {
     assert!(value["likely"][0]["line"][0]["oplayer"].is_string());
     explain(&["--round", "77"], 1, &["not 77"]);
     explain(&["--role", "nobody"], 1, &["no role `nobody`", "xplayer"]);
-    explain(&["--player", "hp3"], 1, &["there is no player `hp3`", "ismcts"]);
+    explain(
+        &["--player", "hp3"],
+        1,
+        &["there is no player `hp3`", "did you mean `hp`?"],
+    );
     check(&["explain", "monty-hall", "--record", &record], 1, &["other roles"]);
     check(
         &["explain", game, "--record", "nowhere.json"],
@@ -637,7 +641,7 @@ fn rates_a_strategy() {
             path,
         ],
         0,
-        &["cfr: 20 iterations", "if it alone did its best"],
+        &["cfr: 20 iterations", "by best response"],
     );
     let mut value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&saved).unwrap()).unwrap();
     let rated = check(&["solve", "kuhn-poker", "--rate", path, "--json"], 0, &[]);
@@ -744,7 +748,7 @@ fn solves_until_it_is_good_enough() {
     );
     check(
         &["solve", "kuhn-poker", "--algorithm", "magic"],
-        1,
+        2,
         &["cfr+", "outcome"],
     );
     check(&["solve", "kuhn-poker", "--until", "0"], 1, &["positive"]);

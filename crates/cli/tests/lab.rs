@@ -225,7 +225,7 @@ fn bad_specs_are_refused_with_line_and_reason() {
     };
     check("monty-hall", "monty-hell", 5, "monty-hell");
     check("doors={doors}", "doors=2", 5, "doors");
-    check("hp:2,2", "hp:2,x", 6, "playouts must be a positive number");
+    check("hp:2,2", "hp:2,x", 6, "playouts must be a whole number");
     check("\"hp:2,2\"", "\"hq:2,2\"", 6, "there is no player `hq`");
     check("\"{player}\"", "\"{player}\", \"random\"", 5, "needs 1 player ");
     check("games = 2", "gamez = 2", 7, "unknown field `gamez`");

@@ -73,7 +73,7 @@ fn training_can_be_played_rated_and_resumed() {
         &two,
         &["--games", "20000", "--threads", "3", "--cache", "0"],
     );
-    assert!(text(&first.stdout).contains("0.0% of"), "{}", text_of(&first));
+    assert!(text(&first.stdout).contains("0.0% hits of"), "{}", text_of(&first));
     let lab = |expected: &str| {
         let spec = two.with_extension("toml");
         let text = "name = \"net\"\ntitle = \"Net\"\n[set]\nnet = \"\"\n[[sweep]]\ngame = \"kuhn-poker\"\nplayers = [\"cfr:net={net}\", \"random\"]\n\
@@ -137,7 +137,7 @@ fn what_cannot_be_learned_is_said() {
     );
     fails_with(&["match", "kuhn-poker", &format!("cfr:net={out}")], "cannot read");
     fails_with(&["match", "kuhn-poker", "cfr:depth=0"], "net=DIR");
-    fails_with(&["match", "kuhn-poker", "cfr:roots=nowhere"], "choose view or state");
+    fails_with(&["match", "kuhn-poker", "cfr:roots=nowhere"], "must be view or state");
     fails_with(
         &["solve", "kuhn-poker", "--rate", "random"],
         "does not say with which probabilities",

@@ -434,7 +434,7 @@ fn t25_games_that_end_oddly() {
     assert_eq!(words, ["START", "STOP"]);
     assert_eq!(played.unwrap().outcome.record.goals, [5]);
     let (played, words) = heard(
-        "(role a) (init (n 1)) (<= (legal a go) (true (n 1))) (<= (next (n 2)) (true (n 1))) (<= terminal (true (n 3)))",
+        "(role a) (init (n 1)) (<= (legal a go) (true (n 1))) (<= (next (n 2)) (true (n 1))) (<= terminal (true (n 3))) (goal a 0)",
         9,
     );
     assert_eq!(words, ["START", "PLAY", "ABORT"]);
@@ -446,7 +446,7 @@ fn t25_games_that_end_oddly() {
     assert!(played.unwrap().outcome.record.aborted);
     let several = "(role a) (init on) (<= (legal a go) (true on)) (<= (next off) (true on)) (<= terminal (true off)) (goal a 20) (goal a 30)";
     assert_eq!(heard(several, 9).0.unwrap().outcome.record.goals, [30]);
-    let none = "(role a) (init on) (<= (legal a go) (true on)) (<= (next off) (true on)) (<= terminal (true off))";
+    let none = "(role a) (init on) (<= (legal a go) (true on)) (<= (next off) (true on)) (<= terminal (true off)) (<= (goal a 50) (true on))";
     assert_eq!(heard(none, 9).0.unwrap().outcome.record.goals, [0]);
 }
 
