@@ -1,7 +1,8 @@
 //! The audit: random games on the reference simulator, checked against the promises of the language.
 //!
 //! The promises are that every role has a legal move until the game ends, that a terminal state has exactly one goal
-//! between 0 and 100 for every role, that games end, and that a role can work out its legal moves from its percepts. Roles and hints (`base`, `input`) are checked too.
+//! between 0 and 100 for every role, that games end, and that a role can work out its legal moves from its percepts.
+//! Roles and hints (`base`, `input`) are checked too.
 //!
 //! Sampling proves nothing: a game without findings may still have a flaw in a state that no sample reached.
 
