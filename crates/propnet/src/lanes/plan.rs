@@ -126,7 +126,8 @@ fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
     turns
 }
 
-/// Number of moves of the roles whose turns a family would tell, if it is exclusive; 0 if there are no two such roles.
+/// Number of moves of the roles whose turns a family distinguishes, if it is exclusive; 0 if there are no two such
+/// roles.
 pub(crate) fn moves_in_turn(net: &Network, family: &Choice, bounds: &Bounds) -> usize {
     let turns = turns_by(net, family, bounds);
     if turns.len() < 2 {

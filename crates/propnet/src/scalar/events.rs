@@ -489,7 +489,7 @@ impl Values for Events {
 }
 
 impl Events {
-    /// All leaves are false, and readers have been told that every gate is false.
+    /// Values with all leaves false, and all gates false as far as their readers know.
     fn all_false(net: &Network, words: &Words, numbers: &Numbers, n_known: usize) -> Events {
         let n_words = net.n_fluents().div_ceil(64);
         let mut events = Events {
