@@ -1,4 +1,5 @@
-//! Grounds conformance games and checks the programs on recorded plays: `instances FILTER [LINES] [off|components|full]`.
+//! Grounds conformance games and checks the programs on recorded plays: `instances FILTER [LINES]
+//! [off|components|full]`.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

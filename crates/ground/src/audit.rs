@@ -1,25 +1,28 @@
-//! What only play shows: random games on the reference simulator, held against the well-formedness conditions of the
-//! language (reference, sections 8.6 and 9).
+//! The audit: random games on the reference simulator, checked against the promises of the language.
 //!
-//! Sampling proves nothing: a game without findings may still have a flaw in a corner that no sample reached.
+//! The promises are that every role has a legal move until the game ends, that a terminal state has exactly one goal
+//! between 0 and 100 for every role, that games end, and that a role can work out its legal moves from its percepts.
+//! Roles and hints (`base`, `input`) are checked too.
+//!
+//! Sampling proves nothing: a game without findings may still have a flaw in a state that no sample reached.
 
 use crate::Reference;
 use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
 use gdl::{Code, Diagnostic, Mode, Rules, Severity, Span, Symbol, kw};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// How much to play.
+/// Options of [`audit`].
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// Where randomness starts.
+    /// Seed of the random games.
     pub seed: Seed,
-    /// Games to play.
+    /// Number of games.
     pub games: u32,
     /// Rounds after which a game counts as one that does not end.
     pub max_rounds: u32,
-    /// How strictly to judge.
+    /// Strictness of the language checks.
     pub mode: Mode,
-    /// Ends the audit early.
+    /// Flag that ends the audit early.
     pub stop: StopFlag,
 }
 
@@ -35,14 +38,14 @@ impl Default for AuditOptions {
     }
 }
 
-/// What was played and found.
+/// The games played, and the findings.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
     /// Games begun.
     pub games: u32,
     /// Rounds played in all of them.
     pub rounds: u64,
-    /// The findings. Their places are those of the first clause that has to do with them.
+    /// Findings. Their places are those of the first clause that concerns them.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -69,16 +72,16 @@ struct Auditor<'a> {
     rules: &'a Rules,
     options: &'a AuditOptions,
     report: Audit,
-    /// Findings reported already, by code and what they are about.
+    /// Findings reported so far, by code and subject.
     said: HashSet<(Code, String)>,
     legal_by_view: HashMap<(RoleId, RoleView), Vec<MoveId>>,
-    /// For each role, in how many ends it had a goal and in how many it had none.
+    /// Per role: the number of ends with and without a goal.
     goals_given: BTreeMap<String, (u32, u32)>,
     base: Option<HashSet<String>>,
     input: Option<HashSet<(String, String)>>,
 }
 
-/// What a role has done and seen.
+/// The moves and percepts of a role.
 type RoleView = Vec<(MoveId, Vec<PerceptId>)>;
 
 impl Auditor<'_> {
@@ -129,7 +132,7 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// A random joint move, or nothing if some role cannot move.
+    /// A random joint move, or `None` if some role has no legal move.
     fn choose(
         &mut self,
         sim: &mut Reference,
@@ -198,7 +201,7 @@ impl Auditor<'_> {
         );
     }
 
-    /// Names such as `C`, which look as if somebody meant a variable.
+    /// Names such as `C`, which the author may have meant as variables.
     fn prolog_style_names(&self) -> Vec<&str> {
         let symbols = &self.rules.symbols;
         let all = (0..symbols.len()).map(|i| symbols.wire_text(Symbol(i as u32)));
@@ -264,7 +267,7 @@ impl Auditor<'_> {
         );
     }
 
-    /// A role should be able to work out its legal moves: the same view must always come with the same moves.
+    /// A role should be able to work out its legal moves: equal views must have equal legal moves.
     fn check_knowable(&mut self, sim: &Reference, role: RoleId, view: &RoleView, legal: &[MoveId]) {
         let hidden = self.rules.clauses.iter().any(|c| c.head.relation == kw::SEES);
         if !hidden || sim.nature() == Some(role) {
@@ -280,7 +283,11 @@ impl Auditor<'_> {
                 Code::UnknownLegal,
                 &name,
                 kw::LEGAL,
-                format!("{name} cannot always know its legal moves: in round {} they differ between two games that look the same to it", view.len() + 1),
+                format!(
+                    "{name} cannot always know its legal moves: in round {} they differ between two games that look the \
+                     same to it",
+                    view.len() + 1
+                ),
                 "if the game is not one of try and fail on purpose, let the role see what its moves depend on",
             );
         }

@@ -1,13 +1,14 @@
-//! A ground program run naively: the meaning of [`Program`], for tests.
+//! The naive evaluator of ground programs: the definition of what a [`Program`] means.
 //!
-//! Each component of atoms that depend on each other is evaluated until nothing changes, callees first.
+//! Each component of atoms that depend on each other is evaluated until nothing changes, in dependency order.
+//! Simulators of other forms of a program (networks of gates in `propnet`) are compared with this evaluator in tests.
 
 use crate::program::{AtomId, Output, Program};
 use crate::scc::Graph;
 use game::{Fault, Goal, Meter, MoveId, PerceptId, RoleId, Simulator, State};
 use std::sync::Arc;
 
-/// Runs a ground program. A state is a bitset over the fluents.
+/// A simulator of a ground program. A state is a bitset over the fluents.
 #[derive(Clone)]
 pub struct Direct {
     program: Arc<Program>,
@@ -17,7 +18,7 @@ pub struct Direct {
 }
 
 impl Direct {
-    /// Orders the rules.
+    /// A simulator of a program.
     pub fn new(program: Arc<Program>) -> Direct {
         let edges: Vec<(u32, u32)> = program
             .rules

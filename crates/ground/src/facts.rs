@@ -16,7 +16,7 @@ pub(crate) struct RowSet {
     slots: Vec<u32>,
 }
 
-/// Up to this many rows, looking through them is quicker than hashing.
+/// Number of rows up to which a linear search is faster than hashing.
 const SMALL: usize = 6;
 
 impl RowSet {
@@ -108,11 +108,11 @@ fn hash_row(row: &[TermId]) -> u64 {
     hasher.finish()
 }
 
-/// Names an index of a [`FactSet`].
+/// Number of an index of a [`FactSet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexId(u32);
 
-/// Facts of one relation with indexes that are made when first used.
+/// Facts of one relation, with indexes that are made on first use.
 #[derive(Clone, Default)]
 pub(crate) struct FactSet {
     rows: RowSet,
@@ -154,13 +154,13 @@ impl FactSet {
         self.distinct.take();
     }
 
-    /// Forgets the facts but not which indexes are wanted.
+    /// Removes the facts; the list of wanted indexes stays.
     pub fn clear(&mut self) {
         self.rows = RowSet::new(self.rows.width);
         self.forget_order();
     }
 
-    /// How many different values a column has.
+    /// Number of different values in a column.
     pub fn distinct(&self, column: usize) -> usize {
         let count = |column| {
             let mut values: Vec<TermId> = self.rows.rows().map(|r| r[column]).collect();
@@ -186,7 +186,7 @@ impl FactSet {
         id
     }
 
-    /// The span of places in the index under which rows with this key are found, among few others perhaps.
+    /// The span of places in the index with rows of this key; a hash collision may add others.
     #[inline]
     pub fn span(&mut self, index: IndexId, hash: u64, terms: &Terms) -> (u32, u32) {
         let index = &mut self.indexes[index.0 as usize];

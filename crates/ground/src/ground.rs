@@ -1,11 +1,11 @@
-//! Grounding: rules with variables to a [`Program`] without.
+//! Grounding: from rules with variables to a [`Program`] without.
 //!
-//! 1. Relations that the game does not ask for are dropped, others restricted to what is asked of them (`demand`), rules are
-//!    [split](Splitting).
+//! 1. Relations that the game does not need are dropped, others are restricted to the instances that are needed
+//!    (`demand`), and rules are [split](Splitting).
 //! 2. Static relations are evaluated by the reference machine: as a whole where that is cheap, else on demand.
 //! 3. `instantiate` finds every instance of every other rule over all atoms that may ever hold.
 //! 4. `simplify` decides atoms that turn out to be constant.
-//! 5. `assemble` keeps what is needed, checks stratification on ground atoms, and numbers and names the rest.
+//! 5. `assemble` keeps the needed atoms, checks stratification on ground atoms, and numbers and names the rest.
 
 mod assemble;
 mod atoms;
@@ -26,7 +26,7 @@ pub use split::Splitting;
 use std::fmt;
 use std::sync::Arc;
 
-/// What grounding may use up.
+/// Limits of grounding.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Instances of rules.
@@ -35,7 +35,7 @@ pub struct Limits {
     pub bytes: usize,
     /// Whether to split rules first.
     pub splitting: Splitting,
-    /// Ends the work; raised by whoever has a clock.
+    /// Flag that ends the work.
     pub stop: StopFlag,
 }
 
@@ -50,7 +50,7 @@ impl Default for Limits {
     }
 }
 
-/// How far grounding is.
+/// Progress of grounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Instances of rules found.
@@ -67,26 +67,26 @@ pub enum GroundError {
     TooLarge {
         /// The relation with most instances.
         relation: String,
-        /// How many it had.
+        /// Number of its instances.
         size: usize,
         /// The limit.
         limit: String,
     },
-    /// A relation grows without an end in sight: its terms get too deep, or it is static and too large to evaluate.
+    /// A relation grows without bound: its terms get too deep, or it is static and too large to evaluate.
     Unbounded {
         /// The relation.
         relation: String,
         /// The limit.
         limit: String,
     },
-    /// Atoms that depend on their own negation: the first again at the end.
+    /// Atoms that depend on their own negation; the first atom is repeated at the end.
     NegativeCycle {
         /// Canonical texts.
         cycle: Vec<String>,
     },
     /// The stop flag was raised.
     Stopped,
-    /// The rules are not fit for any engine.
+    /// The rules cannot be run by any engine.
     Invalid(String),
 }
 
@@ -124,7 +124,7 @@ impl From<Fault> for GroundError {
     }
 }
 
-/// How many steps to spend on evaluating a static relation as a whole before leaving it to be asked piecemeal.
+/// Steps for the evaluation of a static relation as a whole, before it is left to evaluation on demand.
 const STATIC_STEPS: u64 = 2_000_000;
 
 /// Grounds rules. Deterministic: the same rules and limits give the same program.

@@ -1,13 +1,15 @@
-//! Checked rules to a ground program, and the slow, obvious reference simulator.
+//! Checked rules to a ground program, and the reference simulator.
 //!
-//! Come here to run a game from its rules:
+//! - [`Reference`] evaluates the rules themselves, goal by goal. It plays every valid game, thousands of states a
+//!   second, and its answers define those of the fast simulators.
+//! - [`ground()`] turns the rules into a [`Program`] without variables, which `propnet` compiles to a fast simulator.
+//!   If a game is too large, the error names the relation that is, and the game is played on [`Reference`].
+//! - [`Direct`] runs a [`Program`] naively. Tests compare other simulators of programs with it.
+//! - [`audit()`] plays random games and reports what breaks the promises of the language.
+//! - [`testing`] makes random games for tests.
 //!
-//! - [`Reference`] evaluates the rules themselves, goal by goal. It plays every valid game and defines what the fast engines
-//!   must answer. Slow: thousands of states a second.
-//! - [`ground()`] turns the rules into a [`Program`] without variables, which `propnet` compiles. Some games are too large
-//!   for that; it then says which relation is to blame, and the game is played on [`Reference`].
-//! - [`Direct`] runs a [`Program`] in the most obvious way: a twin for tests of anything that runs programs.
-//! - [`testing`] makes random games for such tests.
+//! Use this crate to run rules without a network, or to work on grounding. To play, solve or measure games, use the
+//! crate `surmise`, which chooses between the engines.
 //!
 //! ```
 //! use game::{RoleId, Simulator};
@@ -28,9 +30,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Both engines share the bottom of the house: hash-consed `terms`, rows of them with indexes (`facts`), `theory` (the rules with
-//! relations numbered and what depends on what), `order` (which condition of a rule to try first), `pattern` and `steps`
-//! (rules compiled to be run). No clock, file or randomness is touched here.
+//! Where to read next: `reference/machine.rs` for evaluation with tables, `ground.rs` for the steps of grounding. Both
+//! share hash-consed `terms`, rows of terms with indexes (`facts`), `theory` (numbered relations and their
+//! dependencies), `order` (which condition of a rule to try first), and `pattern` and `steps` (compiled rules). This
+//! crate uses no clock, no files and no randomness except that of a given seed.
 
 mod audit;
 mod direct;

@@ -1,13 +1,13 @@
-//! In which order the conditions of a rule are tried.
+//! The order in which the conditions of a rule are tried.
 //!
-//! Source order carries no meaning (language reference, section 6), so the cheapest condition comes first, judged
-//! by how many rows it is expected to give with what is bound by then. Conditions that only test come as soon as they can.
+//! The order in the source has no meaning, so the cheapest condition comes first. Its cost is the number of rows that
+//! are expected with the variables bound so far. Conditions that only test come as soon as possible.
 
 use crate::pattern::Bound;
 use crate::theory::{Literal, RelId, Rule};
 use gdl::Term;
 
-/// What a row source looks like to the estimate.
+/// A source of rows, as the estimate sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     /// Stored and indexed; with what is bound, so many rows are to be expected.
@@ -16,7 +16,7 @@ pub(crate) enum Source {
     Rows(usize),
     /// Derived on demand.
     Derived,
-    /// Derived on demand, and its negation may meet itself: ask last.
+    /// Derived on demand, with a negation that may depend on itself: tried last.
     Touchy,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn order(
     order
 }
 
-/// How many rows of an unknown relation to expect.
+/// Expected number of rows of an unknown relation.
 const UNKNOWN_ROWS: f64 = 80.0;
 
 fn cost(literal: &Literal, bound: &Bound, source: &dyn Fn(RelId, &[Term], &Bound) -> Source) -> f64 {
@@ -67,7 +67,7 @@ fn cost(literal: &Literal, bound: &Bound, source: &dyn Fn(RelId, &[Term], &Bound
     }
 }
 
-/// Rows to expect: all of them if everything is open, about one if nothing is.
+/// Expected number of rows: all rows if everything is open, about one if nothing is.
 fn expected(rows: f64, open: f64, if_closed: f64) -> f64 {
     if open == 0.0 {
         if_closed

@@ -21,12 +21,12 @@ impl Lit {
         Lit(atom.0 << 1 | 1)
     }
 
-    /// The atom it speaks of.
+    /// The atom.
     pub fn atom(self) -> AtomId {
         AtomId(self.0 >> 1)
     }
 
-    /// Whether it says that the atom does not hold.
+    /// Whether the literal is a negation.
     pub fn is_neg(self) -> bool {
         self.0 & 1 == 1
     }
@@ -43,13 +43,13 @@ impl Not for Lit {
 /// `head ⇐ body`. Bodies are sorted and free of repetition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroundRule {
-    /// What follows.
+    /// The atom that follows.
     pub head: AtomId,
-    /// From what, conjoined; an empty body makes the head true always.
+    /// The literals it follows from; with an empty body the head always holds.
     pub body: Box<[Lit]>,
 }
 
-/// Something the game asks for: known at grounding time, or an atom to evaluate.
+/// An output of a game: known at grounding time, or an atom to evaluate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Output {
     /// Holds in no reachable state.
@@ -79,7 +79,7 @@ pub struct Program {
     pub percepts: Vec<Vec<String>>,
     /// Fluents of the initial state, ascending.
     pub initial: Vec<u32>,
-    /// How many atoms there are.
+    /// Number of atoms.
     pub n_atoms: u32,
     /// The input atom `true(f)` of each fluent.
     pub true_atoms: Vec<AtomId>,

@@ -1,7 +1,7 @@
-//! The reference simulator: evaluates the rules themselves, whatever they are.
+//! The reference simulator: evaluates the rules themselves.
 //!
-//! Slow and obvious next to a network of gates, but it plays every valid game, also those that cannot be grounded, and
-//! its answers define those of the fast engines.
+//! It is slow compared with a network of gates, but it plays every valid game, also games that cannot be grounded. Its
+//! answers define the answers of the fast simulators.
 
 mod compiled_rule;
 mod machine;
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 pub(crate) use table::TableId;
 
-/// How many steps to spend on evaluating a static relation as a whole before leaving it to be asked piecemeal.
+/// Steps for the evaluation of a static relation as a whole, before it is left to evaluation on demand.
 const STATIC_STEPS: u64 = 100_000;
 
 /// Evaluates rules directly, goal by goal, with tables.
@@ -35,14 +35,14 @@ pub struct Reference {
     initial: State,
     moves: Names,
     percepts: Names,
-    /// The state and joint move that the machine's tables are about.
+    /// The state and joint move that the machine's tables belong to.
     state: Option<State>,
     joint: Vec<MoveId>,
     meter: Meter,
 }
 
 impl Reference {
-    /// Gets the roles and the initial state.
+    /// A simulator with default limits; computes the roles and the initial state.
     pub fn new(rules: &Rules) -> Result<Reference, Fault> {
         Reference::with(rules, EvaluationLimits::default(), StopFlag::default())
     }
@@ -99,14 +99,14 @@ impl Reference {
         Ok(rows.into_iter().map(|row| row[0]).collect())
     }
 
-    /// Points the machine at a state, to ask about relations of this one.
+    /// Gives the machine a state, for questions about relations of this one.
     fn load(&mut self, state: &State, asked: RelId) {
         if self.state.as_ref() != Some(state) {
             self.machine.set_state(&unpack(state));
             self.state = Some(state.clone());
             self.joint.clear();
         }
-        // Rules by which `legal` or the like depend on `does` are an error (K4); without a joint move nothing does.
+        // Valid rules for `legal` and the like do not depend on `does`; without a joint move no `does` holds.
         let hangs_on_move = self.machine.theory.relation(asked).layer == Layer::Move;
         if hangs_on_move && !self.joint.is_empty() {
             self.machine.set_joint(&[]);
@@ -114,7 +114,7 @@ impl Reference {
         }
     }
 
-    /// Points the machine at a state and a joint move.
+    /// Gives the machine a state and a joint move.
     fn load_joint(&mut self, state: &State, joint: &[MoveId]) -> Result<(), Fault> {
         if self.state.as_ref() == Some(state) && self.joint == joint {
             return Ok(());
@@ -150,7 +150,7 @@ impl Reference {
     }
 }
 
-/// What a checker wants to see that play ignores.
+/// Questions of checkers, which play does not ask.
 impl Reference {
     /// Every `legal(r,m)` that holds, also where `r` is no role; sorted.
     pub fn raw_legal(&mut self, state: &State) -> Result<Vec<(String, String)>, Fault> {
@@ -265,7 +265,7 @@ impl Simulator for Reference {
         self.moves.text(mv.0)
     }
 
-    /// Any term made of names that the rules have: whether it can be legal is not known beforehand.
+    /// Any term over the names of the rules: whether it can be legal is not known beforehand.
     fn find_move(&mut self, _role: RoleId, text: &str) -> Option<MoveId> {
         let term = self.machine.terms.parse(text, &self.symbols)?;
         let number = self.moves.number(term, &self.machine.terms, &self.symbols);
@@ -276,7 +276,7 @@ impl Simulator for Reference {
         self.percepts.text(percept.0)
     }
 
-    /// Any term made of names that the rules have.
+    /// Any term over the names of the rules.
     fn find_percept(&mut self, _role: RoleId, text: &str) -> Option<PerceptId> {
         let term = self.machine.terms.parse(text, &self.symbols)?;
         let number = self.percepts.number(term, &self.machine.terms, &self.symbols);
@@ -313,7 +313,7 @@ pub(crate) fn roles_in_order(machine: &mut Machine, symbols: &Symbols) -> Result
     Ok(roles)
 }
 
-/// Terms that have been given numbers, and their text.
+/// Numbered terms and their texts.
 #[derive(Clone, Default)]
 struct Names {
     numbers: FxHashMap<TermId, u32>,
@@ -338,7 +338,7 @@ impl Names {
         term.copied().ok_or(Fault::Foreign("a move"))
     }
 
-    /// Text; empty for a number that was never given out.
+    /// The text; empty for an unknown number.
     fn text(&self, number: u32) -> &str {
         self.texts.get(number as usize).map_or("", String::as_str)
     }

@@ -47,7 +47,7 @@ impl Graph {
         .run()
     }
 
-    /// Some way from one node to another, both ends included. At least one edge long.
+    /// A path from one node to another, both included, with at least one edge.
     pub fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut came_from = vec![UNSEEN; self.len()];
         let mut queue = std::collections::VecDeque::from([from]);

@@ -1,7 +1,8 @@
-//! The conditions of a rule in the order in which they are tried, and where to go back to when one fails.
+//! The conditions of a rule in the order of evaluation, with the place to backtrack to when one fails.
 //!
-//! Both engines run rules this way: forward through the conditions, each drawing rows; back when one has none left.
-//! Which earlier condition can mend a failure is known beforehand, and everything in between is skipped.
+//! Both the reference machine and grounding run rules this way: forward through the conditions, each of which yields
+//! rows, and back when one has no more rows. The earlier condition that can change the outcome of a failed one is known
+//! beforehand; the conditions between are skipped (backjumping).
 
 use crate::theory::Literal;
 
@@ -9,24 +10,23 @@ use crate::theory::Literal;
 #[derive(Clone, Debug)]
 pub(crate) struct Step<Op> {
     pub op: Op,
-    /// If nothing satisfies the condition: the last step that gave a value to one of its variables. Steps between
-    /// cannot help.
+    /// Where to go if no row satisfies the condition: the last step that bound one of its variables.
     pub culprit: Option<u32>,
-    /// After some rows did: the last step before this that can give another row.
+    /// Where to go after its last row: the last earlier step that may have another row.
     pub previous: Option<u32>,
 }
 
-/// Puts steps together.
+/// A builder of steps.
 pub(crate) struct Steps<Op> {
     steps: Vec<Step<Op>>,
-    /// The step that gives each variable its value.
+    /// The step that binds each variable.
     binder: Vec<Option<u32>>,
     bound: Vec<bool>,
     previous: Option<u32>,
 }
 
 impl<Op> Steps<Op> {
-    /// For a rule with so many variables, some of which have values from the start.
+    /// A builder for a rule with so many variables, some of which are bound from the start.
     pub fn new(n_vars: usize, has_value: impl Fn(u32) -> bool) -> Steps<Op> {
         Steps {
             steps: Vec::new(),
@@ -61,7 +61,7 @@ impl<Op> Steps<Op> {
         last
     }
 
-    /// The last step that gives a value to one of these variables.
+    /// The last step that binds one of these variables.
     pub fn last_to_bind(&self, vars: &[u32]) -> Option<u32> {
         vars.iter().filter_map(|&v| self.binder[v as usize]).max()
     }

@@ -9,13 +9,13 @@ use std::hash::Hasher;
 pub(crate) struct TermId(pub u32);
 
 impl TermId {
-    /// Stands where no term has been put yet.
+    /// A place without a term.
     pub const NONE: TermId = TermId(u32::MAX);
 }
 
 const FREE: u32 = u32::MAX;
 
-/// All ground terms met so far. Terms are never forgotten.
+/// All ground terms met so far. Terms are never removed.
 #[derive(Clone)]
 pub(crate) struct Terms {
     nodes: Vec<Node>,

@@ -1,12 +1,12 @@
-//! Random small games, for tests that hold engines against each other.
+//! Random small games, for tests that compare simulators.
 
 use std::fmt::Write as _;
 
-/// The text of a valid game decided by `genes`, any bytes at all. Fewer and smaller bytes give simpler games, so
-/// that a property tester can shrink what it finds.
+/// The text of a valid game determined by `genes`, which may be any bytes. Fewer and smaller bytes give simpler games,
+/// so that a property tester can shrink a failure.
 ///
-/// The games have one to three roles, simultaneous moves, static relations, derived relations that recurse into
-/// themselves and each other, negation, `distinct`, `or`, percepts (also through `next`), and several goals at once.
+/// The games have one to three roles, simultaneous moves, static relations, derived relations with recursion and mutual
+/// recursion, negation, `distinct`, `or`, percepts (also through `next`), and several goals at once.
 pub fn random_game(genes: &[u8]) -> String {
     let mut game = Game {
         genes,
@@ -39,7 +39,7 @@ const HIGH: &[Known] = &[("high", 1), ("flag", 0)];
 /// Relations of state and move.
 const MOVED: &[Known] = &[("hit", 1), ("swap", 2)];
 
-/// What a body may use, and what it has bound so far.
+/// The relations that a body may use, and the variables bound so far.
 struct Scope {
     positive: Vec<Known>,
     negative: Vec<Known>,
@@ -308,7 +308,7 @@ impl Game<'_> {
         format!("?v{}", scope.vars - 1)
     }
 
-    /// A variable that has a value, or now and then a constant.
+    /// A bound variable, or sometimes a constant.
     fn bound(&mut self, scope: &Scope) -> String {
         if scope.vars > 0 && self.pick(6) > 0 {
             format!("?v{}", self.pick(scope.vars))

@@ -1,4 +1,4 @@
-//! Rules as the engines use them: relations numbered, facts apart from rules, and what depends on what.
+//! Rules as the engines use them: numbered relations, facts apart from rules, and dependencies.
 
 use crate::scc::Graph;
 use gdl::{Rules, Symbol, Term, kw};
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RelId(pub u32);
 
-/// The relations that the language gives a meaning to; they exist in every [`Theory`].
+/// The relations of the language itself; they exist in every [`Theory`].
 pub(crate) mod rel {
     use super::RelId;
     use gdl::{Symbol, kw};
@@ -39,28 +39,28 @@ pub(crate) mod rel {
         (kw::INPUT, 2),
     ];
 
-    /// What a game asks for.
+    /// The relations that a game is asked for.
     pub const ASKED: [RelId; 7] = [ROLE, INIT, LEGAL, NEXT, TERMINAL, GOAL, SEES];
 
-    /// What it asks for in play.
+    /// The relations that a game is asked for in play.
     pub const OUTPUTS: [RelId; 5] = [LEGAL, NEXT, TERMINAL, GOAL, SEES];
 }
 
-/// What the truth of a relation hangs on.
+/// What a relation depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Layer {
-    /// On the rules alone.
+    /// The rules alone.
     Static,
-    /// On the state.
+    /// The state.
     State,
-    /// On the state and the joint move.
+    /// The state and the joint move.
     Move,
 }
 
-/// A relation and what was found out about it.
+/// A relation and its properties.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
-    /// For messages: `cell/3`.
+    /// Name for messages, such as `cell/3`.
     pub label: String,
     pub arity: usize,
     pub layer: Layer,
@@ -119,12 +119,12 @@ pub(crate) struct Theory {
     /// One relation per `role` rule, holding the roles of that rule alone: their order counts.
     pub role_rules: Vec<RelId>,
     index: FxHashMap<(Symbol, usize), RelId>,
-    /// What the game asks for in play counts as depending on the state, even if it does not.
+    /// Whether relations that are asked for in play count as depending on the state in any case.
     outputs_change: bool,
 }
 
 impl Theory {
-    /// Numbers relations and takes facts and rules apart.
+    /// Numbers relations and separates facts from rules.
     pub fn new(rules: &Rules) -> Theory {
         let mut theory = Theory {
             relations: Vec::new(),
@@ -137,7 +137,7 @@ impl Theory {
             theory.number(rules, name, arity);
         }
         for clause in &rules.clauses {
-            // `true` and `does` are given by the play, never by rules (K2); views are no part of the game.
+            // `true` and `does` are set by play, never by rules; views are no part of the game.
             let given = [kw::TRUE, kw::DOES, kw::SEES_XML].contains(&clause.head.relation);
             if !given {
                 theory.add_clause(rules, clause);
@@ -203,7 +203,7 @@ impl Theory {
         }
     }
 
-    /// Gives a `role` rule a relation of its own, and `role` whatever that holds.
+    /// Gives a `role` rule its own relation, and adds that relation to `role`.
     fn add_role_rule(&mut self, mut rule: Rule) {
         let own = self.add_relation(format!("role rule {}", self.role_rules.len() + 1), 1);
         rule.head = own;
@@ -212,7 +212,8 @@ impl Theory {
         self.rules.push(copy_rule(rel::ROLE, own, 1));
     }
 
-    /// Moves the facts of relations that also have rules to relations of their own, so that each is one or the other.
+    /// Moves the facts of relations that also have rules to their own relations, so that each relation has either facts
+    /// or rules.
     fn separate_mixed_relations(&mut self) {
         let mut has_rule = vec![false; self.relations.len()];
         for rule in &self.rules {
@@ -239,7 +240,8 @@ impl Theory {
         self.rules.push(copy_rule(relation, own, arity));
     }
 
-    /// Prepares for grounding: drops what is not asked for, and treats everything asked for in play as changing.
+    /// Prepares for grounding: drops relations that are not needed, and treats everything asked for in play as
+    /// changing.
     pub fn for_grounding(&mut self) {
         let needed = self.needed_for(&rel::ASKED);
         self.rules.retain(|r| needed[r.head.0 as usize]);
@@ -250,7 +252,7 @@ impl Theory {
         self.analyse();
     }
 
-    /// Files rules under their heads, and finds layers and cycles. To be called again after rules have changed.
+    /// Sorts rules by head, and finds layers and cycles. Must be called again after rules have changed.
     pub fn analyse(&mut self) {
         for relation in &mut self.relations {
             relation.rules.clear();
@@ -331,7 +333,7 @@ impl Theory {
             .unwrap_or(Layer::Static)
     }
 
-    /// Which relations are needed to answer for these.
+    /// Relations that these need.
     pub fn needed_for(&self, asked: &[RelId]) -> Vec<bool> {
         let mut needed = vec![false; self.relations.len()];
         let mut todo = asked.to_vec();
@@ -354,7 +356,7 @@ impl Theory {
         facts.chain(bodies).chain(heads).map(depth).max().unwrap_or(0)
     }
 
-    /// Where roles come from, in joint-move order: the facts, then each rule.
+    /// The sources of roles, in joint-move order: the facts, then each rule.
     pub fn role_sources(&self) -> Vec<RelId> {
         let facts_of_mixed = |r: &RelId| !self.role_rules.contains(r);
         let mut sources: Vec<RelId> = match self.relation(rel::ROLE).rules.is_empty() {
@@ -373,8 +375,8 @@ impl Theory {
             .collect()
     }
 
-    /// Says which relation the engines cannot work with, if there is one: checked rules have none, except such
-    /// with more arguments than anybody writes.
+    /// An error for a relation that the engines cannot run, if there is one. Checked rules have none, except relations
+    /// with too many arguments.
     pub fn unfit_relation(&self) -> Option<String> {
         let bad_fact = |r: &&Relation| r.facts.iter().flatten().any(|t| !t.is_ground());
         if let Some(wide) = self.relations.iter().find(|r| r.arity > MAX_ARITY) {
@@ -389,7 +391,7 @@ impl Theory {
     }
 }
 
-/// Which arguments of a call are known fits a word.
+/// Most arguments of a relation: a set of arguments must fit into a word.
 const MAX_ARITY: usize = 64;
 
 fn depth(term: &Term) -> u32 {
@@ -409,7 +411,7 @@ fn copy_rule(to: RelId, from: RelId, arity: usize) -> Rule {
     }
 }
 
-/// Each variable of the rule occurs in a positive literal.
+/// Whether each variable of the rule occurs in a positive literal.
 pub(crate) fn is_safe(rule: &Rule) -> bool {
     let mut bound = vec![false; rule.n_vars];
     for literal in &rule.body {

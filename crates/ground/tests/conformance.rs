@@ -1,6 +1,6 @@
-//! Every recorded play of `../shared/conformance`, by the reference simulator and by ground programs.
+//! Every recorded play of `../shared/conformance`, replayed by the reference simulator and by ground programs.
 //!
-//! The usual run follows long plays of large programs only part of the way; `SURMISE_FULL=1` goes to the end.
+//! The usual run follows long plays of large programs only in part; `SURMISE_FULL=1` goes to the end.
 
 mod support;
 
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use support::conformance::{Entry, SKIPS, entries, folder, folder_at, follow};
 use surmise_ground::{Direct, GroundError, Limits, Reference, Splitting, ground};
 
-/// Games that do not ground within the default limits: the relation that grows.
+/// Games that do not ground within the default limits, and the relation that is too large.
 const UNGROUNDED: &[(&str, &str)] = &[
     ("chess", "threatened_with_capture/7"),
     ("ruleDepthExponential", "prereq20/20"),
 ];
 
-/// Entries of the index that have recorded plays, at least, and their lines.
+/// Minimum number of entries with recorded plays, and of their lines.
 const FEWEST_TRACES: usize = 100;
 const FEWEST_LINES: usize = 9_000;
 
@@ -61,7 +61,7 @@ fn a_folder_without_an_index_is_a_mistake() {
     folder_at(env!("CARGO_MANIFEST_DIR"), "a_folder_without_an_index_is_a_mistake");
 }
 
-/// Lines compared, or `None` if the program is as large as is known.
+/// Number of lines compared, or `None` if the program is too large as expected.
 fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<Option<usize>, String> {
     let limits = Limits {
         splitting,
@@ -76,7 +76,7 @@ fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<Option<usize
         (Ok(_), Some(_)) => return Err("this game grounds: take it off the list".to_owned()),
         (Err(e), _) => return Err(e.to_string()),
     };
-    // The naive evaluator looks at every rule a dozen times per line.
+    // The naive evaluator visits every rule a dozen times per line.
     let max_lines = match full_run() {
         true => usize::MAX,
         false => (500_000 / program.rules.len().max(1)).max(2),
@@ -96,7 +96,7 @@ fn full_run() -> bool {
     std::env::var_os("SURMISE_FULL").is_some()
 }
 
-/// What was compared.
+/// Numbers of comparisons.
 #[derive(Debug, Default)]
 struct Done {
     /// Recorded plays of which at least one line was compared.

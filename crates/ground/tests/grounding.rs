@@ -1,4 +1,4 @@
-//! What grounding makes of rules: constants folded, budgets kept, cycles found.
+//! Grounding: constants are folded, limits are kept, cycles are found.
 
 mod support;
 

@@ -35,7 +35,7 @@ proptest! {
     }
 }
 
-/// Relations that are negated in a cycle, as atoms cyclic or not, however the questions run into each other.
+/// Relations that are negated in a cycle; on ground atoms the cycle may vanish.
 #[test]
 fn engines_agree_on_local_stratification() {
     let near = prop::collection::vec((0..6_usize, 0..6_usize), 0..9);
@@ -47,7 +47,7 @@ fn engines_agree_on_local_stratification() {
     };
     let outcome = TestRunner::new(config).run(&near, |near| {
         let text = negative_cycle(&near);
-        // The reader refuses such rules; the engines are to give them their meaning or none.
+        // The reader refuses such rules; the engines must give them their meaning or refuse them.
         let rules = gdl::read(&text, &gdl::Options::default()).rules;
         let mut reference = Reference::new(&rules).expect("starts");
         let program = match ground(&rules, &Limits::default(), &mut |_| ()) {
@@ -131,7 +131,7 @@ fn compare_percepts(left: At, right: At) -> Result<(), String> {
     Ok(())
 }
 
-/// What the contract of [`surmise_ground::Program`] promises.
+/// Checks the promises of [`surmise_ground::Program`].
 fn check_program(program: &surmise_ground::Program) {
     let inputs: Vec<u32> = program
         .true_atoms

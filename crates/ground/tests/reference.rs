@@ -1,4 +1,4 @@
-//! What the reference simulator answers: facts about known games, and the corners of the language.
+//! Answers of the reference simulator: facts about known games, and corner cases of the language.
 
 mod support;
 
@@ -241,7 +241,7 @@ fn goal_by_not_goal() {
     assert_eq!(sim.goal(&s0, RoleId(0)), Ok(Goal::Value(0)));
 }
 
-/// Rules as the reader understands them, whatever it thinks of them.
+/// Rules as the reader understands them, without its verdict.
 fn unchecked(text: &str) -> Reference {
     let reading = gdl::read(text, &gdl::Options::default());
     Reference::new(&reading.rules).expect("starts")

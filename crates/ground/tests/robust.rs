@@ -1,5 +1,4 @@
-//! Rules that nobody meant: whatever the reader makes of a damaged text, the engines answer or refuse, and where both
-//! answer they agree.
+//! Damaged rules: both engines answer or refuse, and where both answer they agree.
 
 mod support;
 
@@ -50,7 +49,7 @@ fn damage(text: &str, rng: &mut Rng) -> String {
     tokens.join(" ")
 }
 
-/// Plays a game on both engines, as far as both answer; gives the number of states in which they were compared.
+/// Plays a game on both engines as far as both answer; returns the number of states in which they were compared.
 fn try_game(text: &str, rng: &mut Rng) -> u64 {
     let reading = gdl::read(text, &gdl::Options::default());
     let evaluation = EvaluationLimits {

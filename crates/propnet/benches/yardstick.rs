@@ -1,7 +1,8 @@
-//! The yardstick: random playouts of connect four 8×6 and breakthrough 8×8 by hand-written bitboard simulators.
+//! Hand-written bitboard simulators as a yardstick: random playouts of connect four 8×6 and breakthrough 8×8.
 //!
-//! `cargo bench -p surmise-propnet --bench yardstick -- --seconds S` prints one JSON object a line. This is how fast a
-//! programmer who knows the game makes it, one game at a time; the lanes have to beat it from the rules text alone.
+//! `cargo bench -p surmise-propnet --bench yardstick -- --seconds S` prints one JSON object per line. The numbers show
+//! the speed of code that a programmer wrote for one game, one playout at a time. The lanes simulator is compared with
+//! these numbers; it starts from the rules text alone.
 
 #![allow(
     unsafe_code,
@@ -45,7 +46,8 @@ fn report(game: &str, time: Duration, batch: fn(&mut Rng, u64) -> Batch) {
     }
     let seconds = started.elapsed().as_secs_f64();
     println!(
-        "{{\"game\":\"{game}\",\"playouts_per_s\":{:.0},\"moves_per_s\":{:.0},\"mean_length\":{:.2},\"mean_goal\":{:.2}}}",
+        "{{\"game\":\"{game}\",\"playouts_per_s\":{:.0},\"moves_per_s\":{:.0},\
+         \"mean_length\":{:.2},\"mean_goal\":{:.2}}}",
         total.playouts as f64 / seconds,
         total.moves as f64 / seconds,
         total.moves as f64 / total.playouts as f64,
@@ -53,7 +55,7 @@ fn report(game: &str, time: Duration, batch: fn(&mut Rng, u64) -> Batch) {
     );
 }
 
-/// wyrand: one multiplication a number.
+/// The generator wyrand: one multiplication per number.
 struct Rng(u64);
 
 impl Rng {
@@ -84,7 +86,7 @@ macro_rules! variants {
         pub fn tuned(rng: &mut super::Rng, n: u64) -> super::Batch {
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt") {
-                // SAFETY: the processor has just been asked.
+                // SAFETY: the line above has checked that the processor has the instructions.
                 return unsafe { with_bmi2(rng, n) };
             }
             plain(rng, n)

@@ -1,6 +1,7 @@
-//! Whether all engines agree on real games: `agree [--games N] FILE…`
+//! Compares all simulators on real games: `agree [--games N] FILE…`
 //!
-//! Random games on the ground program's direct evaluator; the scalar engines and the lanes follow.
+//! Random games are played on the direct evaluator of the ground program. The scalar simulators and the lanes answer
+//! the same questions, and every difference is printed.
 
 use game::{MoveId, RoleId, Seed, Simulator, State};
 use ground::Direct;

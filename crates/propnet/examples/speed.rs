@@ -1,7 +1,7 @@
-//! How fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] FILE…`
+//! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] FILE…`
 //!
-//! Engines: `s`calar, `i`nterpreted lanes, `j` machine code. Rates are per second of the thread's CPU time. With `--playouts`
-//! the scalar simulator plays so many and no more, for tools that count instructions.
+//! Engines: `s` scalar, `i` interpreted lanes, `j` lanes as machine code. Rates are per second of the thread's CPU
+//! time. With `--playouts` the scalar simulator plays exactly N games, for tools that count instructions.
 
 use game::{RoleId, Seed, Simulator, StopFlag};
 use std::time::Instant;

@@ -1,21 +1,21 @@
-//! How soon compiling ends once the stop flag is raised: `stopping FILE…`
+//! Measures how soon compiling ends once the stop flag is raised: `stopping FILE…`
 //!
-//! Compiles games to the end and prints the longest time between two looks at the stop flag, for each of the parts that
-//! can be stopped. With `RUST_BACKTRACE=1` it also prints where long times end.
+//! Compiles games to the end and prints the longest time between two checks of the stop flag, for each part that can be
+//! stopped. With `RUST_BACKTRACE=1` it also prints the place of every check that came late.
 
 use game::StopFlag;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use surmise_propnet::{CompileOptions, PlayoutOptions, compile_until};
 
-/// When the flag was last looked at, and the longest time between two looks.
+/// The time of the last check, and the longest time between two checks.
 struct Looks {
     last: Instant,
     longest: Duration,
 }
 
-/// Calls a function with a flag that is never raised; gives what the function returns, the longest time between two
-/// looks at the flag, and the whole time, in seconds.
+/// Calls a function with a flag that is never raised. Returns the result of the function, the longest time between two
+/// checks of the flag, and the whole time, both in seconds.
 fn watch<R>(f: impl FnOnce(&StopFlag) -> R) -> (R, f64, f64) {
     let started = Instant::now();
     let looks = Arc::new(Mutex::new(Looks {

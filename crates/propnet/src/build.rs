@@ -1,14 +1,14 @@
-//! From a ground program to a network.
+//! Builds the network of a ground program.
 //!
-//! Atoms are visited in dependency order (Tarjan's strongly connected components). An atom becomes the factored
-//! disjunction of its rules' bodies; the atoms of a positive cycle become leaves with definitions.
+//! Atoms are visited in dependency order (strongly connected components, Tarjan 1972). An atom becomes the factored
+//! disjunction of the bodies of its rules. The atoms of a positive cycle become leaves with definitions.
 
 use crate::network::{Network, Outputs, Signal};
 use crate::passes::factor::factor;
 use crate::tuning::Bounds;
 use ground::{AtomId, Lit, Output, Program};
 
-/// The network of a program, before any pass but factoring and what the builder does by itself.
+/// The network of a program, factored but not yet changed by any pass; `None` if the work was stopped.
 pub fn build(program: &Program, bounds: &Bounds) -> Option<Network> {
     let n_moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();
     let mut net = Network::new(program.fluents.len(), &n_moves);
@@ -62,7 +62,7 @@ pub fn build(program: &Program, bounds: &Bounds) -> Option<Network> {
     Some(net)
 }
 
-/// The literals of all rule bodies: what a network without any pass would have to look at.
+/// Literals of all rule bodies: the cost of a network without any pass.
 pub fn naive_ops(program: &Program) -> usize {
     program.rules.iter().map(|r| r.body.len().max(1)).sum()
 }
@@ -131,8 +131,8 @@ impl RulesByHead {
     }
 }
 
-/// Strongly connected components of the atoms that outputs need, each after those it depends on. Iterative, since
-/// ground programs may be hundreds of thousands of atoms deep.
+/// Strongly connected components of the atoms that outputs need, each after the components it depends on. Iterative,
+/// since dependencies in ground programs may be hundreds of thousands of atoms deep.
 fn components(program: &Program, rules: &RulesByHead, inputs: &[Option<Signal>]) -> Vec<Vec<AtomId>> {
     const UNSEEN: u32 = u32::MAX;
     let n = program.n_atoms as usize;

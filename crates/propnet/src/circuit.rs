@@ -1,7 +1,7 @@
-//! Straight-line code in the making: two-input operations on wide bit-vectors, in single-assignment form.
+//! Circuits: straight-line code of two-input operations on wide bit vectors, in single-assignment form.
 //!
-//! A circuit reads and writes *cells* (one vector each) of a frame; see `lanes::layout`. It is built with
-//! hash-consing and constant folding, then scheduled and run by the interpreter or compiled to machine code.
+//! A circuit reads and writes *cells* (one vector each) of a frame; see `lanes::layout`. Circuits are built with
+//! hash-consing and constant folding. The interpreter runs them, or they are compiled to machine code.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wire(pub u32);
 
-/// How a value comes about.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// All zeros.
@@ -18,19 +18,19 @@ pub enum Op {
     One,
     /// The content of a cell when the circuit starts.
     Load(u32),
-    /// Both.
+    /// The conjunction of two values.
     And(Wire, Wire),
-    /// The second and not the first, as in `vpandn`.
+    /// The second value without the first, as in `vpandn`.
     AndNot(Wire, Wire),
-    /// Either.
+    /// The disjunction of two values.
     Or(Wire, Wire),
-    /// One but not both.
+    /// The exclusive disjunction of two values.
     Xor(Wire, Wire),
     /// The value of a cycle atom when its component has settled.
     Settled {
-        /// The component, in the circuit's own count.
+        /// Number of the component in the circuit.
         component: u32,
-        /// Which of its atoms.
+        /// Number of the atom in the component.
         atom: u32,
     },
 }
@@ -40,13 +40,13 @@ pub enum Op {
 pub struct Component {
     /// The atoms' values, as [`Op::Settled`].
     pub atoms: Vec<Wire>,
-    /// What each must equal.
+    /// Definitions of the atoms.
     pub definitions: Vec<Wire>,
     /// Cells that hold the atoms while they settle.
     pub cells: Vec<u32>,
 }
 
-/// Operations, what they write where, and components that need repetition.
+/// Operations, stores, and components that are evaluated repeatedly.
 #[derive(Clone, Debug, Default)]
 pub struct Circuit {
     ops: Vec<Op>,
@@ -68,12 +68,12 @@ impl Circuit {
         &self.ops
     }
 
-    /// How a value comes about.
+    /// The definition of a value.
     pub fn op(&self, wire: Wire) -> Op {
         self.ops[wire.0 as usize]
     }
 
-    /// The value that comes about like this, if there is one.
+    /// The value with this definition, if there is one.
     pub fn find(&self, op: Op) -> Option<Wire> {
         self.shared.get(&op).copied()
     }
@@ -103,7 +103,7 @@ impl Circuit {
         self.intern(Op::Load(cell))
     }
 
-    /// A new component of `n` atoms that live in these cells while they settle; definitions are to follow.
+    /// A new component of `n` atoms, which are in these cells while they settle. Definitions are given later.
     pub fn add_component(&mut self, cells: Vec<u32>) -> usize {
         let component = self.components.len() as u32;
         let atoms: Vec<Wire> = (0..cells.len() as u32)
@@ -117,7 +117,7 @@ impl Circuit {
         component as usize
     }
 
-    /// Both.
+    /// The conjunction of two values.
     pub fn and(&mut self, a: Wire, b: Wire) -> Wire {
         if a == b {
             return a;
@@ -129,7 +129,7 @@ impl Circuit {
         }
     }
 
-    /// The second and not the first.
+    /// The second value without the first.
     pub fn and_not(&mut self, not: Wire, b: Wire) -> Wire {
         if not == b {
             return self.zero();
@@ -141,7 +141,7 @@ impl Circuit {
         }
     }
 
-    /// Either.
+    /// The disjunction of two values.
     pub fn or(&mut self, a: Wire, b: Wire) -> Wire {
         if a == b {
             return a;
@@ -153,7 +153,7 @@ impl Circuit {
         }
     }
 
-    /// One but not both.
+    /// The exclusive disjunction of two values.
     pub fn xor(&mut self, a: Wire, b: Wire) -> Wire {
         if a == b {
             return self.zero();
@@ -167,7 +167,7 @@ impl Circuit {
         }
     }
 
-    /// The complement; costs an operation, so callers keep polarities where they can.
+    /// The complement. It costs an operation, so callers keep track of polarities instead where they can.
     pub fn not(&mut self, a: Wire) -> Wire {
         match self.op(a) {
             Op::Zero => self.one(),

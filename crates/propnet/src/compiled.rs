@@ -1,4 +1,4 @@
-//! A compiled game: the network, and what is made from it when it is first asked for.
+//! A compiled game: the network, and the code that is made from it on first use.
 
 use crate::build::{build, naive_ops};
 use crate::lanes::bit;
@@ -25,14 +25,14 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What to do while compiling.
+/// Options of [`compile`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompileOptions {
-    /// How lanes are run.
+    /// How the lanes simulator runs circuits.
     pub lanes: LaneOptions,
-    /// How the scalar simulator works.
+    /// How the scalar simulator keeps values up to date.
     pub scalar: ScalarMode,
-    /// Work that extraction of common parts may do.
+    /// Work budget of the extraction of common parts.
     pub pairs: PairBudget,
     /// Thresholds of choices between ways to run the game.
     pub tuning: Tuning,
@@ -41,7 +41,7 @@ pub struct CompileOptions {
 /// Sizes after a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassStats {
-    /// The pass.
+    /// Name of the pass.
     pub name: &'static str,
     /// Gates left.
     pub gates: usize,
@@ -49,7 +49,7 @@ pub struct PassStats {
     pub ops: usize,
 }
 
-/// What compiling did.
+/// Sizes before, between and after the passes.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// Literals in the ground rules.
@@ -78,7 +78,7 @@ impl Stats {
     }
 }
 
-/// What fluents do in random games, roughly.
+/// Frequencies of fluents in random games, as sampled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits<'g> {
     /// How often each fluent holds.
@@ -87,7 +87,7 @@ pub(crate) struct Habits<'g> {
     pub changes: &'g [f32],
 }
 
-/// Names that a simulator answers with.
+/// Names of roles, fluents, moves and percepts.
 #[derive(Debug)]
 pub(crate) struct Names {
     pub roles: Vec<String>,
@@ -103,7 +103,7 @@ pub struct Compiled(Arc<Inner>);
 struct Inner {
     names: Names,
     net: Network,
-    /// The same before common parts of gates were taken out: wider gates, fewer levels.
+    /// The network before the extraction of common parts: wider gates, fewer levels.
     flat: Network,
     initial: Vec<bool>,
     known: Known,
@@ -147,8 +147,8 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Compiled {
 
 /// Compiles a ground program, unless the flag is raised.
 ///
-/// Machine code and whatever else simulators need is made when a simulator first asks for it, which may take as long
-/// as compiling; [`Compiled::prepare_scalar`] and [`Compiled::prepare_lanes`] make it at once and can be stopped too.
+/// Machine code is made when a simulator first needs it, which may take as long as compiling.
+/// [`Compiled::prepare_scalar`] and [`Compiled::prepare_lanes`] make it at once and can be stopped too.
 pub fn compile_until(program: &Program, options: &CompileOptions, stop: &StopFlag) -> Result<Compiled, CompileError> {
     let bounds = Bounds {
         tuning: &options.tuning,
@@ -158,7 +158,7 @@ pub fn compile_until(program: &Program, options: &CompileOptions, stop: &StopFla
     compiled.filter(|_| !stop.is_raised()).ok_or(CompileError::Stopped)
 }
 
-/// Compiles a ground program; what is returned after the flag was raised means nothing.
+/// Compiles a ground program. The result is meaningless if the flag was raised.
 fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) -> Option<Compiled> {
     let mut initial = vec![false; program.fluents.len()];
     program.initial.iter().for_each(|&f| initial[f as usize] = true);
@@ -217,7 +217,7 @@ fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) 
     })))
 }
 
-/// The states of a few hundred random games, step by step.
+/// The states of a few hundred random games, step by step; `None` if the work was stopped.
 fn sample_states(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<Samples> {
     const STEPS: usize = 48;
     let (layout, plan) = (Layout::new(net), ChoicePlan::separate(net));
@@ -252,7 +252,7 @@ fn sample_states(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<Sam
         bounds.go_on()?;
         rng.fill(&mut frame[random..random + n_random]);
         code.run(&mut frame);
-        // A lane that was stuck made no move, so its state means nothing.
+        // A stuck lane made no move, so its next state is meaningless.
         let stuck = frame[layout.stuck as usize];
         for (f, words) in samples.words.iter_mut().enumerate() {
             words.extend((frame[state + f] & !stuck).0);
@@ -261,7 +261,7 @@ fn sample_states(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<Sam
     Some(samples)
 }
 
-/// The same network, made smaller by what is known about its leaves.
+/// The same network, simplified by the exclusive families.
 fn with_choices(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> Option<Network> {
     let mut fresh = net.same_leaves();
     for choice in as_choices(&fresh, families) {
@@ -283,7 +283,7 @@ fn segment_stats(net: &Network, stats: &mut Stats) {
 }
 
 impl Compiled {
-    /// What compiling did.
+    /// Sizes before, between and after the passes.
     pub fn stats(&self) -> &Stats {
         &self.0.stats
     }
@@ -312,7 +312,7 @@ impl Compiled {
         &self.0.likely
     }
 
-    /// What fluents do in random games, roughly.
+    /// Frequencies of fluents in random games, as sampled.
     pub(crate) fn habits(&self) -> Habits<'_> {
         Habits {
             likely: &self.0.likely,
@@ -329,7 +329,7 @@ impl Compiled {
         self.0.options.scalar
     }
 
-    /// What bounds the preparation of simulators.
+    /// Thresholds and stop flag for the preparation of simulators.
     pub(crate) fn bounds<'b>(&'b self, stop: &'b StopFlag) -> Bounds<'b> {
         Bounds {
             tuning: &self.0.options.tuning,
@@ -337,13 +337,13 @@ impl Compiled {
         }
     }
 
-    /// What scalar simulators share, made when it is first asked for.
+    /// The part that scalar simulators share, made on first use.
     pub(crate) fn scalar_shared(&self) -> Arc<Shared> {
         let make = || Shared::new(self, &self.bounds(&StopFlag::default())).expect("nobody else has the flag");
         self.0.scalar.get_or_init(|| Arc::new(make())).clone()
     }
 
-    /// Makes everything that [`Scalar`](crate::Scalar) needs, unless the flag is raised.
+    /// Makes all code that [`Scalar`](crate::Scalar) needs, unless the flag is raised.
     pub fn prepare_scalar(&self, stop: &StopFlag) -> Result<(), CompileError> {
         let bounds = self.bounds(stop);
         let shared = match self.0.scalar.get() {
@@ -360,7 +360,7 @@ impl Compiled {
             .try_for_each(|&seeing| shared.prepare_step(self, seeing, &bounds))
     }
 
-    /// Makes everything that [`playouts`](crate::playouts) from the initial state and the common questions to
+    /// Makes all code that [`playouts`](crate::playouts) from the initial state and the usual calls of
     /// [`Lanes`](crate::Lanes) need, unless the flag is raised.
     pub fn prepare_lanes(&self, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
         let segments = [Segment::Eval, Segment::Goals, Segment::Next];
@@ -368,7 +368,7 @@ impl Compiled {
         prepare_playouts(self, options, stop)
     }
 
-    /// Whether a state agrees with what compiling took for granted about reachable states.
+    /// Whether a state satisfies everything that compiling has proven about reachable states.
     pub fn can_represent(&self, state: &State) -> bool {
         let crowded = |family: &Vec<u32>| family.iter().filter(|&&f| bit(state, f as usize)).count() > 1;
         if self.0.families.iter().any(crowded) {
@@ -381,17 +381,17 @@ impl Compiled {
         })
     }
 
-    /// How many fluents a state has.
+    /// Number of fluents of a state.
     pub fn n_fluents(&self) -> usize {
         self.0.initial.len()
     }
 
-    /// How many moves a role has.
+    /// Number of moves of a role.
     pub fn n_moves(&self, role: RoleId) -> usize {
         self.0.names.moves[role.0 as usize].len()
     }
 
-    /// How many percepts a role has.
+    /// Number of percepts of a role.
     pub fn n_percepts(&self, role: RoleId) -> usize {
         self.0.names.percepts[role.0 as usize].len()
     }
@@ -418,17 +418,17 @@ impl Compiled {
         &self.0.layout
     }
 
-    /// Columns from which moves are chosen in a playout step: fewer than moves where roles move in turn.
+    /// Number of columns from which moves are chosen in a playout step: fewer than moves where roles move in turn.
     pub fn n_columns(&self) -> usize {
         self.0.plan.n_columns()
     }
 
-    /// Families of fluents of which at most one ever holds, as proven.
+    /// Families of fluents of which at most one holds in any reachable state; proven.
     pub fn exclusive_fluents(&self) -> &[Vec<u32>] {
         &self.0.families
     }
 
-    /// Sizes of the code made so far, for people.
+    /// Sizes of the code made so far, as text.
     pub fn code_stats(&self) -> String {
         let codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parts: Vec<String> = codes
@@ -446,13 +446,13 @@ impl Compiled {
         parts.join("; ")
     }
 
-    /// Runnable code of a segment, made when it is first asked for.
+    /// Runnable code of a segment, made on first use.
     pub fn code(&self, segment: Segment) -> Arc<Runnable> {
         self.code_until(segment, &StopFlag::default())
             .expect("nobody else has the flag")
     }
 
-    /// Runnable code of a segment, made when it is first asked for, unless the flag is raised.
+    /// Runnable code of a segment, made on first use, unless the flag is raised.
     pub fn code_until(&self, segment: Segment, stop: &StopFlag) -> Result<Arc<Runnable>, CompileError> {
         let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(code) = codes.get(&segment) {

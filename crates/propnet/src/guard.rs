@@ -1,11 +1,11 @@
-//! Guards: a literal that all of some moves need, usually whose turn it is.
+//! Guards: literals that many moves need, usually the fluent that says whose turn it is.
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
-/// The literal without which most of these moves are illegal, and those moves.
+/// The literal that most of these moves need, and the moves that need it.
 pub(crate) fn best_guard(net: &Network, row: &[Signal], bounds: &Bounds) -> Option<(Signal, Vec<usize>)> {
     let cone = needed(net, row);
     let mut counts: FxHashMap<Signal, usize> = FxHashMap::default();
@@ -27,9 +27,9 @@ pub(crate) fn best_guard(net: &Network, row: &[Signal], bounds: &Bounds) -> Opti
     tried.max_by_key(|(_, members)| members.len())
 }
 
-/// Which nodes are false whenever this literal is.
+/// Nodes that are false whenever this literal is false.
 pub(crate) fn falls_with(net: &Network, cone: &[bool], literal: Signal) -> Vec<bool> {
-    // Constants that follow: `Some(value)` of the node.
+    // Values that follow from the literal being false.
     let mut known: Vec<Option<bool>> = vec![None; net.len()];
     known[0] = Some(false);
     known[literal.node().0 as usize] = Some(literal.is_complement());

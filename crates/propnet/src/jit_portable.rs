@@ -1,7 +1,7 @@
-//! What stands in for `jit/` on processors for which no machine code is made.
+//! The replacement of `jit/` on processors for which no machine code is made.
 //!
-//! The names are those of `jit/`, so that callers need not know. No machine code ever exists here: constructors give
-//! `None`, and the types that would hold code cannot be made.
+//! All names are those of `jit/`, so callers are the same on every processor. Constructors return `None`, and the types
+//! that would hold machine code cannot be constructed.
 
 use crate::circuit::Circuit;
 use crate::lanes::cell::Mask;
@@ -30,7 +30,7 @@ impl Native {
     }
 }
 
-/// Many pieces of machine code over one frame of bytes.
+/// Pieces of machine code over one frame of bytes.
 #[derive(Debug)]
 pub struct NativeBlocks {
     /// Bytes of a frame, scratch included.
@@ -38,7 +38,7 @@ pub struct NativeBlocks {
     never: Infallible,
 }
 
-/// Pieces of machine code in the making.
+/// A builder of [`NativeBlocks`].
 #[derive(Debug)]
 pub struct BlocksBuilder(Infallible);
 
@@ -87,6 +87,6 @@ pub fn low_bits(bytes: [u8; 16]) -> u16 {
     bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u16::from(byte & 1))
 }
 
-/// Does nothing: it is not known how to start loading an element.
+/// Does nothing: portable Rust has no prefetch.
 #[inline(always)]
 pub fn fetch<T>(_from: &[T], _at: usize) {}

@@ -1,14 +1,14 @@
-//! From n-ary gates with complemented edges to two-input operations without any NOT.
+//! From n-ary gates with complemented edges to two-input operations without NOT.
 //!
-//! Every gate is kept in whichever polarity comes for free: a gate of complemented operands only is an OR whose
-//! result is remembered as inverted. Complements are paid for only where an output needs the plain value.
+//! Every gate is kept in the polarity that needs no extra operation: a gate of complemented operands is an OR whose
+//! result is marked as inverted. A complement costs an operation only where an output needs the plain value.
 
 use crate::circuit::{Circuit, Wire};
 use crate::network::{Network, Node, NodeId, Signal};
 use rustc_hash::FxHashMap;
 
-/// Operands combined in one chain before the next chain begins: long enough to keep few values alive, short enough
-/// not to wait for one long dependency.
+/// Operands combined in one chain before the next chain begins: enough to keep few values alive, few enough to avoid
+/// one long dependency.
 const CHAIN: usize = 8;
 
 /// A wire, and whether it holds the complement.
@@ -17,20 +17,20 @@ pub type Polar = (Wire, bool);
 /// Gives wires to nodes that need not be lowered.
 pub type Given<'n> = dyn Fn(&mut Circuit, NodeId) -> Option<Polar> + 'n;
 
-/// A network on its way into a circuit. Leaves are given wires first; gates follow when they are asked for.
+/// A network that is being lowered into a circuit. Leaves get wires first; gates follow on demand.
 pub struct Lowering<'n> {
     net: &'n Network,
     /// Wires of nodes that have one.
     wires: FxHashMap<NodeId, Polar>,
-    /// Asked for a node's wire when it is first met.
+    /// Source of wires for nodes when they are first met.
     given: Option<&'n Given<'n>>,
     chain: usize,
-    /// Where each cycle atom lives while it settles.
+    /// First cell of the cycle atoms while they settle.
     cycle_cells: u32,
 }
 
 impl<'n> Lowering<'n> {
-    /// Starts with no leaf known; cycle atoms will live in cells from `cycle_cells` on.
+    /// No leaf has a wire yet; cycle atoms will be in cells from `cycle_cells` on.
     pub fn new(net: &'n Network, circuit: &mut Circuit, cycle_cells: u32) -> Lowering<'n> {
         Lowering {
             net,
@@ -41,19 +41,19 @@ impl<'n> Lowering<'n> {
         }
     }
 
-    /// Asks for the wires of nodes when they are first met; those without any are lowered.
+    /// Sets the source of wires for nodes; nodes without a wire are lowered.
     pub fn given(mut self, given: &'n Given<'n>) -> Lowering<'n> {
         self.given = Some(given);
         self
     }
 
-    /// Combines operands in balanced trees: a change of one then goes through few operations.
+    /// Combines operands in balanced trees, so that a change of one operand passes through few operations.
     pub fn balanced(mut self) -> Lowering<'n> {
         self.chain = 2;
         self
     }
 
-    /// The wire of a node, if it has got one.
+    /// The wire of a node, if it has one.
     pub fn wire(&self, node: NodeId) -> Option<Polar> {
         self.wires.get(&node).copied()
     }
@@ -69,7 +69,7 @@ impl<'n> Lowering<'n> {
         if inverted { circuit.not(wire) } else { wire }
     }
 
-    /// The value of a signal in the polarity that comes for free: the wire, and whether it holds the complement.
+    /// The value of a signal in the polarity that needs no extra operation: the wire, and whether it is inverted.
     pub fn signal(&mut self, circuit: &mut Circuit, signal: Signal) -> (Wire, bool) {
         self.ensure(circuit, &[signal]);
         self.get(signal)

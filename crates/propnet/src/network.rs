@@ -1,8 +1,8 @@
 //! The network: n-ary AND gates with complemented edges over state bits and move bits.
 //!
-//! An OR is an AND seen from its other side, so hash-consing finds De Morgan duplicates. Leaves may belong to a
-//! *choice*: a family of which at most one (or exactly one) holds, such as the moves of a role or the contents of a
-//! cell. All logic over one choice is a set of its values, and the builder keeps it in that canonical form.
+//! An OR is an AND of complements, so hash-consing finds De Morgan duplicates. Leaves may belong to a *choice*: a
+//! family of which at most one (or exactly one) leaf holds, such as the moves of a role or the contents of a cell. A
+//! formula over one choice is a set of its values, and the builder keeps it in that canonical form.
 //!
 //! Atoms in a positive cycle are leaves too, each with a defining signal; see [`Cycle`].
 
@@ -52,7 +52,7 @@ impl Not for Signal {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// The constant false; always node 0.
@@ -61,12 +61,12 @@ pub enum Node {
     Fluent(u32),
     /// A move bit.
     Does {
-        /// Whose move.
+        /// The role.
         role: u16,
-        /// Which of its moves.
+        /// The move.
         mv: u32,
     },
-    /// An atom in a positive cycle, by its index in [`Network::cycle_vars`].
+    /// An atom in a positive cycle, by its index in [`Network::cycles`].
     Cycle(u32),
     /// A conjunction; its operands are in [`Network::operands`].
     And,
@@ -80,11 +80,11 @@ pub struct Cycle {
     pub component: u32,
     /// The leaf.
     pub node: NodeId,
-    /// What it must equal.
+    /// The definition of the atom.
     pub definition: Signal,
 }
 
-/// Everything a game asks its network for.
+/// The outputs of a game's network.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
     /// Per fluent.
@@ -95,7 +95,7 @@ pub struct Outputs {
     pub sees: Vec<Vec<Signal>>,
     /// Per role, values ascending.
     pub goals: Vec<Vec<(i32, Signal)>>,
-    /// The game is over.
+    /// Whether the game is over.
     pub terminal: Signal,
 }
 
@@ -106,7 +106,7 @@ impl Default for Signal {
 }
 
 impl Outputs {
-    /// All of them with `f` applied.
+    /// All outputs with `f` applied.
     pub fn map(&self, mut f: impl FnMut(Signal) -> Signal) -> Outputs {
         Outputs {
             next: self.next.iter().map(|&s| f(s)).collect(),
@@ -153,7 +153,7 @@ pub struct Choice {
 #[derive(Clone, Debug)]
 pub struct Network {
     nodes: Vec<Node>,
-    /// Where each node's operands start in `arena`; one more entry than nodes.
+    /// Start of each node's operands in `arena`; one more entry than nodes.
     starts: Vec<u32>,
     arena: Vec<Signal>,
     gates: FxHashMap<Box<[Signal]>, NodeId>,
@@ -165,7 +165,7 @@ pub struct Network {
     choice_of: Vec<Option<(u32, u32)>>,
     /// Whether new gates are simplified by choices and absorption (off for the last structural passes).
     simplify: bool,
-    /// What the game asks for.
+    /// The outputs.
     pub outputs: Outputs,
 }
 
@@ -202,7 +202,7 @@ impl Network {
                     )
                 })
                 .collect();
-            // Exactly one `does` per role: whoever runs the network sees to it.
+            // Simulators guarantee exactly one `does` per role.
             net.add_choice(Choice {
                 values: row.clone(),
                 total: true,
@@ -231,7 +231,7 @@ impl Network {
         net
     }
 
-    /// The leaf that plays the same part here as `node` does in `other`.
+    /// The leaf of this network that corresponds to `node` of `other`.
     pub fn leaf_like(&self, other: &Network, node: NodeId) -> NodeId {
         match other.node(node) {
             Node::False => NodeId(0),
@@ -242,7 +242,7 @@ impl Network {
         }
     }
 
-    /// Turns simplification of new gates off: what is built from now on keeps its shape.
+    /// Turns simplification of new gates off: gates that are built from now on keep their shape.
     pub fn keep_shape(&mut self) {
         self.simplify = false;
     }
@@ -272,17 +272,17 @@ impl Network {
         self.cycles[index].definition = definition;
     }
 
-    /// How many nodes there are, leaves and unused gates included.
+    /// Number of nodes, leaves and unused gates included.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no node; never so.
+    /// Whether there is no node; always false.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// What a node is.
+    /// The kind of a node.
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes[id.0 as usize]
     }
@@ -303,12 +303,12 @@ impl Network {
         Signal::new(self.does[role][mv], false)
     }
 
-    /// How many state bits there are.
+    /// Number of state bits.
     pub fn n_fluents(&self) -> usize {
         self.fluents.len()
     }
 
-    /// How many moves each role has.
+    /// Number of moves of each role.
     pub fn n_moves(&self) -> Vec<usize> {
         self.does.iter().map(Vec::len).collect()
     }
@@ -318,7 +318,7 @@ impl Network {
         &self.cycles
     }
 
-    /// Families of exclusive leaves: first the moves of each role, then what was proven about the state.
+    /// Families of exclusive leaves: first the moves of each role, then proven families of fluents.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
@@ -370,7 +370,7 @@ impl Network {
         Signal::new(node, false)
     }
 
-    /// Joins the operands that speak of one choice into a single set of its values.
+    /// Joins the operands over one choice into a single set of its values.
     fn merge_choices(&mut self, list: &mut Vec<Signal>) -> bool {
         let mut sets: Vec<(u32, ValueSet, u32)> = Vec::new();
         let mut rest: Vec<Signal> = Vec::new();
@@ -403,7 +403,7 @@ impl Network {
         normalise(list)
     }
 
-    /// A signal seen as a set of values of one choice, if it is that.
+    /// A signal as a set of values of one choice, if it is such a set.
     fn value_set(&self, signal: Signal) -> Option<(u32, ValueSet)> {
         let node = signal.node();
         if let Some((choice, at)) = self.choice_of[node.0 as usize] {
@@ -462,7 +462,7 @@ impl Network {
         if set.within { !none } else { none }
     }
 
-    /// Looks one level down: `a & (a & b) = a & b`, `a & !(!a & b) = a`, `a & !(a & b) = a & !b`.
+    /// Simplifies by the operands of operands: `a & (a & b) = a & b`, `a & !(!a & b) = a`, `a & !(a & b) = a & !b`.
     fn absorb(&mut self, list: &mut Vec<Signal>) -> bool {
         const WIDEST: usize = 12;
         let mut at = 0;
@@ -512,14 +512,14 @@ impl Network {
     }
 }
 
-/// Sorts, drops repetitions; false if the conjunction is contradictory.
+/// Sorts and removes duplicates; false if the conjunction is contradictory.
 fn normalise(list: &mut Vec<Signal>) -> bool {
     list.sort_unstable();
     list.dedup();
     list.first() != Some(&Signal::FALSE) && list.windows(2).all(|w| w[0] != !w[1])
 }
 
-/// Values of a choice: within these, or (if not `within`) none of these.
+/// Values of a choice: one of these, or (if not `within`) none of these.
 #[derive(Clone, Debug)]
 struct ValueSet {
     within: bool,

@@ -1,6 +1,6 @@
 //! Random ground programs, for tests.
 //!
-//! [`ground::Direct`] is the naive evaluator that simulators of these programs are compared with.
+//! Simulators of these programs are compared with [`ground::Direct`], the naive evaluator of ground programs.
 
 use game::Rng;
 use ground::{AtomId, GroundRule, Lit, Output, Program};
@@ -122,7 +122,7 @@ impl Maker {
         self.program.terminal = match rng.below(5) {
             0 => Output::Atom(*rng.pick(readable)),
             _ => {
-                // Something rare, so that games last.
+                // A rare condition, so that games last.
                 let atom = self.atom();
                 let mut body: Vec<Lit> = (0..3).map(|_| Lit::pos(*rng.pick(readable))).collect();
                 body.sort_unstable();

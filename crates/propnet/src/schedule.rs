@@ -1,8 +1,8 @@
-//! In which order a circuit's operations run.
+//! The order in which the operations of a circuit run.
 //!
 //! Components that must settle cut the circuit into stages: straight code, a loop, straight code, a loop, and so on.
-//! Within a stage the interpreter wants operations by level ([`by_level`]); machine code wants them depth first, so
-//! that few values are alive at a time.
+//! Within a stage the interpreter wants operations by level ([`by_level`]). Machine code wants operations depth first,
+//! so that few values are alive at a time.
 
 use crate::circuit::{Circuit, Op, Wire};
 
@@ -20,7 +20,7 @@ pub enum Block {
     },
 }
 
-/// Puts the operations of a block in order, given those that others wait for most.
+/// A function that orders the operations of a block; `roots` are the values that the block is for.
 pub type Arrange = fn(&Circuit, ops: &[Wire], roots: &[Wire]) -> Vec<Wire>;
 
 /// The order of everything that the circuit's stores need. Loads and constants are not listed.
@@ -84,7 +84,7 @@ impl Stages {
             let mut work = circuit.components[component].definitions.clone();
             while let Some(wire) = work.pop() {
                 let at = wire.0 as usize;
-                // Of this stage means: reads, directly or not, an atom of this component.
+                // An operation of this stage reads, directly or not, an atom of this component.
                 if stage[at] == mine
                     && !in_loop[at]
                     && let Some((a, b)) = operands(circuit.op(wire))

@@ -427,21 +427,22 @@ fn a_raised_flag_ends_playouts_before_they_begin() {
     assert_eq!(totals.roots[0].playouts, 0);
 }
 
-/// A flag that is raised when it is looked at for the n-th time, counted from 0.
-fn raised_at_look(n: usize) -> StopFlag {
-    let looks = AtomicUsize::new(0);
-    StopFlag::by(move || f64::from(u8::from(looks.fetch_add(1, Ordering::Relaxed) >= n)))
+/// A flag that is raised at its n-th check, counted from 0.
+fn raised_at_check(n: usize) -> StopFlag {
+    let checks = AtomicUsize::new(0);
+    StopFlag::by(move || f64::from(u8::from(checks.fetch_add(1, Ordering::Relaxed) >= n)))
 }
 
-/// Does something with flags that are raised ever later, until it is not stopped; gives the number of times it was.
+/// Repeats some work with flags that are raised ever later, until the work is not stopped; returns the number of times
+/// that it was stopped.
 fn stopped_until_done(mut f: impl FnMut(&StopFlag) -> Result<(), CompileError>) -> usize {
     (0..)
-        .find(|&n| f(&raised_at_look(n)) != Err(CompileError::Stopped))
-        .expect("some number of looks is enough")
+        .find(|&n| f(&raised_at_check(n)) != Err(CompileError::Stopped))
+        .expect("some number of checks is enough")
 }
 
 #[test]
-fn compiling_can_be_stopped_at_any_look() {
+fn compiling_can_be_stopped_at_any_check() {
     let mut rng = Seed(19).rng();
     let mut stopped = [0; 3];
     for case in 0..24 {

@@ -39,12 +39,12 @@ pub struct Tuning {
     pub fewest_guarded: usize,
     /// Guards of one role, at most: the moves of a role may belong to phases of its turn.
     pub most_guards: usize,
-    /// Guards by whose values the end of the game is told apart, at most; more than 6 count as 6.
+    /// Guards whose values may select the case of terminal, at most; more than 6 count as 6.
     pub most_ends: usize,
 
-    /// Operations of goals, below which no cases are told apart.
+    /// Operations of goals, below which goals are not split into cases.
     pub fewest_goal_ops: usize,
-    /// Part of the operations that the worst case may leave for cases to be told apart.
+    /// Part of the operations that the worst case may leave for goals to be split into cases.
     pub worth_cases: f32,
     /// Operations of all cases together, at most: more code would not stay in the cache.
     pub most_case_ops: usize,
@@ -63,19 +63,19 @@ pub struct Tuning {
 
     /// Readers of a node, beyond which the gates that read it count their false operands.
     pub most_paired: usize,
-    /// Other operands in one word, below which a node asks them one by one.
+    /// Other operands in one word, below which a node tests them one by one.
     pub fewest_grouped: usize,
-    /// How many times as often a node must change as another node that keeps a copy of its value for it.
+    /// How many times as often a node must change as another node that keeps a copy for it.
     pub copy_worth: u32,
-    /// Operands, beyond which a gate does not share a beginning with others.
+    /// Operands, beyond which a gate does not share a prefix with others.
     pub widest_prefix: usize,
-    /// Part of the time, beyond which a shared beginning that is true that often is not worth a gate.
+    /// Frequency, beyond which a shared prefix is not worth a gate.
     pub likeliest_prefix: f32,
     /// Operands, beyond which a gate is not split into a chain of pairs.
     pub widest_chain: usize,
-    /// Cost of telling one of two operands of a gate, where telling a wider gate costs 1; from counted instructions.
+    /// Cost of updating a gate of two operands, where updating a wider gate costs 1; from counted instructions.
     pub pair_cost: f32,
-    /// Cost of changing a gate, where telling a wider gate costs 1; from counted instructions.
+    /// Cost of changing a gate, where updating a wider gate costs 1; from counted instructions.
     pub change_cost: f32,
     /// Part of the cost that a chain of pairs may leave for a gate to be split.
     pub worth_chain: f32,
@@ -90,11 +90,11 @@ pub struct Tuning {
     pub proof_depth: u32,
     /// Nodes visited before the search for exclusive fluents ends.
     pub families_effort: u64,
-    /// Fluents of a family that tells turns, at most.
+    /// Fluents of a family that says whose turn it is, at most.
     pub most_phases: usize,
-    /// Families tried as telling turns.
+    /// Families tried as those that say whose turn it is.
     pub turn_families: usize,
-    /// Comparisons before moves are no longer fitted into existing columns.
+    /// Comparisons of moves, beyond which every further move gets its own column.
     pub column_comparisons: usize,
 }
 
@@ -144,10 +144,10 @@ impl Default for Tuning {
     }
 }
 
-/// What bounds the work of compiling: thresholds, and a flag that ends it.
+/// The bounds of compiling: thresholds, and a flag that ends the work.
 ///
-/// Work that finds the flag raised may return anything that is quick to return. Whoever began it looks at the flag
-/// again and throws the result away.
+/// Work that finds the flag raised may return any result at once. The caller checks the flag again and discards the
+/// result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'b> {
     pub tuning: &'b Tuning,
@@ -165,7 +165,7 @@ impl Bounds<'_> {
         (!self.is_stopped()).then_some(())
     }
 
-    /// As [`Bounds::is_stopped`], for loops whose rounds are short: looks at the flag once in many rounds.
+    /// As [`Bounds::is_stopped`], for loops with short rounds: checks the flag once in many rounds.
     pub fn is_stopped_at(&self, round: usize) -> bool {
         round.is_multiple_of(4_096) && self.is_stopped()
     }

@@ -1,4 +1,4 @@
-//! How soon compiling ends once the stop flag is raised, on large games of `../shared/conformance`.
+//! How often compiling checks its stop flag, on large games of `../shared/conformance`.
 
 use game::StopFlag;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use surmise_propnet::{CompileOptions, PlayoutOptions, compile_until};
 
-/// Longest time between two looks at the flag. About a tenth of it is usual; other work may keep the machine busy.
+/// Longest time between two checks of the flag. A tenth of it is usual; the rest allows for other work on the machine.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// Fails if more than [`LONGEST`] passes between two looks at the flag.
+/// Fails if more than [`LONGEST`] passes between two checks of the flag.
 fn looks_often<R>(what: &str, f: impl FnOnce(&StopFlag) -> R) -> R {
     let started = Instant::now();
     let looks = Arc::new(Mutex::new((started, Duration::ZERO, 0)));

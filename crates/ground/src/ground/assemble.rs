@@ -1,4 +1,4 @@
-//! Decided instances to the [`Program`]: what is needed, numbered and named.
+//! From decided instances to the [`Program`]: needed atoms, numbered and named.
 
 use super::GroundError;
 use super::atoms::Ground;
@@ -14,7 +14,7 @@ use gdl::Symbols;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// What assembling reads.
+/// Input of assembling.
 pub(crate) struct Parts<'p> {
     pub theory: &'p Theory,
     pub terms: &'p Terms,
@@ -41,13 +41,13 @@ pub(crate) fn assemble(parts: &Parts) -> Result<Program, GroundError> {
 struct Builder<'p> {
     parts: &'p Parts<'p>,
     program: Program,
-    /// Rules in old numbers, bodies without what is known.
+    /// Rules in old numbers, with known literals removed from bodies.
     rules: Vec<(u32, Vec<(u32, bool)>)>,
     /// Old number of each output that is an atom.
     asked: Vec<u32>,
     fluents: Vec<Ground>,
     moves: Vec<Vec<Ground>>,
-    /// Atoms made here: names of those past the atoms of the instances.
+    /// Atoms made here: names of the atoms past those of the instances.
     made: Vec<String>,
 }
 
@@ -203,7 +203,7 @@ impl<'p> Builder<'p> {
         Output::Atom(AtomId(made))
     }
 
-    /// Rules for what is asked and what that needs.
+    /// The rules that outputs need.
     fn keep_needed_rules(&mut self) {
         let n_old = self.parts.instances.atoms.len();
         let mut rules_of: Vec<Vec<u32>> = vec![Vec::new(); n_old];

@@ -18,7 +18,7 @@ pub(crate) struct Atoms {
     relations: Vec<Grown>,
     /// Relation and row of each atom.
     places: Vec<(RelId, u32)>,
-    /// At which place in `derived` each atom is.
+    /// Place of each atom in `derived`.
     ranks: Vec<u32>,
     derived: Vec<Ground>,
 }
@@ -69,7 +69,7 @@ impl Atoms {
         grown.atoms[number]
     }
 
-    /// Notes that an atom may hold; whether that is news.
+    /// Marks an atom as one that may hold; returns whether that is new.
     pub fn derive(&mut self, atom: Ground, terms: &Terms) -> bool {
         if self.ranks[atom.0 as usize] != UNDERIVED {
             return false;

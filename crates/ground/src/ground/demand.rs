@@ -1,9 +1,9 @@
-//! Relations are grounded only where somebody asks.
+//! Restriction of relations to the instances that are needed.
 //!
-//! A relation such as `count(x,y,z,w,p,n)` may have millions of instances, of which the game uses two. What is asked of a
-//! relation follows, as far as static knowledge goes, from the rules that use it: from constants, from static
-//! literals beside the use, and from what is asked of the rule's own head (magic sets, Bancilhon et al. 1986, passing only
-//! static information). That makes a static relation, which joins the bodies of the relation's rules:
+//! A relation such as `count(x,y,z,w,p,n)` may have millions of instances, of which the game uses two. The calls of a
+//! relation follow, as far as static knowledge goes, from the rules that use it: from constants, from static literals
+//! beside the use, and from the calls of the rule's own head (magic sets, Bancilhon et al. 1986; we pass static
+//! information only). The calls form a static relation, which is added to the bodies of the relation's rules:
 //!
 //! ```text
 //! full(w) ⇐ count(a,b,w).  count(x,y,p) ⇐ true(cell(x,p)), true(cell(y,p)).
@@ -14,10 +14,10 @@ use crate::reference::{EvaluationLimits, Known, Machine};
 use crate::theory::{Layer, Literal, RelId, Rule, Theory, rel};
 use std::sync::Arc;
 
-/// How many steps to spend on finding out what is asked of one relation. If that is not easy, it does not restrict much.
+/// Steps for computing the calls of one relation. A relation of calls that takes more would restrict little.
 const STEPS: u64 = 20_000;
 
-/// Adds to the rules of each relation what is asked of it.
+/// Adds its relation of calls to the rules of each relation.
 pub(crate) fn restrict(theory: &mut Theory) {
     let mut exempt: Vec<bool> = (0..theory.relations.len())
         .map(|r| is_exempt(theory, RelId(r as u32)))
@@ -34,13 +34,13 @@ pub(crate) fn restrict(theory: &mut Theory) {
     }
 }
 
-/// Relations with a meaning of their own are asked for everything.
+/// Relations of the language itself, which are not restricted.
 fn is_exempt(theory: &Theory, relation: RelId) -> bool {
     let info = theory.relation(relation);
     relation.0 <= rel::INPUT.0 || info.layer == Layer::Static || info.arity == 0
 }
 
-/// Per relation, the arguments whose values are known, in every use, from static knowledge.
+/// Per relation, the arguments whose values are statically known in every use.
 fn asked_positions(theory: &Theory, exempt: &[bool]) -> Vec<Known> {
     let mut asked: Vec<Known> = theory
         .relations
@@ -87,7 +87,7 @@ fn is_static(theory: &Theory, literal: &Literal) -> bool {
     matches!(literal, Literal::Pos(r, _) if theory.relation(*r).layer == Layer::Static)
 }
 
-/// The theory with a relation of what is asked beside each relation of which not everything is.
+/// The theory with a relation of calls beside each relation that is restricted.
 fn with_demands(theory: &Theory, asked: &[Known]) -> (Theory, Vec<(RelId, RelId)>) {
     let mut restricted = theory.clone();
     let mut demand_of: Vec<Option<RelId>> = vec![None; theory.relations.len()];
@@ -127,7 +127,7 @@ fn with_demands(theory: &Theory, asked: &[Known]) -> (Theory, Vec<(RelId, RelId)
     (restricted, demands)
 }
 
-/// The static literals of a rule, among them what is asked of it, that speak of the variables of these terms.
+/// The static literals of a rule, its relation of calls among them, that contain variables of these terms.
 fn knowledge_about(theory: &Theory, rule: &Rule, own: Option<&Literal>, args: &[gdl::Term]) -> Vec<Literal> {
     let mut wanted = vec![false; rule.n_vars];
     args.iter()
@@ -141,7 +141,7 @@ fn knowledge_about(theory: &Theory, rule: &Rule, own: Option<&Literal>, args: &[
     fixed.chain(own).filter(speaks).cloned().collect()
 }
 
-/// The relations of which it is not easy to say what is asked.
+/// The relations whose calls take too many steps to compute.
 fn hard_to_evaluate(theory: &Theory, demands: &[(RelId, RelId)]) -> Vec<RelId> {
     let mut machine = Machine::new(
         Arc::new(theory.clone()),

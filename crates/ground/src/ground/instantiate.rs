@@ -1,8 +1,8 @@
-//! All instances of all rules that may ever matter.
+//! All instances of rules that may ever matter.
 //!
-//! Bottom-up and semi-naive: each atom that may hold is taken up once, in the order of discovery, and joined with those
-//! before it. `true(f)` may hold if `f` is initial or `next(f)` may; `does(r,m)` if `legal(r,m)` may. Negated
-//! atoms are taken to be possible, except of static relations, which are exact.
+//! Bottom-up and semi-naive: each atom that may hold is processed once, in the order of discovery, and joined with the
+//! atoms before it. `true(f)` may hold if `f` is initial or `next(f)` may hold; `does(r,m)` may hold if `legal(r,m)`
+//! may hold. Negated atoms are assumed to be possible, except for static relations, which are exact.
 
 use super::atoms::{Atoms, Ground};
 use super::join::{Join, Joiner, Op, Use};
@@ -15,18 +15,18 @@ use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
 
-/// How often an instance may be found again, on average, before it counts as too much work.
+/// Average number of times that an instance may be found again before that counts as too much work.
 const REPETITIONS: usize = 8;
 
 type Row = SmallVec<[TermId; 6]>;
 
-/// What instantiating found.
+/// The instances found.
 pub(crate) struct Instances {
     pub atoms: Atoms,
     heads: Vec<Ground>,
     ends: Vec<u32>,
     bodies: Vec<BodyLit>,
-    /// Open addressing over instance numbers + 1, to tell repetitions.
+    /// Open addressing over instance numbers + 1, to find duplicates.
     slots: Vec<u32>,
 }
 
@@ -76,7 +76,7 @@ impl Instances {
         self.heads.len() * 8 + self.bodies.len() * 4 + self.slots.len() * 4 + self.atoms.len() * 40
     }
 
-    /// Adds an instance unless it is there; whether it was new. Symmetric rules find each many times.
+    /// Adds an instance unless it exists; returns whether it is new. Symmetric rules find each instance many times.
     fn add(&mut self, head: Ground, body: &[BodyLit]) -> bool {
         let slot = self.slot_of(head, body);
         if self.slots[slot] != 0 {
@@ -145,7 +145,7 @@ pub(crate) fn instantiate(
         body: Vec::new(),
         literals: Vec::new(),
     };
-    // Sorted, so that atoms are numbered alike each time.
+    // Sorted, so that atoms get the same numbers every time.
     let mut initial: Vec<TermId> = initial.iter().copied().collect();
     initial.sort_unstable();
     for fluent in initial {
@@ -166,7 +166,7 @@ struct Work<'g> {
     found: Instances,
     /// Instances found, repetitions counted.
     n_found: usize,
-    /// Instances per head relation, to name the culprit if there are too many.
+    /// Instances per head relation, to name the largest one if there are too many.
     per_relation: Vec<usize>,
     n_steps: u64,
     env: Vec<TermId>,
@@ -208,7 +208,7 @@ impl Work<'_> {
         let mut rank = 0;
         while rank < self.found.atoms.derived().len() {
             if rank == next_compile {
-                // By now sizes are better known, and orders may change. The instances found do not depend on them.
+                // Sizes are better known now, and orders may change. The instances found do not depend on them.
                 joins = self.compile();
                 next_compile *= 8;
             }
@@ -412,7 +412,7 @@ impl Work<'_> {
                 while let Some(atom) = atoms.member(*relation, *index, list, cursor.at as usize) {
                     cursor.at += 1;
                     if !is_old_enough(atoms, atom, *use_, limit) {
-                        // Lists are by rank: all that follow are newer still.
+                        // Lists are sorted by rank: all atoms that follow are newer.
                         return false;
                     }
                     if match_all(pats, atoms.row(atom), &machine.terms, env) {
@@ -426,7 +426,7 @@ impl Work<'_> {
         }
     }
 
-    /// Notes the instance that the present values make.
+    /// Records the instance of the present values.
     fn instance(&mut self, join: &Join) -> Result<(), GroundError> {
         let Work {
             literals,

@@ -70,8 +70,8 @@ pub(crate) enum Op {
     },
 }
 
-/// Which atom of the body it is, and how new it may be, so that each instance is found exactly once: from its newest
-/// atom, and if that is used twice, from the first use.
+/// The atom of the body, and its latest rank. Each instance is then found exactly once: from its newest atom, and if
+/// that atom is used twice, from its first use.
 #[derive(Clone, Copy)]
 pub(crate) struct Use {
     pub place: usize,
@@ -87,7 +87,7 @@ pub(crate) struct Joiner<'g> {
     sizes: FxHashMap<(RelId, Option<(Symbol, usize)>), usize>,
 }
 
-/// How many atoms to expect of a kind of which none is known yet.
+/// Expected number of atoms of a kind of which none is known yet.
 const UNSEEN_ATOMS: usize = 64;
 
 impl<'g> Joiner<'g> {
@@ -182,7 +182,7 @@ impl<'g> Joiner<'g> {
         }
     }
 
-    /// How many positive atoms that depend on the state stand before this place of the body.
+    /// Number of positive atoms that depend on the state before this place of the body.
     fn place(&self, rule: &Rule, n: usize) -> usize {
         let counts = |l: &&Literal| matches!(l, Literal::Pos(r, _) if self.is_fluid(*r));
         rule.body[..n].iter().filter(counts).count()
@@ -204,7 +204,7 @@ impl<'g> Joiner<'g> {
             _ => None,
         };
         let known = self.sizes.get(&(relation, kind)).copied();
-        // Moves are many, and early on none is known.
+        // There are many moves, and none is known early on.
         let unseen = if relation == rel::DOES {
             4 * UNSEEN_ATOMS
         } else {

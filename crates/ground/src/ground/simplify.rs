@@ -1,13 +1,13 @@
-//! Constant folding: what instantiating took to be possible but the instances themselves decide.
+//! Constant folding: decides atoms that were assumed to be possible.
 //!
-//! An atom is false if no instance gives it any more, or if only atoms give it that need it themselves; it is true
-//! if an instance with nothing left to ask gives it. A fluent that is not initial and never follows is false, a move that
-//! is never legal is never made. Each decision may lead to others.
+//! An atom is false if no instance derives it, or if every derivation of it needs the atom itself. It is true if an
+//! instance whose body is true derives it. A fluent that is not initial and never follows is false; a move that is
+//! never legal is never made. Each decision may lead to others.
 
 use super::atoms::Ground;
 use super::instantiate::{BodyLit, Instances};
 
-/// What is known of an atom.
+/// Value of an atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Open,
@@ -18,7 +18,7 @@ pub(crate) enum Value {
 /// An atom that holds in some state if this one can: `true(f)` for `next(f)`, `does(r,m)` for `legal(r,m)`.
 pub(crate) type Feeds<'f> = &'f dyn Fn(Ground) -> Option<Ground>;
 
-/// Decides atoms. `inputs` are given by the play; those of them in `lasting` may hold without being fed.
+/// Decides atoms. `inputs` are set by play; those in `lasting` may hold without being derived.
 pub(crate) fn decide(instances: &Instances, inputs: &[bool], lasting: &[bool], feeds: Feeds) -> Decided {
     let mut folding = Folding::new(instances, inputs, lasting, feeds);
     folding.start();
@@ -33,10 +33,10 @@ pub(crate) fn decide(instances: &Instances, inputs: &[bool], lasting: &[bool], f
     }
 }
 
-/// What [`decide`] found.
+/// The result of [`decide`].
 pub(crate) struct Decided {
     pub values: Vec<Value>,
-    /// Instances that still give an undecided atom from undecided ones.
+    /// Instances that derive an undecided atom from undecided atoms.
     pub alive: Vec<bool>,
 }
 
@@ -139,7 +139,7 @@ impl<'i> Folding<'i> {
         }
     }
 
-    /// Makes atoms false that have no support outside themselves; whether there were any.
+    /// Makes atoms without external support false; returns whether there were any.
     fn drop_unfounded(&mut self) -> bool {
         let founded = self.founded();
         let unfounded: Vec<Ground> = (0..self.values.len())
@@ -152,7 +152,7 @@ impl<'i> Folding<'i> {
         !unfounded.is_empty()
     }
 
-    /// Which atoms can be reached, negations granted.
+    /// Atoms that can be derived if all negations hold.
     fn founded(&self) -> Vec<bool> {
         let mut founded = vec![false; self.values.len()];
         let mut missing: Vec<u32> = vec![0; self.instances.len()];

@@ -1,27 +1,27 @@
-//! Rule splitting: variables that the head does not need are projected away early.
+//! Rule splitting: variables that the head does not need are eliminated early.
 //!
-//! A rule has an instance for every way to give its variables values. If a variable occurs in few literals,
-//! these literals alone decide whether it can have a value, and become the rule of an auxiliary relation over the
-//! variables they share with the rest:
+//! A rule has an instance for every assignment of its variables. If a variable occurs in few literals, these literals
+//! alone decide whether it has a value, and become the rule of an auxiliary relation over the variables that they share
+//! with the rest:
 //!
 //! ```text
 //! won(p) ⇐ a(p,x), b(x,y), c(y)     becomes     won(p) ⇐ a(p,x), b′(x).   b′(x) ⇐ b(x,y), c(y).
 //! ```
 //!
-//! This is variable elimination as in join planning (Dechter 1999; for grounding, Bichler, Morak, Woltran 2016). Connected
-//! components of non-head variables and single literals with a variable of their own are its simplest cases.
+//! This is variable elimination as in join planning (Dechter 1999; for grounding, Bichler, Morak, Woltran 2016).
+//! Connected components of non-head variables and single literals with a variable of their own are its simplest cases.
 
 use crate::theory::{Layer, Literal, RelId, Rule, Theory, is_safe};
 use gdl::Term;
 
-/// Whether and how to split rules before grounding. What is smallest depends on the game.
+/// How rules are split before grounding. Which way gives the smallest program depends on the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Splitting {
     /// Leave the rules as they are.
     Off,
     /// Split off groups of literals that share variables with each other and with the head, but not with the rest.
     Components,
-    /// Project away one variable after another.
+    /// Eliminate one variable after another.
     #[default]
     Full,
 }
@@ -55,7 +55,7 @@ fn split_rule(theory: &mut Theory, mut rule: Rule, splitting: Splitting, done: &
     done.push(rule);
 }
 
-/// Literals to be taken out of a rule.
+/// Literals to be moved out of a rule.
 struct Group {
     /// Their numbers in the body.
     literals: Vec<usize>,
@@ -77,7 +77,7 @@ fn best_group(theory: &Theory, rule: &Rule, splitting: Splitting) -> Option<Grou
         .min_by_key(|g| (g.shared.len(), g.n_vars))
 }
 
-/// The literals to take out so that a variable vanishes from the rule.
+/// The literals to move out so that a variable vanishes from the rule.
 fn group_of(theory: &Theory, rule: &Rule, var: u32, splitting: Splitting) -> Option<Group> {
     let in_head = head_vars(rule);
     let mut inside = vec![false; rule.n_vars];

@@ -1,4 +1,4 @@
-//! A rule compiled for one pattern of known arguments.
+//! Rules compiled for one pattern of known arguments.
 
 use crate::facts::{FactSet, IndexId};
 use crate::order::{Source, order};
@@ -30,9 +30,9 @@ pub(crate) struct Proc {
     pub relation: RelId,
     pub layer: Layer,
     pub rules: Vec<CompiledRule>,
-    /// How many arguments an answer has: those that the call leaves open.
+    /// Number of arguments of an answer: those that the call leaves open.
     pub width: usize,
-    /// Room that any of the rules needs.
+    /// Number of variables and steps that the largest rule needs.
     pub n_vars: usize,
     pub n_steps: usize,
 }
@@ -44,11 +44,11 @@ pub(crate) struct CompiledRule {
     pub steps: Box<[Step<Op>]>,
     /// The arguments that the call leaves open.
     pub answer: Box<[Build]>,
-    /// After an answer: the last step whose next row can lead to a *different* answer. Later ones only find it again.
+    /// After an answer: the last step whose next row can lead to a *different* answer.
     pub resume: Option<u32>,
 }
 
-/// A condition with all decisions taken that can be taken before running.
+/// A condition, with everything decided that can be decided before running.
 pub(crate) enum Op {
     Distinct(Build, Build),
     /// Stored rows: facts, the state, the joint move.
@@ -58,7 +58,7 @@ pub(crate) enum Op {
         probes: Box<[Probe]>,
         pats: Box<[Pat]>,
     },
-    /// One stored row: is it there?
+    /// A test for one stored row.
     Row {
         relation: RelId,
         row: Box<[Build]>,
@@ -77,11 +77,11 @@ pub(crate) enum Op {
     },
 }
 
-/// Names a [`Proc`].
+/// Number of a [`Proc`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProcId(pub u32);
 
-/// What compiling needs to know and to change.
+/// The compiler of rules.
 pub(crate) struct Compiler<'m> {
     pub theory: &'m Theory,
     pub terms: &'m mut Terms,
@@ -207,7 +207,7 @@ impl Compiler<'_> {
     }
 }
 
-/// How many facts to expect if the values of bound arguments were drawn independently.
+/// Expected number of facts if the values of bound arguments were independent.
 pub(crate) fn expected_rows(facts: &FactSet, args: &[Term], bound: &Bound) -> f64 {
     let known = (0..args.len()).filter(|&a| bound.covers(&args[a]));
     let choices: f64 = known.map(|a| facts.distinct(a).max(1) as f64).product();

@@ -1,19 +1,19 @@
 //! Goal-directed evaluation with tables.
 //!
-//! Every call of a derived relation, told apart by the values of its known arguments, gets a table of answers that is
-//! filled once (SLG resolution, Chen and Warren 1996, scheduled locally). A call meets
+//! Every call of a derived relation, identified by the values of its known arguments, gets a table of answers that is
+//! filled once (SLG resolution, Chen and Warren 1996, scheduled locally). A call meets one of three cases:
 //!
-//! 1. a complete table: its answers are rows like any other;
-//! 2. no table: the caller waits, the table's own rules run first;
-//! 3. an incomplete table, that is, itself through recursion: the caller reads what is there, is noted as a reader,
-//!    and runs again when there is more. The tables that wait for each other this way form a component (found
-//!    as Tarjan does, by the lowest table reached); its first table, the leader, repeats the readers until nothing
-//!    changes, and then all are complete. So left and mutual recursion end, and give the least model.
+//! 1. A complete table: its answers are rows like any others.
+//! 2. No table: the caller waits until the rules of the new table have run.
+//! 3. An incomplete table, through recursion: the caller reads the answers so far, is recorded as a reader, and runs
+//!    again when there are more. Tables that wait for each other form a component (found as in Tarjan's algorithm, by
+//!    the lowest table reached). Its first table, the leader, repeats the readers until nothing changes; then all
+//!    tables of the component are complete. So left recursion and mutual recursion terminate with the least model.
 //!
-//! Negation waits for its table to be complete. If it cannot be, because the table waits for the caller, the component is
-//! settled by itself, see `settle`.
+//! Negation waits for its table to be complete. If the table waits for the caller, the component is settled separately,
+//! see `settle`.
 //!
-//! Calls nest on a stack of our own, not on the machine's: a chain of a million successors is a valid game.
+//! Calls nest on an explicit stack, not on the machine's stack: a chain of a million successors is a valid game.
 
 mod settle;
 
@@ -29,7 +29,7 @@ use gdl::{Symbol, Term};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What evaluation may use up before it is a [`Fault::Blowup`].
+/// Limits of evaluation; beyond them it ends with [`Fault::Blowup`].
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluationLimits {
     /// Answers and calls held at one time.
@@ -50,7 +50,7 @@ impl Default for EvaluationLimits {
     }
 }
 
-/// How many fluents to expect of a kind that the initial state has none of.
+/// Expected number of fluents of a kind that the initial state does not have.
 const UNSEEN_FLUENTS: usize = 32;
 
 /// Evaluates a theory.
@@ -81,7 +81,7 @@ struct ProcEntry {
     code: Option<Arc<Proc>>,
 }
 
-/// What is under way while a question is being answered.
+/// The evaluation in progress.
 #[derive(Clone, Default)]
 struct Run {
     stack: Vec<Activation>,
@@ -90,7 +90,7 @@ struct Run {
     /// Incomplete tables in the order of their numbers.
     incomplete: Vec<TableId>,
     dirty: Vec<TableId>,
-    /// Numbers of tables that took a negation on trust.
+    /// Numbers of tables that assumed a negation.
     trusting: Vec<u32>,
     /// Instances of rules, while a component is being settled by `wellfounded`.
     instances: Vec<Instance>,
@@ -144,7 +144,7 @@ const NO_TABLE: TableId = TableId {
     at: u32::MAX,
 };
 
-/// What a step led to.
+/// The outcome of a step.
 enum Event {
     Go(Next),
     /// The table must be evaluated first; then the step is entered again.
@@ -169,7 +169,7 @@ impl Machine {
             steps: 0,
             run: Run::default(),
         };
-        // Terms that are written down are no sign of growth.
+        // Terms of the rules themselves are no sign of growth.
         machine.limits.depth = machine.limits.depth.max(2 * machine.theory.term_depth());
         machine.store_facts();
         machine
@@ -188,8 +188,8 @@ impl Machine {
         }
     }
 
-    /// Evaluates static relations as a whole where that is cheap, so that they are stored rows from now on.
-    /// Those that are not stay derived on demand.
+    /// Evaluates static relations as a whole where that is cheap, and stores their rows. Others are evaluated on
+    /// demand.
     pub fn store_static_relations(&mut self, needed: &[bool], steps: u64) {
         let theory = self.theory.clone();
         for relation in theory.callees_first() {
@@ -208,7 +208,7 @@ impl Machine {
         }
     }
 
-    /// Remembers how many fluents of each kind a state has, as a guess for other states.
+    /// Records the number of fluents of each kind in a state, as an estimate for other states.
     pub fn learn_fluents(&mut self, state: &[TermId]) {
         self.fluents.clear();
         for &fluent in state {
@@ -217,7 +217,7 @@ impl Machine {
         }
     }
 
-    /// Makes these the fluents that hold.
+    /// Sets the fluents that hold.
     pub fn set_state(&mut self, state: &[TermId]) {
         self.facts[rel::TRUE.0 as usize].clear();
         for &fluent in state {
@@ -225,13 +225,13 @@ impl Machine {
         }
         self.forget(Layer::State);
         self.set_joint(&[]);
-        // Static answers are kept to save work, but not until they leave no room for the state.
+        // Static answers are kept to save work, unless they leave too little room for the state.
         if self.n_atoms[Layer::Static as usize] > self.limits.atoms / 2 {
             self.forget(Layer::Static);
         }
     }
 
-    /// Makes these the moves that are made, given as (role, move).
+    /// Sets the moves that are made, given as (role, move).
     pub fn set_joint(&mut self, joint: &[(TermId, TermId)]) {
         self.facts[rel::DOES.0 as usize].clear();
         for &(role, mv) in joint {
@@ -302,7 +302,7 @@ impl Machine {
         result
     }
 
-    /// After a fault: keep what is finished, forget the rest.
+    /// After a fault: keeps complete tables and drops the others.
     fn abandon(&mut self) {
         self.run = Run::default();
         let kept = self.layers[Layer::Static as usize].drop_incomplete();
@@ -532,7 +532,7 @@ impl Machine {
                 if table.complete {
                     table.answers.is_empty()
                 } else {
-                    // Taken on trust; the component is put right before anybody else reads it.
+                    // Assumed for now; the component is settled before any other table reads it.
                     read_incomplete(table, top.table, &mut top.low);
                     let own = layers[top.table.layer as usize].get(top.table.at).number;
                     run.trusting.push(own);
@@ -645,7 +645,7 @@ impl Machine {
         }
         let number = self.table(table).number;
         if low < number {
-            // Somebody further down the stack leads.
+            // A table further down the stack is the leader.
             self.table_mut(table).low = low;
             self.deactivate();
             return Ok(());

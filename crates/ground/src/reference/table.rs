@@ -1,11 +1,11 @@
-//! AnswerTables: what has been asked and what has been found so far.
+//! Tables of answers: the calls made so far and their answers.
 
 use super::compiled_rule::{Args, ProcId};
 use crate::facts::RowSet;
 use crate::theory::Layer;
 use rustc_hash::FxHashMap;
 
-/// Names a table: its layer and its place there.
+/// A table: its layer and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TableId {
     pub layer: Layer,
@@ -20,7 +20,7 @@ pub(crate) struct AnswerTable {
     pub known: Args,
     /// Values of the open arguments, one row per answer.
     pub answers: RowSet,
-    /// Nothing will be added any more.
+    /// Whether no answer will be added.
     pub complete: bool,
     /// While incomplete: place on the stack of incomplete tables.
     pub number: u32,
@@ -28,14 +28,14 @@ pub(crate) struct AnswerTable {
     pub low: u32,
     /// While incomplete: tables that read this one before it was complete.
     pub readers: Vec<TableId>,
-    /// Something it read has grown since it was last evaluated.
+    /// Whether a table that it read has grown since it was last evaluated.
     pub dirty: bool,
-    /// The instances of its rules have been collected, for a component with negation inside.
+    /// Whether the instances of its rules have been collected, for a component with negation inside.
     pub collected: bool,
 }
 
 impl AnswerTable {
-    /// Nothing is left open and the answer is yes: evaluating further cannot change that.
+    /// Whether no argument is open and the answer is yes: further evaluation cannot change that.
     pub fn settled(&self, width: usize) -> bool {
         width == 0 && !self.answers.is_empty()
     }
@@ -54,7 +54,7 @@ impl AnswerTables {
         self.index.clear();
     }
 
-    /// Forgets what was left unfinished; how many calls and answers are left.
+    /// Drops incomplete tables; returns the number of calls and answers left.
     pub fn drop_incomplete(&mut self) -> usize {
         let tables = std::mem::take(&mut self.tables);
         self.index.clear();
@@ -67,7 +67,7 @@ impl AnswerTables {
     }
 
     pub fn find(&self, proc: ProcId, known: &Args) -> Option<u32> {
-        // A tuple of references cannot be looked up; cloning a short inline vector costs next to nothing.
+        // The map cannot be searched by a tuple of references; cloning a short inline vector is cheap.
         self.index.get(&(proc, known.clone())).copied()
     }
 

@@ -1,8 +1,8 @@
-//! Components in which a negation waits for itself to be decided.
+//! Decides the atoms of components in which a negation depends on itself.
 //!
-//! Whether such rules have a meaning depends on the ground atoms: `goal(r,0) ⇐ ¬goal(r,100)` does, `p ⇐ ¬p` does not.
-//! The alternating fixpoint (Van Gelder 1993) decides every atom of a locally stratified program, and leaves some
-//! undecided exactly where there is no such meaning.
+//! Whether such rules have a meaning depends on the ground atoms: `goal(r,0) ⇐ ¬goal(r,100)` has one, `p ⇐ ¬p` has
+//! none. The alternating fixpoint (Van Gelder 1993) decides every atom of a locally stratified program, and leaves
+//! atoms undecided exactly where there is no such meaning.
 
 /// An instance of a rule. Atoms are (table number, row); a row past the end of its table is false.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) fn truth(first: u32, sizes: &[usize], instances: &[Instance]) -> Opti
     }
 }
 
-/// What follows if exactly the atoms not in `denied` may be negated.
+/// The atoms that follow if exactly the atoms in `denied` may not be negated.
 fn consequences(first: u32, denied: &[Vec<bool>], instances: &[Instance]) -> Vec<Vec<bool>> {
     let holds = |set: &[Vec<bool>], &(table, row): &(u32, u32)| {
         let rows = set.get((table - first) as usize);

@@ -1,4 +1,4 @@
-//! Games and recorded plays that others made: `../shared/conformance`.
+//! Games and recorded plays by others: `../shared/conformance`.
 
 use super::{face, percept_texts};
 use flate2::read::GzDecoder;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The folder, or `None` and a line that says so if it is not there. A folder without an index is a mistake.
+/// The folder of the data. Prints a line and returns `None` if it does not exist; fails if it has no index.
 pub fn folder(test: &str) -> Option<PathBuf> {
     folder_at(
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance"),
@@ -16,7 +16,7 @@ pub fn folder(test: &str) -> Option<PathBuf> {
     )
 }
 
-/// As [`folder`], for a folder anywhere.
+/// As [`folder`], for any path.
 pub fn folder_at(path: impl Into<PathBuf>, test: &str) -> Option<PathBuf> {
     let path = path.into();
     if !path.exists() {
@@ -78,7 +78,7 @@ pub fn entries(folder: &Path) -> Vec<Entry> {
     index.iter().map(entry).collect()
 }
 
-/// Something that is not compared, and why.
+/// A comparison that is left out, and why.
 pub struct Skip {
     pub game: &'static str,
     /// `state`, `legal`, `terminal`, `goal` or `sees`.
@@ -94,8 +94,8 @@ pub const SKIPS: &[Skip] = &[Skip {
              for an undefined relation: no goal where three of four colours match",
 }];
 
-/// Plays the moves of a trace, up to a number of lines, and says where the simulator first differs; gives the number of
-/// lines compared.
+/// Plays the moves of a trace up to a number of lines, and returns the number of lines compared or the first
+/// difference.
 pub fn follow(
     sim: &mut dyn Simulator,
     lines: &[Value],
@@ -116,7 +116,7 @@ pub fn follow(
     Ok(lines.len())
 }
 
-/// Compares one line; the state after its move.
+/// Compares one line; returns the state after its move.
 fn follow_line(sim: &mut dyn Simulator, state: State, line: &Value, skipped: &[&str]) -> Result<State, String> {
     compare_face(sim, &state, line, skipped)?;
     if line.get("move").is_none() {

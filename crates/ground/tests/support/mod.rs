@@ -1,4 +1,4 @@
-//! What the tests of this crate share: reading rules, and following recorded games.
+//! Helpers of the tests: reading rules, and following recorded games.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -44,7 +44,7 @@ pub fn joint(sim: &mut dyn Simulator, moves: &[&str]) -> Vec<MoveId> {
     moves.iter().enumerate().map(find).collect()
 }
 
-/// Everything that can be seen of a state.
+/// All observable properties of a state.
 #[derive(Debug, PartialEq)]
 pub struct Face {
     pub fluents: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Face {
     pub legal: Vec<Vec<String>>,
 }
 
-/// Looks at a state through a simulator.
+/// The observable properties of a state, as a simulator gives them.
 pub fn face(sim: &mut dyn Simulator, state: &game::State) -> Result<Face, Fault> {
     let n_roles = sim.roles().len();
     Ok(Face {

@@ -1,7 +1,7 @@
-//! General registers over a frame of bytes: one signal each, of which the lowest bit counts.
+//! Code on general registers over a frame of bytes. A byte holds one signal in its lowest bit.
 //!
-//! Registers are used whole and carry garbage above the lowest byte, which nobody looks at. Scratch cells are four
-//! bytes, so that a value comes back exactly as it left.
+//! Operations use whole registers; the bits above the lowest byte are garbage and never read. Scratch cells have four
+//! bytes, so that a spilled register is restored exactly.
 
 use super::emit::{Kind, Place, Target};
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
@@ -9,11 +9,12 @@ use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 /// General registers over bytes at `rdi`; cells from `scratch` on are four bytes each.
 pub(super) struct Bytes {
     pub scratch: u32,
-    /// Whether to do with the registers that need not be saved: enough for short code, which then begins and ends quickly.
+    /// Whether to use only registers that need not be saved. They are enough for short code, which then has no
+    /// prologue.
     pub short: bool,
 }
 
-/// 32-bit and 8-bit names of the registers in use, those that belong to the caller last; `rsp` and `rdi` are taken.
+/// 32-bit and 8-bit names of the registers in use, callee-saved ones last; `rsp` and `rdi` are taken.
 const NAMES: [(Register, Register); 14] = [
     (Register::EAX, Register::AL),
     (Register::ECX, Register::CL),
@@ -31,7 +32,7 @@ const NAMES: [(Register, Register); 14] = [
     (Register::R15D, Register::R15L),
 ];
 
-/// Registers that belong to the caller.
+/// Callee-saved registers.
 const SAVED: [Register; 6] = [
     Register::RBX,
     Register::RBP,

@@ -1,6 +1,6 @@
-//! Instructions of x86-64 that portable code has no name for.
+//! Instructions of x86-64 for which portable Rust has no name.
 
-/// Whether machine code is made on this machine: it needs AVX2 and the bit instructions of the same age.
+/// Whether machine code is made on this machine. It needs AVX2, POPCNT, BMI1 and BMI2.
 pub fn makes_machine_code() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
         && std::arch::is_x86_feature_detected!("popcnt")
@@ -8,7 +8,7 @@ pub fn makes_machine_code() -> bool {
         && std::arch::is_x86_feature_detected!("bmi2")
 }
 
-/// Calls `f`, whose inlined code may use those instructions if the machine has them. The result is the same.
+/// Calls `f`. Its inlined code may use these instructions if the machine has them; the result is the same.
 #[inline]
 pub fn wide<R>(f: impl FnOnce() -> R) -> R {
     if makes_machine_code() {

@@ -1,9 +1,8 @@
 //! From a circuit to instructions: order, registers, memory.
 //!
-//! Operations come depth first; registers are given away by Belady's rule (who is needed last, leaves first), a value
-//! that leaves its register is stored only if it is needed again and is not in memory already, and a result that a
-//! later store would overwrite is never stored. Cells may be read and written by the same circuit: a store waits
-//! until the old content has been read.
+//! Operations are emitted depth first. Registers are allocated by Belady's rule: the value that is needed last is
+//! spilled first. A spilled value is stored only if it is needed again and is not in memory already. Cells may be read
+//! and written by the same circuit: a store waits until the old content has been read.
 
 use super::order::depth_first;
 use crate::circuit::{Circuit, Component, Op, Wire};
@@ -31,9 +30,9 @@ pub(super) enum Place {
 
 /// Instructions on a kind of register.
 pub(super) trait Target {
-    /// How many registers there are; fewer than 32.
+    /// Number of registers; fewer than 32.
     fn registers(&self) -> u8;
-    /// What comes before and after everything else.
+    /// Prologue and epilogue.
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError>;
     /// Cell to register.
     fn load(&self, register: u8, cell: u32) -> Result<Instruction, IcedError>;
@@ -53,13 +52,13 @@ pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T, stop: 
     Emitter::emit(circuit, scratch, target, stop).ok().flatten()
 }
 
-/// Items emitted between two looks at the stop flag.
+/// Items emitted between two checks of the stop flag.
 const BETWEEN_LOOKS: usize = 4_096;
 
 /// Code and its cells, or `None` if the flag was raised.
 type Emitted = Result<Option<(Vec<u8>, u32)>, IcedError>;
 
-/// What the code does next, operations and stores in one order.
+/// Operations and stores in one order.
 #[derive(Clone, Copy, Debug)]
 enum Item {
     Op(Wire),
@@ -80,13 +79,13 @@ struct Emitter<'c, T> {
     /// Which value each register holds.
     held: [Option<Wire>; MOST_REGISTERS],
     register: Vec<Option<u8>>,
-    /// Where each value is in memory, if it is.
+    /// Cell of each value, if it is in memory.
     home: Vec<u32>,
-    /// Positions at which each value is read, ascending, and how far we are.
+    /// Positions at which each value is read, ascending, and the index of the next one.
     uses: Vec<Vec<u32>>,
     cursor: Vec<u32>,
     free: Vec<u32>,
-    /// Scratch cells in use that may be given back.
+    /// Scratch cells in use that may be freed.
     scratch: FxHashSet<u32>,
     n_cells: u32,
     now: u32,
@@ -149,7 +148,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         Ok(Some((emitter.encoder.take_buffer(), emitter.n_cells)))
     }
 
-    /// A store whose value is plainly another cell that is stored to as well: the value moves out of the way first.
+    /// Saves values that are the content of one stored cell and are stored to another, before the first is overwritten.
     fn save_overwritten_copies(&mut self) -> Result<(), IcedError> {
         let targets: FxHashSet<u32> = self.circuit.stores.iter().map(|&(cell, _)| cell).collect();
         for &(cell, wire) in &self.circuit.stores {
@@ -169,7 +168,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         Ok(())
     }
 
-    /// Operations in schedule order; each store as early as its value is there and its cell has been read out.
+    /// Operations in schedule order. Each store comes as soon as its value exists and its cell has been read.
     fn order(&self) -> Vec<Item> {
         let blocks = schedule(self.circuit, depth_first);
         let n = self.circuit.ops().len();
@@ -215,7 +214,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             if self.home[wire.0 as usize] == cell {
                 continue;
             }
-            // Values that are not computed here have waited in memory from the start: they are written last.
+            // Values that are not computed here are in memory from the start: they are written last.
             let is_op = operands(self.circuit.op(wire)).is_some();
             let value_at = if is_op { ready[wire.0 as usize] } else { items.len() };
             let free_at = last_read.get(&cell).copied().unwrap_or(0);
@@ -261,7 +260,7 @@ impl<'c, T: Target> Emitter<'c, T> {
                 Item::Store(_, wire) => read(wire, &mut self.uses, &mut outer),
                 Item::LoopBegin(_) => loop_start = Some(at),
                 Item::LoopEnd(component) => {
-                    // What a loop reads from outside must last for all of its passes.
+                    // Values that a loop reads from outside must be kept for all of its iterations.
                     outer.extend(&self.circuit.components[component].definitions);
                     for wire in outer.drain(..) {
                         if self.uses[wire.0 as usize].last() != Some(&at) {
@@ -274,7 +273,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         }
     }
 
-    /// When a value is read next, strictly after now.
+    /// Position of the next read of a value, strictly after now.
     fn next_use(&mut self, wire: Wire) -> u32 {
         let at = wire.0 as usize;
         let uses = &self.uses[at];
@@ -305,7 +304,7 @@ impl<'c, T: Target> Emitter<'c, T> {
                 std::mem::swap(&mut a, &mut b);
             }
         }
-        // Neither operand may push the other out, not even one that nobody reads after this.
+        // Loading one operand must not evict the other, even if the other is not read again.
         let left = self.in_register(a, self.register[b.0 as usize])?;
         let right = match self.register[b.0 as usize] {
             Some(r) => Place::Register(r),
@@ -332,7 +331,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         for instruction in self.target.operation(kind, to, left, right)?.into_iter().flatten() {
             self.put(instruction)?;
         }
-        // Only now: a value on its way out must not land where this instruction still reads.
+        // Only now: a value that is spilled must not overwrite what this instruction still reads.
         self.free_slot_if_dead(a);
         self.free_slot_if_dead(b);
         if self.next_use(wire) != NONE {
@@ -362,9 +361,9 @@ impl<'c, T: Target> Emitter<'c, T> {
         Ok(())
     }
 
-    /// Atoms take their new values; another pass if any of them changed.
+    /// Assigns the atoms their new values, and repeats the loop if any of them changed.
     fn end_loop(&mut self, component: usize) -> Result<(), IcedError> {
-        // Values that the loop made are needed later or as definitions: all of them go to memory.
+        // Values computed in the loop are needed later or as definitions: all of them are stored.
         self.now -= 1;
         self.flush()?;
         self.now += 1;
@@ -376,7 +375,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             self.load_to(1, from)?;
             self.raw(Kind::Xor, 2, 1, Place::Cell(cell))?;
             self.raw(Kind::Or, 0, 0, Place::Register(2))?;
-            // In place: taking a new value early only helps, since definitions are monotone.
+            // In place: using a new value early is correct, since definitions are monotone.
             self.save_to(cell, 1)?;
         }
         self.put(self.target.test(0)?)?;
@@ -394,7 +393,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         Ok(())
     }
 
-    /// Empties all registers; what is needed later goes to memory.
+    /// Frees all registers; values that are needed later are stored.
     fn flush(&mut self) -> Result<(), IcedError> {
         for r in 0..self.target.registers() {
             self.evict(r)?;
@@ -429,7 +428,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         let mut best = (0, 0);
         for r in 0..self.target.registers() {
             match self.held[r as usize] {
-                // An operand that dies here has given its register up: the result may go there.
+                // An operand that is not read again has freed its register: the result may be written there.
                 None => return Ok(r),
                 Some(wire) => {
                     let next = self.next_use(wire);

@@ -1,6 +1,6 @@
 //! Machine code for circuits on x86-64: over vectors of 256 lanes, or over single bytes.
 //!
-//! The code is written to memory that is not executable; then the memory is made executable and no longer writable.
+//! The code is written to memory that is not executable. Then the memory is made executable and read-only.
 #![allow(unsafe_code)]
 
 mod avx2;
@@ -57,17 +57,17 @@ impl Native {
     }
 }
 
-/// Many pieces of machine code over one frame of bytes, of which the lowest bit counts.
+/// Pieces of machine code over one frame of bytes. A byte holds one signal in its lowest bit.
 #[derive(Debug)]
 pub struct NativeBlocks {
     code: Mmap,
-    /// Where each piece begins.
+    /// Offset of each piece.
     entries: Vec<usize>,
     /// Bytes of a frame, scratch included.
     pub frame_len: usize,
 }
 
-/// Pieces of machine code in the making.
+/// A builder of [`NativeBlocks`].
 #[derive(Debug)]
 pub struct BlocksBuilder {
     scratch: u32,
@@ -81,7 +81,7 @@ pub struct BlocksBuilder {
 pub struct BlockId(u32);
 
 impl BlocksBuilder {
-    /// No piece yet; scratch starts at byte `scratch`. `None` if the machine cannot run such code.
+    /// No piece yet; scratch starts at byte `scratch`. `None` if the machine cannot run this code.
     pub fn new(scratch: u32) -> Option<BlocksBuilder> {
         let scratch = scratch.next_multiple_of(64);
         makes_machine_code().then(|| BlocksBuilder {
@@ -129,8 +129,8 @@ impl NativeBlocks {
     #[inline(always)]
     pub fn run(&self, block: BlockId, frame: &mut [u8]) {
         assert!(frame.len() >= self.frame_len, "the frame is too small for this code");
-        // SAFETY: as above; every entry is the start of a complete function that touches only the first `frame_len` bytes and
-        // needs BMI1, which `BlocksBuilder::new` has checked.
+        // SAFETY: as above. Every entry is the start of a complete function that touches only the first `frame_len`
+        // bytes and needs BMI1, which `BlocksBuilder::new` has checked.
         unsafe {
             let start = self.code.as_ptr().add(self.entries[block.0 as usize]);
             let entry: unsafe extern "sysv64" fn(*mut u8) = std::mem::transmute(start);

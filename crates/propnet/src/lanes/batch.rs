@@ -1,7 +1,7 @@
-//! The lanes as a [`Batch`]: states go in and out by whole blocks.
+//! The lanes as a [`Batch`]: states are loaded and stored in blocks.
 //!
-//! A state is words of fluents, a frame is words of lanes; setting bits one by one would cost ten times what the gates
-//! cost. Blocks of 64 states by 64 fluents are transposed instead (Warren, *Hacker's Delight*, 7-3).
+//! A state is words of fluents; a frame is words of lanes. Setting single bits would cost ten times as much as the
+//! gates. Blocks of 64 states by 64 fluents are transposed instead (Warren, *Hacker's Delight*, 7-3).
 
 use super::Lanes;
 use super::cell::{LANES, Mask};
@@ -87,7 +87,7 @@ impl Batch for Lanes {
     }
 
     fn fork(&self) -> Box<dyn Batch> {
-        // Nothing here is random: the seed is that of `sample`, which a batch does not have.
+        // A batch uses no random numbers: the seed is only for `sample`, which a batch does not offer.
         Box::new(Lanes::new(&self.game, Seed(0)))
     }
 }

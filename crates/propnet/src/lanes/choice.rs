@@ -1,13 +1,13 @@
-//! Choosing a legal move, uniformly and in every lane at once, as a circuit.
+//! Uniform choice of a legal move in every lane at once, as a circuit.
 //!
-//! The legal columns are counted by bit-sliced adders in a tree; a random rank `r = floor(F * count / 2^k)` is made
-//! from k random vectors by shift-and-add; the tree is descended to the r-th legal column. Only one node per
-//! level is entered in a lane, so its count is gathered by AND-OR and one subtraction per level serves all nodes.
-//! The lowest levels are shared too: the columns of the entered block are gathered into one block, and a single
-//! small tree picks among them.
+//! The legal columns are counted by a tree of bit-sliced adders. A random rank `r = floor(F * count / 2^k)` is made
+//! from k random vectors by shift-and-add. The tree is descended to the r-th legal column. A lane enters only one node
+//! per level, so the count of that node is gathered by AND-OR and one subtraction per level serves all nodes. The
+//! lowest levels are shared too: the columns of the entered block are gathered into one block, and one small tree
+//! chooses among them.
 //!
-//! Bias: a rank's probability is off by less than 2^-16 (2^-14 for up to sixteen columns), that is by less than a
-//! thousandth of itself wherever fewer than 65 moves are legal.
+//! Bias: the probability of a rank is off by less than 2^-16 (2^-14 for up to sixteen columns). Wherever fewer than 65
+//! moves are legal that is less than a thousandth of the probability.
 
 use crate::circuit::{Circuit, Wire};
 
@@ -18,15 +18,15 @@ struct Number {
     max: usize,
 }
 
-/// What a choice gives.
+/// The result of a choice.
 pub struct Chosen {
     /// Per column: the lanes that chose it.
     pub picks: Vec<Wire>,
-    /// Lanes that had something to choose from.
+    /// Lanes with at least one legal column.
     pub any: Wire,
 }
 
-/// Random vectors that a choice among so many columns uses.
+/// Number of random vectors that a choice among so many columns uses.
 pub fn random_bits(n_columns: usize) -> usize {
     match n_columns {
         0 | 1 => 0,
@@ -48,7 +48,7 @@ pub fn choose(circuit: &mut Circuit, columns: &[Wire], random: &[Wire]) -> Chose
             any: only,
         },
         &[a, b] => {
-            // Of two, the coin decides only where both are set.
+            // Of two columns, the random bit decides only where both are set.
             let second = circuit.and_not(a, b);
             let both = circuit.and(a, b);
             let swap = circuit.and(both, random[0]);
@@ -73,7 +73,7 @@ pub fn choice_cost(n: usize) -> usize {
 
 fn best_block(n: usize) -> usize {
     const SIZES: [usize; 12] = [1, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 28];
-    // Beyond this the best size changes little, and trial circuits would take long.
+    // Beyond this number the best size changes little, and trial circuits would take long.
     let sample = n.min(600);
     let sizes = SIZES.into_iter().filter(|&g| g == 1 || g * 2 <= sample);
     sizes.min_by_key(|&g| cost_with_block(sample, g)).unwrap_or(1)
@@ -201,7 +201,7 @@ impl Tree {
                     below.push(circuit.and(below_left, e));
                     below.push(circuit.and_not(below_left, e));
                 } else {
-                    // An only child: its lanes gathered a left count of 0, so their rank went down by nothing.
+                    // An only child: the gathered left count is 0 in its lanes, so the rank stays.
                     below.push(e);
                 }
             }
@@ -350,7 +350,7 @@ mod tests {
 
     const FIRST: u32 = 2;
 
-    /// How often each column is picked when these are set, over many draws.
+    /// Frequency of each column in many draws when these columns are set.
     fn picks(n: usize, set: &[usize], draws: usize, seed: u64) -> Vec<u64> {
         let mut circuit = Circuit::new();
         let random_at = FIRST + n as u32;

@@ -1,4 +1,4 @@
-//! A circuit ready to run, by machine code where possible, by the interpreter elsewhere.
+//! A circuit ready to run: as machine code where possible, otherwise interpreted.
 
 use super::cell::Mask;
 use super::interp::Interpreted;
@@ -6,7 +6,7 @@ use crate::circuit::Circuit;
 use crate::jit::Native;
 use game::StopFlag;
 
-/// How circuits are run.
+/// Options for running circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneOptions {
     /// Emit machine code where the machine can run it; otherwise interpret.
@@ -60,7 +60,7 @@ impl Runnable {
         })
     }
 
-    /// Runs it once.
+    /// Runs the circuit once.
     #[inline]
     pub fn run(&self, frame: &mut [Mask]) {
         match &self.form {
@@ -69,7 +69,7 @@ impl Runnable {
         }
     }
 
-    /// Cells that the frame must have.
+    /// Number of cells that a frame needs.
     pub fn n_cells(&self) -> usize {
         match &self.form {
             Form::Interpreted(code) => code.n_cells as usize,
@@ -86,7 +86,7 @@ impl Runnable {
     }
 }
 
-/// Machine code and interpreter must agree on random frames.
+/// Asserts that machine code and interpreter agree on random frames.
 fn check(native: &Native, circuit: &Circuit, scratch: u32) {
     use super::rng::LaneRng;
     let Some(interpreted) = Interpreted::new(circuit, scratch, &StopFlag::default()) else {

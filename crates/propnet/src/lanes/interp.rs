@@ -1,6 +1,6 @@
-//! The portable way to run a circuit: runs of one operation over vectors of `W` words.
+//! The interpreter of circuits: runs of one operation over vectors of `W` words.
 //!
-//! Operations come level by level, sorted by kind, so that a run of equal operations costs one dispatch. Values share
+//! Operations are sorted by level, then by kind, so that a run of equal operations costs one dispatch. Values share
 //! scratch cells: a cell is free again when the last reader of its value has run.
 
 use super::cell::Cell;
@@ -36,7 +36,7 @@ pub struct Interpreted {
     steps: Vec<Step>,
     /// Values that are plain copies of cells which the stores overwrite: saved first.
     saves: Vec<(u32, u32)>,
-    /// Cells written at the end, from where.
+    /// Cells written at the end, and the cells they are copied from.
     stores: Vec<(u32, u32)>,
     /// Cells of a frame, scratch included.
     pub n_cells: u32,
@@ -133,7 +133,7 @@ fn settle<const W: usize>(atoms: &[(u32, u32)], runs: &[Run], frame: &mut [Cell<
     for &(atom, _) in atoms {
         frame[atom as usize] = Cell::ZERO;
     }
-    // Monotone, so that every pass but the last adds an atom in some lane; the bound is for broken input.
+    // Monotone, so every iteration but the last adds an atom in some lane. The bound guards against broken input.
     for _ in 0..=atoms.len() {
         run_all(runs, frame);
         let changed = atoms
@@ -177,7 +177,7 @@ fn encode(circuit: &Circuit, ops: &[Wire], places: &mut Places, in_loop: bool) -
         .collect()
 }
 
-/// Which cell holds each value.
+/// The cell of each value.
 struct Places {
     place: Vec<u32>,
     /// Readers left, per value; values that outlive the code (stores, loop definitions) count one more.
@@ -213,7 +213,7 @@ impl Places {
         for &(cell, wire) in &circuit.stores {
             let at = wire.0 as usize;
             left[at] += 1;
-            // A cell that nothing reads can take the value as soon as it is there.
+            // A cell that nothing reads can hold the value at once.
             if !loaded.contains(&cell) && place[at] == NOWHERE && operands(circuit.op(wire)).is_some() {
                 place[at] = cell;
                 direct[at] = true;

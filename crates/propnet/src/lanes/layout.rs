@@ -1,4 +1,4 @@
-//! Where everything lives in a frame: cells of one vector each.
+//! The layout of a frame: cells of one vector each.
 
 use crate::network::Network;
 
@@ -14,13 +14,13 @@ pub struct Layout {
     pub root: u32,
     /// Successor state, per fluent.
     pub next: u32,
-    /// Moves made, per role: where its moves begin.
+    /// Moves made, per role: the first cell of its moves.
     pub does: Vec<u32>,
-    /// Legal moves, per role: where its moves begin.
+    /// Legal moves, per role: the first cell of its moves.
     pub legal: Vec<u32>,
-    /// Percepts, per role: where they begin.
+    /// Percepts, per role: the first cell.
     pub sees: Vec<u32>,
-    /// Goals, per role: where its values begin.
+    /// Goals, per role: the first cell.
     pub goals: Vec<u32>,
     /// The game is over.
     pub terminal: u32,
@@ -28,7 +28,7 @@ pub struct Layout {
     pub stuck: u32,
     /// Lanes whose playout has just ended.
     pub ended: u32,
-    /// Lanes that an operation is about.
+    /// Lanes to which an operation is restricted.
     pub mask: u32,
     /// Random vectors, [`RANDOM_BITS`] per role.
     pub random: u32,
@@ -36,7 +36,7 @@ pub struct Layout {
     pub cycles: u32,
     /// Cycle atoms of the successor state while they settle.
     pub cycles_after: u32,
-    /// How many cells there are before scratch space.
+    /// Number of cells before scratch space.
     pub len: u32,
 }
 
@@ -46,7 +46,7 @@ pub const ZERO: u32 = 0;
 pub const ONE: u32 = 1;
 
 impl Layout {
-    /// The layout of a network's frame: what playouts touch comes first.
+    /// The layout of a network's frame. Cells that playouts use come first.
     pub fn new(net: &Network) -> Layout {
         let mut at = 2;
         let mut take = |n: usize| {

@@ -1,7 +1,7 @@
 //! The lanes simulator: 256 games side by side, one bit of every signal per game.
 //!
-//! A pass over the gates advances all lanes at once. [`Lanes`] offers the operations that sampling needs, one by one;
-//! [`playouts`](crate::playouts) runs the fused loop.
+//! One evaluation of the gates advances all lanes. [`Lanes`] offers the single operations that sampling needs;
+//! [`playouts`](crate::playouts) runs whole random games in one loop.
 
 mod batch;
 pub mod cell;
@@ -28,9 +28,9 @@ use std::sync::Arc;
 
 /// A group of 256 games, each in its own state.
 ///
-/// The life of a round: [`eval`](Lanes::eval), then a move per role ([`force`](Lanes::force) or
-/// [`sample`](Lanes::sample)), then [`next`](Lanes::next) and perhaps [`agree`](Lanes::agree), then
-/// [`commit`](Lanes::commit) the lanes that should move on.
+/// A round consists of [`eval`](Lanes::eval), a move per role ([`force`](Lanes::force) or [`sample`](Lanes::sample)),
+/// [`next`](Lanes::next), optionally [`agree`](Lanes::agree), and [`commit`](Lanes::commit) for the lanes that should
+/// move on.
 pub struct Lanes {
     game: Compiled,
     frame: Vec<Mask>,
@@ -79,7 +79,7 @@ impl Lanes {
         read_state(&self.frame[start..start + self.game.n_fluents()], lane)
     }
 
-    /// Finds legal moves, and which games are over; gives the lanes that are over.
+    /// Computes legal moves and the end of games; returns the lanes whose game is over.
     pub fn eval(&mut self) -> Mask {
         self.run(Segment::Eval);
         self.terminal()
@@ -100,7 +100,7 @@ impl Lanes {
         self.frame[(self.game.layout().legal[role.0 as usize] + mv.0) as usize]
     }
 
-    /// Makes a role's move in some lanes; gives those of them in which it is legal.
+    /// Makes a role's move in some lanes; returns those of them in which the move is legal.
     pub fn force(&mut self, role: RoleId, mv: MoveId, lanes: Mask) -> Mask {
         let start = self.game.layout().does[role.0 as usize] as usize;
         let n = self.game.n_moves(role);
@@ -132,7 +132,7 @@ impl Lanes {
         row.iter().position(|cell| cell.get(lane)).map(|m| MoveId(m as u32))
     }
 
-    /// Computes the successor of every lane without going there; counts the states of these lanes.
+    /// Computes the successor of every lane without moving there; counts the states of these lanes.
     pub fn next(&mut self, lanes: Mask) {
         self.run(Segment::Next);
         self.meter.states += u64::from(lanes.count());
@@ -152,7 +152,7 @@ impl Lanes {
                 !cell
             };
         }
-        // A percept that cannot be seen is seen nowhere.
+        // A percept of another game is seen in no lane.
         if percepts.iter().any(|p| p.0 as usize >= n) {
             Mask::ZERO
         } else {
@@ -187,7 +187,7 @@ impl Lanes {
         self.seen.fill(false);
     }
 
-    /// Copies the states of surviving lanes over the others, round-robin; gives for every lane where it came from.
+    /// Copies the states of the lanes to keep over the other lanes, round-robin; returns the source of every lane.
     pub fn compact(&mut self, keep: Mask) -> Vec<usize> {
         let survivors: Vec<usize> = keep.lanes().collect();
         let mut from: Vec<usize> = (0..LANES).collect();

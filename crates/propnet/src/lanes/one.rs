@@ -1,7 +1,7 @@
 //! The lanes as a simulator of one state at a time.
 //!
-//! Slow for what it does: a pass over all gates answers for one lane of 256. It is here so that what the lanes derive can
-//! be printed and compared with every other engine, line by line.
+//! Slow: an evaluation of all gates answers for one lane of 256. This simulator exists so that the answers of the lanes
+//! can be printed and compared with every other simulator, line by line.
 
 use super::Lanes;
 use super::cell::{LANES, Mask};
@@ -12,9 +12,9 @@ use game::{Fault, Goal, Meter, MoveId, PerceptId, RoleId, Seed, Simulator, State
 pub struct OneLane {
     game: Compiled,
     lanes: Lanes,
-    /// Knows the names.
+    /// Source of names.
     names: Scalar,
-    /// The lane that is read; a different one after each step, so that no lane goes untried.
+    /// The lane that is read. It changes with every step, so that all lanes are tried.
     lane: usize,
 }
 

@@ -1,8 +1,9 @@
 //! How the moves of a playout step are chosen: which columns share a choice circuit.
 //!
-//! Choosing is the main cost of a step, by the number of columns. Two proofs make columns fewer:
-//! - Roles of which only one has a choice at a time (players in turn) share one choice: one family of exclusive fluents
-//!   says whose turn it is, and each role has but one move, its pass, that it may make out of turn.
+//! The cost of a step is mostly the cost of choosing, which grows with the number of columns. Two proofs reduce the
+//! number of columns:
+//! - Roles that move in turn share one choice. A family of exclusive fluents says whose turn it is, and each role has
+//!   only one move, its noop move, that it may make out of turn.
 //! - Moves of which at most one is ever legal share one column: they need different values of one cell.
 
 use super::choice::{choose, random_bits};
@@ -25,33 +26,33 @@ pub struct ChoicePlan {
 /// Roles that share a choice, and the columns from which one is chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// The roles in turn; one role without a guard if it is alone.
+    /// Roles that move in turn; empty if the group is a single role.
     turns: Vec<Turn>,
     /// The moves of each column, as role and move; at most one of them is ever legal at a time.
     columns: Vec<Vec<(usize, usize)>>,
 }
 
-/// A role that passes unless it is its turn.
+/// A role that makes its noop move unless it is its turn.
 #[derive(Clone, Debug)]
 struct Turn {
     role: usize,
-    /// Fluents of one exclusive family that make it this role's turn.
+    /// Fluents of one exclusive family that mean that it is this role's turn.
     when: Vec<Signal>,
     pass: usize,
-    /// Whether the pass may be legal in turn as well, beside other moves.
+    /// Whether the noop move may also be legal in turn, beside other moves.
     may_pass_in_turn: bool,
 }
 
-/// The moves of a group, chosen.
+/// The chosen moves of a group.
 pub struct Made {
-    /// Role, move, lanes in which it is made.
+    /// Role, move, and the lanes in which the move is made.
     pub moves: Vec<(usize, usize, Wire)>,
     /// Lanes in which every role of the group has a move.
     pub any: Wire,
 }
 
 impl ChoicePlan {
-    /// Every role by itself, every move its own column.
+    /// Every role for itself, every move in its own column.
     pub fn separate(net: &Network) -> ChoicePlan {
         let groups = net.n_moves().into_iter().enumerate();
         let alone = |(role, n): (usize, usize)| Group {
@@ -63,7 +64,7 @@ impl ChoicePlan {
         }
     }
 
-    /// Roles in turn together, exclusive moves in one column, as far as can be proven.
+    /// Roles that move in turn together, exclusive moves in one column, as far as that is proven.
     pub(crate) fn merged(net: &Network, bounds: &Bounds) -> ChoicePlan {
         let turns = roles_in_turn(net, bounds);
         let mut groups = Vec::new();
@@ -95,13 +96,13 @@ impl ChoicePlan {
         self.groups.iter().map(|g| random_bits(g.columns.len())).collect()
     }
 
-    /// Columns in all, for people.
+    /// Number of columns of all groups.
     pub fn n_columns(&self) -> usize {
         self.groups.iter().map(|g| g.columns.len()).sum()
     }
 }
 
-/// Roles of which never two have a choice at the same time, by the family that tells the turn for most of them.
+/// Roles of which no two have a choice at the same time, by the family of fluents that says this for most moves.
 fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
     let families = &net.choices()[net.n_moves().len()..];
     let reads = reads_by_legal(net);
@@ -125,7 +126,8 @@ fn roles_in_turn(net: &Network, bounds: &Bounds) -> Vec<Turn> {
     turns
 }
 
-/// Moves of the roles that a family, if it is exclusive, tells the turn of; 0 if there are no two such roles.
+/// Number of moves of the roles whose turns a family distinguishes, if it is exclusive; 0 if there are no two such
+/// roles.
 pub(crate) fn moves_in_turn(net: &Network, family: &Choice, bounds: &Bounds) -> usize {
     let turns = turns_by(net, family, bounds);
     if turns.len() < 2 {
@@ -161,7 +163,7 @@ fn turns_by(net: &Network, family: &Choice, bounds: &Bounds) -> Vec<Turn> {
         let mut values: Vec<usize> = needs.iter().flatten().copied().collect();
         values.sort_unstable();
         values.dedup();
-        // A pass that always waits for somebody else's turn needs a value too, so it is looked for by itself.
+        // A noop move that is legal only in another role's turn needs a value too.
         let pass = match free[..] {
             [pass] => Some(pass),
             [] => lone_pass(needs, &mut values),
@@ -183,7 +185,7 @@ fn turns_by(net: &Network, family: &Choice, bounds: &Bounds) -> Vec<Turn> {
     turns
 }
 
-/// If all moves need values, the one move that is alone with its value is the pass; its value is not the role's turn.
+/// If all moves need values, the noop move is the only move with its value; that value is not the role's turn.
 fn lone_pass(needs: &[Option<usize>], values: &mut Vec<usize>) -> Option<usize> {
     let count = |v: usize| needs.iter().filter(|n| **n == Some(v)).count();
     let lone: Vec<usize> = (0..needs.len())
@@ -245,7 +247,7 @@ fn exclude(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
     false
 }
 
-/// Values of choices that a signal needs: what its nested conjunctions say plainly.
+/// Values of choices that a signal needs, as far as its nested conjunctions show.
 fn values_needed(net: &Network, value_of: &FxHashMap<Signal, (u32, u32)>, signal: Signal) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let mut work = vec![signal];
@@ -292,7 +294,7 @@ impl Group {
         Made { moves, any }
     }
 
-    /// The part of a column's pick that means this move.
+    /// The lanes in which the choice of a column means this move.
     fn share(
         &self,
         circuit: &mut Circuit,
@@ -306,7 +308,7 @@ impl Group {
             return pick;
         }
         let alone = column.iter().filter(|(r, _)| *r == role).count() == 1;
-        // Whose turn it is tells the moves of a column apart if they belong to different roles.
+        // The turn distinguishes the moves of a column if they belong to different roles.
         if let Some(turn) = self.turns.iter().find(|t| t.role == role)
             && alone
         {
@@ -317,7 +319,7 @@ impl Group {
         circuit.and(legal, pick)
     }
 
-    /// Lets the roles pass whose turn it is not; gives the lanes in which every role has a move.
+    /// Makes the noop moves of roles out of turn; returns the lanes in which every role has a move.
     fn pass(
         &self,
         circuit: &mut Circuit,

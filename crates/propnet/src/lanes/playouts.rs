@@ -1,13 +1,13 @@
-//! Whole random games, as many as asked for, on any number of threads.
+//! Whole random games on any number of threads.
 //!
-//! Work is cut into units that depend only on what is asked for; each unit has its own seed, and totals are sums, so
-//! that any number of threads gives the same bytes. Within a unit every lane plays on until the unit's quota of games
-//! has begun, and every game that has begun is finished: short games are not favoured. Unless the stop flag is raised:
-//! then all games that have begun are dropped where they are.
+//! The work is cut into units that do not depend on the number of threads. Each unit has its own seed, and totals are
+//! sums, so any number of threads gives the same bytes. Within a unit every lane plays until the unit's quota of games
+//! has begun, and every game that has begun is finished: short games are not favoured. The exception is a raised stop
+//! flag: then unfinished games are dropped.
 //!
-//! Where goals are cheap they are part of every step. Where they are dear (reversi), finished lanes freeze until the
-//! steps they have missed are worth as much as computing the goals: for lanes that finish at a steady rate this is the
-//! best moment there is.
+//! Where goals are cheap they are part of every step. Where goals are expensive (reversi), finished lanes freeze until
+//! the steps that they have missed cost as much as computing the goals. For lanes that finish at a steady rate this is
+//! the best moment.
 
 use super::cell::{LANES, Mask};
 use super::code::Runnable;
@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
 
-/// How playouts are run.
+/// Options of [`playouts`].
 #[derive(Clone, Copy, Debug)]
 pub struct PlayoutOptions {
-    /// Threads to use; the result does not depend on it.
+    /// Number of threads; the result does not depend on it.
     pub threads: usize,
-    /// Compute every role's percepts on every step, as a player's simulation would.
+    /// Whether every role's percepts are computed on every step, as in a player's simulation.
     pub percepts: bool,
     /// When goals are computed.
     pub goals: GoalTiming,
@@ -54,7 +54,7 @@ impl Default for PlayoutOptions {
     }
 }
 
-/// What all playouts came to.
+/// Totals of all playouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlayoutTotals {
     /// Per root, in the order given.
@@ -65,8 +65,9 @@ pub struct PlayoutTotals {
 
 /// Plays `per_root` random games from each root.
 ///
-/// Once the flag is raised the step at hand is the last. Games that have not ended by then are not counted, so the totals
-/// of a stopped run lean towards short games: by at most one game in every lane, which matters if few have ended.
+/// Once the flag is raised, the current step is the last. Games that have not ended by then are not counted, so the
+/// totals of a stopped run lean towards short games: by at most one game per lane, which matters if few games have
+/// ended.
 pub fn playouts(
     game: &Compiled,
     roots: &[State],
@@ -129,7 +130,7 @@ impl PlayoutTotals {
     }
 }
 
-/// Roots that are over before anybody moves need no playing; gives the others.
+/// Counts the games of roots that are terminal; returns the other roots.
 fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals: &mut PlayoutTotals) -> Vec<usize> {
     let mut lanes = Lanes::new(game, Seed(0));
     let mut open = Vec::new();
@@ -159,7 +160,7 @@ fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals
     open
 }
 
-/// What is asked for, cut into units.
+/// The playouts to be made, cut into units.
 struct Job<'a> {
     game: &'a Compiled,
     roots: &'a [State],
@@ -182,7 +183,7 @@ struct Job<'a> {
 enum Mode {
     /// Goals in every step.
     Fused,
-    /// Goals when the lanes that wait have missed this many operations' worth of steps.
+    /// Goals when the waiting lanes have missed so many operations.
     Deferred { step_ops: u64, goal_ops: u64 },
 }
 
@@ -197,7 +198,7 @@ impl<'a> Job<'a> {
         stop: &'a StopFlag,
     ) -> Job<'a> {
         let total = per_root.saturating_mul(open.len() as u64);
-        // Large enough that the last games of a unit, which keep few lanes busy, do not matter.
+        // Large enough that the last games of a unit, which keep few lanes busy, cost little.
         let unit = (total / 16).clamp(1, 16_384).next_multiple_of(256);
         let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
         let ended = if from_initial { Ended::ToInitial } else { Ended::ToRoot };
@@ -231,7 +232,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Room for everything that is run.
+    /// A frame that is large enough for all code.
     fn frame(&self) -> Vec<Mask> {
         let mut frame = new_frame(self.game);
         let mut cells = self.step.n_cells().max(frame.len());
@@ -333,7 +334,7 @@ pub(crate) fn prepare_playouts(game: &Compiled, options: &PlayoutOptions, stop: 
     PlayoutCode::new(game, options, Ended::ToInitial, stop).map(drop)
 }
 
-/// A unit at work on a frame.
+/// A unit in progress.
 struct Unit<'a, 'j> {
     job: &'a Job<'j>,
     frame: &'a mut [Mask],
@@ -382,7 +383,7 @@ impl<'a, 'j> Unit<'a, 'j> {
             self.lane_task = vec![0; LANES];
             let total = self.total_left;
             for lane in 0..n_lanes {
-                // The game in the middle of this lane's share decides whose lane it is.
+                // The game in the middle of this lane's share decides the root of the lane.
                 let middle = (lane as u64 * 2 + 1) * total / (n_lanes as u64 * 2);
                 let mut before = 0;
                 let share = self.tasks.iter().position(|&(_, n)| {
@@ -472,7 +473,7 @@ impl<'a, 'j> Unit<'a, 'j> {
         }
     }
 
-    /// The games that go on seem never to end: they count as stuck, and no others are begun.
+    /// Counts the unfinished games as stuck and begins no others, because they seem never to end.
     #[cold]
     fn give_up(&mut self) {
         for lane in self.active.lanes() {
@@ -519,7 +520,7 @@ impl<'a, 'j> Unit<'a, 'j> {
             self.total_left -= n_ended;
             return;
         }
-        // Fewer games to begin than lanes to begin them: the rest is done.
+        // Fewer games are left to begin than lanes are free: the other lanes are done.
         let begin = self.total_left as usize;
         let done = ended
             .lanes()

@@ -1,6 +1,6 @@
 //! Random vectors: four xoshiro256++ streams side by side, one per 64 lanes.
 //!
-//! Plain arrays that the compiler turns into vector instructions where it may; the bytes are the same everywhere.
+//! Plain arrays, which the compiler turns into vector instructions where it may. The bytes are the same everywhere.
 
 use super::cell::Mask;
 use game::Seed;

@@ -1,4 +1,4 @@
-//! The lanes as [`game::Playouts`], for players that do not know how games are run.
+//! The lanes as [`game::Playouts`], for players that know nothing about simulators.
 
 use super::playouts::{PlayoutOptions, playouts};
 use crate::Compiled;
@@ -12,7 +12,7 @@ pub struct Rollouts {
 }
 
 impl Rollouts {
-    /// On so many threads; the totals do not depend on it.
+    /// Random games on so many threads; the totals do not depend on the number.
     pub fn new(game: &Compiled, threads: usize) -> Rollouts {
         let options = PlayoutOptions {
             threads,

@@ -1,4 +1,4 @@
-//! The circuits of a game: what is computed together, and the frame cells it reads and writes.
+//! The circuits of a game: what each computes, and the frame cells that it reads and writes.
 
 use super::choice::choose;
 use super::layout::{Layout, RANDOM_BITS};
@@ -28,10 +28,10 @@ pub enum Segment {
     Points,
 }
 
-/// What a step of a playout does besides moving.
+/// Variants of a playout step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepKind {
-    /// What becomes of lanes whose game is over or stuck.
+    /// Treatment of lanes whose game is over or stuck.
     pub ended: Ended,
     /// Whether goals that count are computed too.
     pub points: bool,
@@ -39,14 +39,14 @@ pub struct StepKind {
     pub percepts: bool,
 }
 
-/// What becomes of a lane whose game is over.
+/// Treatment of a lane whose game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
-    /// It starts again from the initial state.
+    /// The lane starts again from the initial state.
     ToInitial,
-    /// It starts again from its root.
+    /// The lane starts again from its root.
     ToRoot,
-    /// It stays as it is.
+    /// The lane keeps its state.
     Frozen,
 }
 
@@ -54,7 +54,7 @@ pub enum Ended {
 pub struct Source<'a> {
     /// The network.
     pub net: &'a Network,
-    /// Its frame.
+    /// The layout of the frame.
     pub layout: &'a Layout,
     /// The initial state.
     pub initial: &'a [bool],
@@ -192,10 +192,10 @@ impl Source<'_> {
         }
     }
 
-    /// A step that starts where `ended` says so and finds out at its end which games are over.
+    /// A step that restarts finished lanes first and computes the end of games last.
     ///
-    /// Lanes that ended in the last step begin again here, at no cost but one operation per state bit, and play
-    /// on at once; whether a game is over, and what it is worth, is asked of the successor.
+    /// Lanes that ended in the last step start again here, at the cost of one operation per state bit, and play on at
+    /// once. The end of the game and its goals are computed for the successor state.
     fn step_fused(&self, circuit: &mut Circuit, kind: StepKind) {
         let out = &self.net.outputs;
         let begin = circuit.load(self.layout.ended);
@@ -233,7 +233,7 @@ impl Source<'_> {
         }
     }
 
-    /// A step that leaves lanes alone whose game is over, so that goals can wait.
+    /// A step that leaves finished lanes as they are, so that goals can be computed later.
     fn step_frozen(&self, circuit: &mut Circuit, lower: &mut Lowering, kind: StepKind) {
         let out = &self.net.outputs;
         let terminal = lower.plain(circuit, out.terminal);
@@ -262,7 +262,7 @@ impl Source<'_> {
         }
     }
 
-    /// Chooses a move for every role; gives the lanes in which every role had one.
+    /// Chooses a move for every role; returns the lanes in which every role had a legal move.
     fn move_all(&self, circuit: &mut Circuit, lower: &mut Lowering) -> Wire {
         let mut all = circuit.one();
         let mut used = 0;

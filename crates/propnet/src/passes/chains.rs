@@ -1,12 +1,12 @@
-//! Chains of equal gates: an AND that only one other AND reads becomes part of it.
+//! Merges chains of gates: an AND that only one other AND reads becomes part of it.
 //!
-//! Wider gates give the extraction of common pairs more to choose from, and cost nothing by themselves.
+//! Wider gates give the extraction of common pairs more possibilities, and cost nothing themselves.
 
 use super::{apply, needed, readers};
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
 
-/// The same network with every singly-read AND merged into the AND that reads it.
+/// The same network with every AND that is read once merged into the AND that reads it; `None` if the work was stopped.
 pub(crate) fn merge_chains(net: &Network, bounds: &Bounds) -> Option<Network> {
     let readers = readers(net);
     let needed = needed(net, &net.roots());

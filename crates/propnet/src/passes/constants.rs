@@ -1,15 +1,15 @@
-//! Constants of the state: fluents that keep their initial value in every reachable state, and fluents that are
-//! always equal.
+//! Constants of the state: fluents that keep their initial value in every reachable state, and fluents that are always
+//! equal.
 //!
-//! Constants are found by three-valued simulation from the initial state: what may change is unknown, and the set
-//! of what may change grows until nothing is added. Equal fluents start equal and have the same next signal.
+//! Constants are found by three-valued simulation from the initial state. A fluent that may change becomes unknown, and
+//! the simulation is repeated until no fluent is added. Equal fluents start equal and have the same next signal.
 
 use super::rebuild;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
-/// What the state is known to be in every reachable state.
+/// What is known about every reachable state.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Per fluent: its value, if it never changes.
@@ -18,7 +18,7 @@ pub struct Known {
     pub same_as: Vec<u32>,
 }
 
-/// The same network with constant and repeated fluents replaced where they are read.
+/// The same network with constant and repeated fluents replaced; `None` if the work was stopped.
 pub(crate) fn fold_constants(net: &Network, initial: &[bool], bounds: &Bounds) -> Option<(Network, Known)> {
     let constant = constant_fluents(net, initial, bounds)?;
     let same_as = equal_fluents(net, initial, &constant);

@@ -1,8 +1,8 @@
 //! Greedy algebraic factoring of a disjunction of conjunctions.
 //!
-//! The most frequent literal is taken out of the cubes that have it, again and again, inside and out (Brayton and
-//! McMullen's quick factoring with single-literal divisors). `d1&x | d2&x | y&z` becomes `x&(d1|d2) | y&z`, and the
-//! network then sees `d1|d2` as one set of moves.
+//! The most frequent literal is factored out of the cubes that contain it, recursively (Brayton and McMullen's quick
+//! factoring with single-literal divisors). `d1&x | d2&x | y&z` becomes `x&(d1|d2) | y&z`, in which the network
+//! recognises `d1|d2` as one set of moves.
 
 use crate::network::{Network, Signal};
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ fn factor_sorted(net: &mut Network, cubes: Vec<Vec<Signal>>) -> Signal {
     net.or(parts)
 }
 
-/// Drops cubes that another cube makes superfluous (`x | x&y = x`); only for lists short enough to compare all.
+/// Removes cubes that another cube absorbs (`x | x&y = x`); only for lists short enough to compare all pairs.
 fn drop_absorbed(cubes: &mut Vec<Vec<Signal>>) {
     const LONGEST: usize = 64;
     if cubes.len() > LONGEST || cubes.len() < 2 {

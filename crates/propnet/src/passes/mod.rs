@@ -11,8 +11,8 @@ mod prove;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
 
-/// Builds the network anew, gate by gate from the leaves up, keeping only what the roots need. `leaf` may replace a
-/// leaf by another signal of the new network. `None` if the work was stopped.
+/// Rebuilds the network from the leaves up with only the gates that the roots need. `leaf` may replace a leaf by
+/// another signal of the new network. `None` if the work was stopped.
 pub(crate) fn rebuild(
     net: &Network,
     fresh: Network,
@@ -49,7 +49,7 @@ pub(crate) fn apply(image: &[Signal], signal: Signal) -> Signal {
     if signal.is_complement() { !plain } else { plain }
 }
 
-/// Which nodes these roots need. Operands precede their gates, so one backward sweep is enough.
+/// Nodes that these roots need. Operands precede their gates, so one backward sweep is enough.
 pub(crate) fn needed(net: &Network, roots: &[Signal]) -> Vec<bool> {
     let mut needed = vec![false; net.len()];
     roots.iter().for_each(|r| needed[r.node().0 as usize] = true);
@@ -63,7 +63,7 @@ pub(crate) fn needed(net: &Network, roots: &[Signal]) -> Vec<bool> {
     needed
 }
 
-/// How often each node is read, by gates that are needed and by roots.
+/// Number of readers of each node among needed gates and roots.
 pub(crate) fn readers(net: &Network) -> Vec<u32> {
     let roots = net.roots();
     let needed = needed(net, &roots);
@@ -77,7 +77,7 @@ pub(crate) fn readers(net: &Network) -> Vec<u32> {
     readers
 }
 
-/// Gates that are needed.
+/// Number of needed gates.
 pub fn count_gates(net: &Network) -> usize {
     let needed = needed(net, &net.roots());
     (0..net.len())
@@ -85,12 +85,12 @@ pub fn count_gates(net: &Network) -> usize {
         .count()
 }
 
-/// Two-input operations that the needed gates take: the cost by which networks are compared.
+/// Number of two-input operations of the needed gates: the cost by which networks are compared.
 pub fn count_ops(net: &Network) -> usize {
     count_ops_for(net, &net.roots())
 }
 
-/// Two-input operations that these roots take.
+/// Number of two-input operations that these roots need.
 pub fn count_ops_for(net: &Network, roots: &[Signal]) -> usize {
     let needed = needed(net, roots);
     let ops = |at: usize| net.operands(NodeId(at as u32)).len().saturating_sub(1);
@@ -99,18 +99,20 @@ pub fn count_ops_for(net: &Network, roots: &[Signal]) -> usize {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! Function-preservation by random simulation.
+    //! Random simulation of networks, to check that passes preserve the function.
+    //!
+    //! This evaluates gates, 64 assignments at a time. `ground::Direct` evaluates ground programs.
 
     use super::*;
     use game::Rng;
 
-    /// Values of all outputs for the given leaves, 64 random assignments at once, cycles solved.
+    /// Values of all outputs for the given leaves, 64 assignments at once, cycles included.
     pub fn simulate(net: &Network, state: &[u64], does: &[Vec<u64>]) -> Vec<u64> {
         let mut atoms = vec![0_u64; net.cycles().len()];
         let mut components: Vec<u32> = net.cycles().iter().map(|c| c.component).collect();
         components.sort_unstable();
         components.dedup();
-        // One after the other: a component may read the complement of a lower one.
+        // In order: a component may read the complement of a lower one.
         for component in components {
             loop {
                 let value = pass(net, state, does, &atoms);

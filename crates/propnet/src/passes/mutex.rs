@@ -1,8 +1,8 @@
-//! Families of fluents of which at most one ever holds: the contents of a cell, whose turn it is.
+//! Families of fluents of which at most one holds in any reachable state: the contents of a cell, whose turn it is.
 //!
-//! Candidates are fluents whose names differ in one argument only. Random games sift them; what is left is proven by
-//! induction: at most one holds initially, and no two of a family can follow together from an unfinished state in
-//! which all families keep the rule.
+//! Candidates are fluents whose names differ in one argument only. Random games refute many of them. The others are
+//! proven by induction: at most one fluent holds initially, and no two fluents of a family can follow together from an
+//! unfinished state in which all families are exclusive.
 
 use super::needed;
 use super::prove::Prover;
@@ -13,8 +13,7 @@ use crate::network::{Choice, Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
-/// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states: per state, which
-/// fluents hold.
+/// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states.
 pub(crate) fn exclusive_families(
     net: &Network,
     names: &[String],
@@ -25,7 +24,7 @@ pub(crate) fn exclusive_families(
     let mut candidates = candidates(names);
     candidates
         .retain(|family| family.iter().filter(|&&f| initial[f as usize]).count() < 2 && sampled.exclusive(family));
-    // Every fluent takes part in one family only; the largest family comes first.
+    // Every fluent belongs to one family only; the largest family comes first.
     candidates.sort_by_key(|family| (std::cmp::Reverse(family.len()), family[0]));
     let mut taken = vec![false; names.len()];
     let phases: Vec<Vec<u32>> = phases(net, initial, sampled, bounds)
@@ -48,14 +47,14 @@ pub(crate) fn exclusive_families(
     proven
 }
 
-/// Families that say whose turn it is and what for: fluents that legal moves read most and that exclude each other.
-/// They may go across names, so that they are looked for from several starting points; the most telling come first.
+/// Families that say whose turn it is: exclusive fluents that legal moves read most. Their names may differ, so the
+/// search has several starting points. The families that cover most moves come first.
 fn phases(net: &Network, initial: &[bool], sampled: &Samples, bounds: &Bounds) -> Vec<Vec<u32>> {
     const MOST_READ: usize = 64;
     const STARTS: usize = 16;
     let reads = reads_by_legal(net);
     let count = |f: &u32| reads[net.fluent(*f as usize).node().0 as usize];
-    // A fluent that never held says nothing about the others.
+    // A fluent that never held in the samples gives no evidence.
     let held = |f: &u32| sampled.words[*f as usize].iter().any(|&w| w != 0);
     let mut fluents: Vec<u32> = (0..net.n_fluents() as u32)
         .filter(|f| count(f) > 0 && held(f))
@@ -75,7 +74,7 @@ fn phases(net: &Network, initial: &[bool], sampled: &Samples, bounds: &Bounds) -
     families.into_iter().take(4).map(|(_, family)| family).collect()
 }
 
-/// All fluents that go with the first one, in order.
+/// The first fluent and all others that exclude it and each other in the samples, in order.
 fn grow(start: u32, fluents: &[u32], initial: &[bool], sampled: &Samples) -> Vec<u32> {
     const LARGEST: usize = 32;
     let mut family = vec![start];
@@ -99,7 +98,7 @@ fn read(values: &[u64], signal: Signal) -> u64 {
     if signal.is_complement() { !value } else { value }
 }
 
-/// Random reachable states, bit-sliced: per fluent, in which samples it holds.
+/// Random reachable states, bit-sliced: per fluent, the samples in which it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Per fluent.
@@ -107,7 +106,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// How often each fluent holds.
+    /// Part of the samples in which each fluent holds.
     pub fn frequencies(&self) -> Vec<f32> {
         let often = |words: &Vec<u64>| {
             let held: u32 = words.iter().map(|w| w.count_ones()).sum();
@@ -116,7 +115,7 @@ impl Samples {
         self.words.iter().map(often).collect()
     }
 
-    /// How often each fluent changes from one step to the next, new games included.
+    /// Part of the steps in which each fluent changes, starts of new games included.
     pub fn changes(&self) -> Vec<f32> {
         const STEP: usize = LANES / 64;
         let often = |words: &Vec<u64>| {
@@ -127,7 +126,7 @@ impl Samples {
         self.words.iter().map(often).collect()
     }
 
-    /// The move that each role most often has as its only one, if it ever has only one.
+    /// The move that each role most often has as its only one, if it ever has only one; `None` if the work was stopped.
     pub(crate) fn noop_moves(&self, net: &Network, bounds: &Bounds) -> Option<Vec<Option<u32>>> {
         let n = self.words.first().map_or(0, Vec::len);
         let rows = &net.outputs.legal;
@@ -240,7 +239,7 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>], boun
     let mut prover = Prover::new(net, nodes, *bounds);
     (families.len()..families.len() + known.len()).for_each(|at| prover.assume_family(at, true));
     let mut proven = vec![false; families.len()];
-    // First one by one, on top of what is proven; families that need each other remain.
+    // First one by one, given the families proven so far. Families that need each other remain.
     for at in 0..families.len() {
         prover.assume_family(at, true);
         proven[at] = preserved(&mut prover, net, &families[at]);
@@ -248,7 +247,7 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>], boun
     }
     let mut open: Vec<usize> = (0..families.len()).filter(|&at| !proven[at]).collect();
     open.iter().for_each(|&at| prover.assume_family(at, true));
-    // Then together: whoever fails leaves, until all that are left hold each other up.
+    // Then together: families that fail are removed until all that remain imply each other.
     loop {
         let failed: Vec<usize> = open
             .iter()
@@ -270,13 +269,13 @@ fn prove_beside(net: &Network, families: Vec<Vec<u32>>, known: &[Vec<u32>], boun
         .collect()
 }
 
-/// Whether no two of a family can follow together.
+/// Whether no two fluents of a family can follow together.
 fn preserved(prover: &mut Prover, net: &Network, family: &[u32]) -> bool {
     let next: Vec<Signal> = family.iter().map(|&f| net.outputs.next[f as usize]).collect();
     (0..next.len()).all(|a| (0..a).all(|b| prover.may_go_on() && prover.exclude(&[next[a], next[b]])))
 }
 
-/// Whether literals are shown to exclude each other in every reachable, unfinished state, given proven families.
+/// Proofs that literals exclude each other in every reachable, unfinished state, given proven families.
 pub(crate) struct Facts<'n> {
     prover: Prover<'n>,
 }

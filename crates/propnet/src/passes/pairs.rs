@@ -1,8 +1,8 @@
-//! Common sub-expressions inside wide gates.
+//! Common sub-expressions of wide gates.
 //!
-//! First, literals that occur in exactly the same gates become one gate (linear, by hashing where each occurs). Then
-//! the pair of literals that most gates share is taken out, greedily, until no pair occurs twice or the budget of
-//! pairs is spent. Gates must have few enough operands for their pairs to be counted.
+//! First, literals that occur in exactly the same gates become one gate (in linear time, by hashing the gates of each
+//! literal). Then the pair of literals that most gates share is extracted, greedily, until no pair occurs twice or the
+//! budget is spent. Gates with too many operands are left out, because all pairs of operands are counted.
 
 use super::needed;
 use crate::network::{Network, Node, NodeId, Signal};
@@ -11,12 +11,12 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much work extraction may do.
+/// The work budget of extraction.
 #[derive(Clone, Copy, Debug)]
 pub struct PairBudget {
     /// Pairs counted at the start; the widest gates are left out until the count fits.
     pub pairs: usize,
-    /// Gates looked at while extracting.
+    /// Gates visited while extracting.
     pub visits: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for PairBudget {
     }
 }
 
-/// The same network with shared parts of wide gates computed once.
+/// The same network with shared parts of wide gates computed once; `None` if the work was stopped.
 pub(crate) fn extract_common(net: &Network, budget: PairBudget, bounds: &Bounds) -> Option<Network> {
     let mut work = Work::new(net);
     work.extract_blocks();
@@ -40,7 +40,7 @@ pub(crate) fn extract_common(net: &Network, budget: PairBudget, bounds: &Bounds)
     Some(work.finish(net))
 }
 
-/// Gates as plain lists; indices past the network's are gates made here.
+/// Gates as lists of operands; indices past the network's are gates made here.
 struct Work {
     lists: Vec<Vec<Signal>>,
 }
@@ -227,7 +227,7 @@ fn insert(list: &mut Vec<Signal>, signal: Signal) {
     }
 }
 
-/// How many gates each pair of literals shares, and the best pair first.
+/// The number of gates that each pair of literals shares, and the most frequent pair.
 struct Pairs {
     counts: FxHashMap<(Signal, Signal), u32>,
     uses: FxHashMap<Signal, Vec<u32>>,
@@ -248,8 +248,8 @@ impl Pairs {
                 all.extend(list[at + 1..].iter().map(|&b| (a, b)));
             }
         }
-        // Pairs that occur once are left out: they can only come back with a gate made later. Sorting keeps them out of the
-        // table, which would not fit into the cache.
+        // Pairs that occur once are left out: they can only recur with a gate made later. Sorting keeps them out of the
+        // hash table, which would otherwise not fit into the cache.
         all.sort_unstable();
         let same = all.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
         let counts: FxHashMap<(Signal, Signal), u32> = same.map(|same| (same[0], same.len() as u32)).collect();

@@ -1,8 +1,8 @@
 //! A small prover: shows that signals cannot hold together in any reachable, unfinished state.
 //!
-//! Boolean constraint propagation through the gates, with what is known about leaves: one move per role, moves are
-//! legal, the game is not over, and families of fluents of which at most one holds. Where propagation gets stuck, the
-//! false gate with fewest open operands is split into cases. Sound, not complete: "not proven" means nothing.
+//! Boolean constraint propagation through the gates, with what is known about leaves: each role makes one move, moves
+//! are legal, the game is not over, and at most one fluent of an exclusive family holds. Where propagation stops, the
+//! false gate with the fewest open operands is split into cases. The prover is sound but not complete.
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
@@ -54,17 +54,17 @@ impl<'n> Prover<'n> {
         }
     }
 
-    /// Assumes a family, or no longer.
+    /// Adds a family to the assumptions, or removes it.
     pub fn assume_family(&mut self, family: usize, assumed: bool) {
         self.assumed[family] = assumed;
     }
 
-    /// Whether there is effort left for another proof.
+    /// Whether the effort allows another proof.
     pub fn may_go_on(&self) -> bool {
         self.total_effort < self.bounds.tuning.families_effort && !self.bounds.is_stopped()
     }
 
-    /// Whether these signals are shown not to hold together.
+    /// Whether these signals are proven not to hold together.
     pub fn exclude(&mut self, together: &[Signal]) -> bool {
         self.effort = 0;
         let mut given = together.to_vec();
@@ -105,7 +105,7 @@ impl<'n> Prover<'n> {
                 return true;
             }
         }
-        // All operands of a false gate are true: propagation would have seen it.
+        // All operands of a false gate would be true, which propagation has excluded.
         true
     }
 
@@ -164,7 +164,7 @@ impl<'n> Prover<'n> {
     fn propagate(&mut self) -> bool {
         while self.head < self.trail.len() {
             if self.effort > self.bounds.tuning.proof_effort {
-                // Nothing more follows as far as we care to look.
+                // The effort is spent: no further conclusions.
                 self.head = self.trail.len();
                 return true;
             }

@@ -1,22 +1,22 @@
-//! Telling cases apart by which fluent of a family holds: in each case, much of what a network computes is known.
+//! Case distinction by the fluent of a family that holds: in each case, many nodes of a network are constant.
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
-/// Some outputs of a network, when it is known which fluent of a family holds.
+/// Some outputs of a network, given the fluent of a family that holds.
 pub(super) struct Cases<'n> {
     net: &'n Network,
     roots: Vec<Signal>,
     /// The gates that the outputs need, ascending.
     gates: Vec<usize>,
-    /// What is known of each node.
+    /// Value of each node, if it is constant.
     known: Vec<Option<bool>>,
 }
 
 impl<'n> Cases<'n> {
-    /// Nothing is known yet.
+    /// No case yet.
     pub fn new(net: &'n Network, roots: Vec<Signal>) -> Cases<'n> {
         let cone = needed(net, &roots);
         let is_gate = |&at: &usize| cone[at] && net.node(NodeId(at as u32)) == Node::And;
@@ -30,7 +30,7 @@ impl<'n> Cases<'n> {
         }
     }
 
-    /// Looks at the case in which this member of a family holds, or none.
+    /// Enters the case in which this member of a family holds, or none.
     pub fn look(&mut self, family: &[u32], member: Option<u32>) {
         for &f in family {
             self.known[self.net.fluent(f as usize).node().0 as usize] = Some(member == Some(f));
@@ -51,14 +51,14 @@ impl<'n> Cases<'n> {
         }
     }
 
-    /// Forgets a family that was looked at; gates are looked at anew in the next case.
+    /// Leaves the cases of a family. Gates are computed anew in the next case.
     fn forget(&mut self, family: &[u32]) {
         for &f in family {
             self.known[self.net.fluent(f as usize).node().0 as usize] = None;
         }
     }
 
-    /// What is known of a node in the case looked at last.
+    /// The value of a node in the present case, if it is constant.
     pub fn constant(&self, node: NodeId) -> Option<bool> {
         self.known[node.0 as usize]
     }
@@ -67,7 +67,7 @@ impl<'n> Cases<'n> {
         self.constant(s.node()).map(|value| value != s.is_complement())
     }
 
-    /// Operands that must be looked at to know the outputs.
+    /// Number of operands that must be read to compute the outputs.
     fn open_operands(&self) -> usize {
         let mut seen = vec![false; self.net.len()];
         let mut work: Vec<NodeId> = self.roots.iter().map(|s| s.node()).collect();
@@ -85,7 +85,7 @@ impl<'n> Cases<'n> {
         n
     }
 
-    /// The family that leaves least to compute in its worst case, and which part of the whole that is.
+    /// The family whose worst case needs the fewest operands, and which part of all operands that is.
     pub fn best<'f>(&mut self, families: &'f [Vec<u32>], bounds: &Bounds) -> Option<(&'f [u32], f32)> {
         let tuning = bounds.tuning;
         self.look(&[], None);
@@ -120,7 +120,7 @@ impl<'n> Cases<'n> {
     }
 }
 
-/// Fluents of one relation, of which hardly ever two hold, to judge by how often each of them does.
+/// Relations of whose fluents hardly ever two hold, judging by the frequency of each fluent.
 pub(super) fn lonely_relations(names: &[String], likely: &[f32]) -> Vec<Vec<u32>> {
     const CROWDED: f32 = 1.01;
     let mut relations: FxHashMap<&str, Vec<u32>> = FxHashMap::default();

@@ -1,21 +1,21 @@
-//! What becomes of outputs when the moves are known: most are then known too, or are what they were.
+//! Outputs under a known joint move: most of them are constant or unchanged.
 //!
-//! A quick look at the network, one joint move after the other: a gate is a constant, or the same as another node, or left
-//! open. From one joint move to the next, only gates that read a move that changed are looked at.
+//! Each gate becomes a constant, equal to another node, or stays open; no new gates are built. From one joint move to
+//! the next, only gates that read a changed move are computed again.
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
 use crate::tuning::Bounds;
 
-/// A network under one joint move after the other.
+/// A network under a sequence of joint moves.
 pub(super) struct Cofactor<'n> {
     net: &'n Network,
     bounds: Bounds<'n>,
     /// Output bits and their signals.
     outputs: Vec<(usize, Signal)>,
-    /// The bit of the first fluent's next value; those of the others follow.
+    /// The bit of the first fluent's next value; the bits of the other fluents follow.
     next: usize,
-    /// What each node has become.
+    /// Image of each node.
     image: Vec<Signal>,
     joint: Option<Vec<u32>>,
     /// Gates that depend on moves, ascending.
@@ -24,11 +24,11 @@ pub(super) struct Cofactor<'n> {
     looks: usize,
 }
 
-/// Outputs by what is known of them: bits with their values, and bits that are open.
+/// Output bits with known values, and open output bits.
 pub(super) type Split = (Vec<(usize, bool)>, Vec<(usize, Signal)>);
 
 impl<'n> Cofactor<'n> {
-    /// Outputs are given as bits and signals; the bits of the next state begin with `next`.
+    /// Outputs are given as bits and signals; the bits of the next state start at `next`.
     pub fn new(net: &'n Network, outputs: &[(usize, Signal)], next: usize, bounds: Bounds<'n>) -> Cofactor<'n> {
         let roots: Vec<Signal> = outputs.iter().map(|&(_, s)| s).collect();
         let cone = needed(net, &roots);
@@ -58,7 +58,8 @@ impl<'n> Cofactor<'n> {
         }
     }
 
-    /// What is known when this joint move is made, and what is not: fluents that stay are neither. `None` if it took too much.
+    /// Known and open outputs under this joint move. Fluents that keep their value are in neither list. `None` if it
+    /// took too much work.
     pub fn split(&mut self, joint: &[u32]) -> Option<Split> {
         let gates = match self.joint.take() {
             Some(before) => self.gates_between(&before, joint),
@@ -84,13 +85,13 @@ impl<'n> Cofactor<'n> {
         Some(self.sorted_outputs())
     }
 
-    /// What a node is for sure under the joint move that was split last.
+    /// The constant value of a node under the last joint move, if it has one.
     pub fn constant(&self, node: NodeId) -> Option<bool> {
         let image = self.image[node.0 as usize];
         image.is_constant().then_some(image == Signal::TRUE)
     }
 
-    /// Gates that depend on moves in which two joint moves differ, ascending. Moves of the first are taken back.
+    /// Gates that depend on moves in which two joint moves differ, ascending. The moves of the first are undone.
     fn gates_between(&mut self, before: &[u32], joint: &[u32]) -> Vec<u32> {
         let mut work: Vec<u32> = Vec::new();
         for (role, (&old, &new)) in before.iter().zip(joint).enumerate() {
@@ -135,7 +136,7 @@ impl<'n> Cofactor<'n> {
             let fluent = bit - self.next;
             let is_fluent = fluent < self.net.n_fluents();
             match image {
-                // Percepts are not seen unless something says so.
+                // Percepts that are not mentioned are not seen.
                 Signal::FALSE if !is_fluent => {}
                 Signal::FALSE | Signal::TRUE => known.push((bit, image == Signal::TRUE)),
                 s if is_fluent && s == self.net.fluent(fluent) => {}

@@ -1,8 +1,9 @@
-//! The seam between the scalar simulator and its ways of evaluating a network.
+//! The interface between the scalar simulator and its ways of evaluating a network.
 //!
-//! A way of evaluating has a prepared network, which all simulators of a game share, and the values of one state.
-//! [`Values`] is what ways differ in. [`Evaluation`] joins a network with its values and answers everything that a
-//! simulator asks. [`Evaluator`] is the one enum of all ways: a `match` on it has both the network and the values.
+//! A way of evaluating consists of a prepared network, which all simulators of a game share, and the values of one
+//! state. [`Values`] is the part in which ways differ. [`Evaluation`] owns a network with its values and answers all
+//! questions of a simulator. [`Evaluator`] is the only enum of all ways: a `match` on it gives both the network and the
+//! values.
 
 use super::cones::Cones;
 use super::events::Events;
@@ -200,7 +201,7 @@ pub(super) enum Evaluator {
     Plain(Evaluation<PlainValues>),
 }
 
-/// Does the same with the evaluation of any way.
+/// Runs the same expression for every way.
 macro_rules! each_way {
     ($evaluator:expr, $evaluation:ident => $do:expr) => {
         match $evaluator {

@@ -1,17 +1,17 @@
-//! The incremental engine: gates count their false operands, and a change walks only where it matters.
+//! Incremental evaluation: changes are propagated from gate to gate, as far as values change.
 //!
-//! Gates are numbered so that operands come first. One bit per gate says that its value has changed and its readers do
-//! not know yet; bits are taken in ascending order, so that no gate is looked at twice for one change, and two changes
-//! that cancel out before a gate's turn leave no trace. What depends on the moves is numbered last and is left pending
-//! until the moves are made: then a change of the state and a change of the moves are one change.
+//! Gates are numbered so that operands come first. One pending bit per gate says that the gate has changed and its
+//! readers have not been updated. Pending gates are processed in ascending order, so no gate is processed twice for one
+//! change, and two changes that cancel out have no effect. Gates that depend on moves are numbered last and stay
+//! pending until the moves are made: then a change of the state and a change of the moves are one change.
 //!
-//! Gates of two operands do not count: a change of one operand is a change of the gate if the other holds. A node asks 64
-//! others at a time which of them hold, so that a stone that is read together with every group's name costs as much as
-//! there are groups that have it, not as much as there are groups. If the others are apart, and change less often than the
-//! node that asks, they keep copies of their values together for it; which do, is found by trial.
+//! Wide gates count their false operands. Gates of two operands do not: a change of one operand changes the gate
+//! exactly if the other operand holds. A node tests 64 other operands at a time, so its cost is the number of other
+//! operands that hold. If the other operands are not in one word and change less often than the node, they keep copies
+//! of their values in one word; trial games decide where.
 //!
-//! Which gate is next is hard to foresee for the machine, and large networks do not fit its nearest caches: what will be read soon is
-//! fetched ahead.
+//! The next gate is hard to predict for the processor, and large networks do not fit into its fastest caches. So data
+//! that is needed soon is prefetched.
 
 use super::evaluator::{Stage, Values};
 use super::guards::Guards;
@@ -27,9 +27,9 @@ use crate::tuning::{Bounds, Tuning};
 /// An acyclic network in flat arrays, prepared once per game. Nodes are gates, then fluents, then moves.
 #[derive(Debug)]
 pub(super) struct EventNet {
-    /// Where outputs are.
+    /// Places of the outputs.
     pub words: Words,
-    /// What is left out of them.
+    /// Guards that are left out of legal moves and terminal.
     pub guards: Guards,
     fans: Fans,
     /// The node of the first fluent.
@@ -42,34 +42,35 @@ pub(super) struct EventNet {
     start: Events,
 }
 
-/// What reads each node.
+/// The readers of each node.
 #[derive(Debug)]
 struct Fans {
     fans: Vec<Fan>,
-    /// What fans are ranges of.
+    /// The readers of all nodes; a [`Fan`] is a range of them.
     links: Vec<u32>,
     /// Words of values, copies included.
     n_known: usize,
 }
 
-/// What reads a node: ranges of `links`, one after the other. Where it begins, and how long each is; never across two lines
-/// of the cache, because which node is next is hard to foresee.
+/// The readers of a node: consecutive ranges of `links`, by start and lengths. Aligned, so that it never crosses a
+/// cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 struct Fan {
     start: u32,
-    /// Gates that count, as literals: the gate's number, doubled, and whether it reads the complement.
+    /// Gates that count false operands, as literals: the gate's number, doubled, plus 1 if it reads the complement.
     counted: u32,
-    /// Gates of two operands: the literal that is the other one, and the gate.
+    /// Gates of two operands: the literal of the other operand, and the gate.
     pairs: u16,
-    /// Gates of two operands, by other ones that share a word: see [`Group`].
+    /// Gates of two operands whose other operands share a word: see [`Group`].
     groups: u16,
-    /// Bits of `known` that are copies.
+    /// Bits of `known` that are copies of the node.
     copies: u16,
     outputs: u16,
 }
 
-/// Nodes that share a word of `known`: which, and which of them are read as complements. Gates follow, in the same order.
+/// Other operands in one word of `known`, and which of them are read as complements. The gates follow in the same
+/// order.
 #[derive(Clone, Debug)]
 struct Group {
     word: u32,
@@ -77,7 +78,7 @@ struct Group {
     complements: u64,
 }
 
-/// What a group takes in `links`, without gates.
+/// Length of a group in `links`, without gates.
 const GROUP: usize = 5;
 
 impl Group {
@@ -109,11 +110,11 @@ pub(super) struct Events {
     next: Vec<u64>,
     /// Output bits.
     outputs: Vec<u64>,
-    /// Per gate of other than two operands: those that are false.
+    /// Per gate of other than two operands: the number of false operands.
     counts: Vec<u16>,
-    /// Per node: the value that its readers know. Copies follow.
+    /// Per node: the value that its readers have been updated with. Copies follow.
     pub known: Vec<u64>,
-    /// Gates whose readers do not know its value.
+    /// Gates whose readers have not been updated.
     pending: Vec<u64>,
     /// Words of `pending` that may not be zero.
     summary: Vec<u64>,
@@ -123,8 +124,8 @@ pub(super) struct Events {
 const COMPARED: usize = 8;
 
 impl EventNet {
-    /// Prepares a network; `None` if it has cycles, or gates or fans too wide to count. `likely` says how often each fluent holds,
-    /// `initial` is the state that games begin with.
+    /// Prepares a network; `None` if it has cycles, gates or fans that are too wide, or the work was stopped. `likely`
+    /// is the frequency of each fluent, `initial` the initial state.
     pub fn new(net: &Network, likely: &[f32], initial: &[u64], bounds: &Bounds) -> Option<EventNet> {
         if !net.cycles().is_empty() {
             return None;
@@ -152,7 +153,7 @@ impl EventNet {
         EventNet::of(&net, split.guards, Some(&trial), bounds)
     }
 
-    /// Without a trial, nothing is kept together that is apart.
+    /// Without a trial no copies are kept.
     fn of(net: &Network, guards: Guards, trial: Option<&Trial>, bounds: &Bounds) -> Option<EventNet> {
         let (words, numbers) = (Words::new(net), Numbers::new(net));
         let fans = Fans::new(net, &words, &numbers, trial, bounds.tuning)?;
@@ -173,10 +174,10 @@ impl EventNet {
 
 /// The new numbers of a network's nodes.
 pub(super) struct Numbers {
-    /// Of gates that outputs need: by stage, whole words each.
+    /// Numbers of the gates that outputs need. Each stage fills whole words.
     gates: Vec<Option<u32>>,
     ends: [usize; 3],
-    /// The first fluent's: there are as many gates, or room for them.
+    /// Number of the first fluent.
     pub fluents: usize,
     does: Vec<usize>,
     n_nodes: usize,
@@ -195,7 +196,7 @@ impl Numbers {
             let cone = needed(net, roots);
             let is_new = |at: usize| cone[at] && net.node(NodeId(at as u32)) == Node::And && gates[at].is_none();
             let mut fresh: Vec<usize> = (0..net.len()).filter(|&at| is_new(at)).collect();
-            // By level: gates of one kind then share words.
+            // By level, so that similar gates share words.
             fresh.sort_by_key(|&at| levels[at]);
             for at in fresh {
                 gates[at] = Some(n);
@@ -237,7 +238,7 @@ impl Numbers {
     }
 }
 
-/// Per node, the longest way from a leaf.
+/// Per node, the length of the longest path from a leaf.
 fn levels(net: &Network) -> Vec<u32> {
     let mut levels = vec![0; net.len()];
     for at in 0..net.len() {
@@ -304,7 +305,7 @@ impl Fans {
         Fans::pack(rows, n_known)
     }
 
-    /// Has what reads a node brought nearer, whose fan is there already.
+    /// Prefetches the readers of a node.
     #[inline(always)]
     fn fetch(&self, node: usize) {
         fetch(&self.links, self.fans[node].start as usize);
@@ -339,12 +340,12 @@ impl Fans {
     }
 }
 
-/// Takes pairs whose other operands share a word together, where that are enough.
+/// Groups pairs whose other operands share a word, if there are enough of them.
 fn take_groups(pairs: &mut Vec<(u32, u32)>, fewest: usize) -> Vec<(Group, Vec<u32>)> {
     let (mut alone, mut groups) = (Vec::new(), Vec::new());
     pairs.sort_unstable();
     while !pairs.is_empty() {
-        // A node may be the other operand of several gates: each goes into another group.
+        // A node may be the other operand of several gates: each of them is in another group.
         let (mut again, mut last) = (Vec::new(), None);
         pairs.retain(|&pair| {
             let is_first = last.replace(pair.0 >> 1) != Some(pair.0 >> 1);
@@ -381,8 +382,8 @@ fn make_group(word: u32, pairs: &[(u32, u32)], places: impl Iterator<Item = u32>
     (group, pairs.iter().map(|&(_, gate)| gate).collect())
 }
 
-/// Makes groups of a node's pairs by copies of the other operands, if these change less often than the node. Copies are in
-/// words from `first` on; gives the number of words.
+/// Groups a node's pairs by copies of the other operands, if these change less often than the node. Copies are in words
+/// from `first` on; returns the number of words.
 fn copy_others(rows: &mut [Readers], node: usize, trial: &Trial, first: usize, tuning: &Tuning) -> usize {
     let is_quiet = |&(other, _): &(u32, u32)| {
         let changes = trial.changes[other as usize >> 1];
@@ -434,10 +435,10 @@ impl Values for Events {
         None
     }
 
-    /// What depends on the moves stays behind.
+    /// Values that depend on the moves are not updated.
     #[inline(always)]
     fn move_to(&mut self, net: &EventNet, state: &[u64]) {
-        // Most words of a large state stay as they are: many are compared at a time.
+        // Most words of a large state do not change: many are compared at a time.
         for (at, chunk) in state.chunks(COMPARED).enumerate() {
             let first = at * COMPARED;
             let here = &self.state[first..first + chunk.len()];
@@ -488,7 +489,7 @@ impl Values for Events {
 }
 
 impl Events {
-    /// All leaves are false, and so is every gate as far as its readers know.
+    /// Values with all leaves false, and all gates false as far as their readers know.
     fn all_false(net: &Network, words: &Words, numbers: &Numbers, n_known: usize) -> Events {
         let n_words = net.n_fluents().div_ceil(64);
         let mut events = Events {
@@ -505,7 +506,7 @@ impl Events {
             events.outputs[bit / 64] |= u64::from(s.is_complement()) << (bit % 64)
         });
         for (id, gate) in numbers.gates() {
-            // A plain operand is false, a complemented one is not.
+            // Plain operands are false, complemented operands are true.
             let n_false = net.operands(id).iter().filter(|s| !s.is_complement()).count();
             events.counts[gate as usize] = n_false as u16;
             flip_if(&mut events.pending, &mut events.summary, gate as usize, n_false == 0);
@@ -529,7 +530,7 @@ impl Events {
         }
     }
 
-    /// Changes a node, and tells everybody who reads it.
+    /// Changes the value of a node and updates its readers.
     #[inline(always)]
     fn toggle(&mut self, net: &EventNet, node: usize) {
         // As slices: the compiler then keeps them in registers.
@@ -545,7 +546,7 @@ impl Events {
         for &reader in counted {
             let gate = reader as usize >> 1;
             let is_better = u32::from(reader & 1 != value) as u16;
-            // One false operand more, or less; the gate has changed if there is none now, or was none before.
+            // One false operand more or less. The gate changes if there is none now, or was none before.
             let before = counts[gate];
             let after = before.wrapping_add(1).wrapping_sub(2 * is_better);
             counts[gate] = after;
@@ -580,7 +581,7 @@ impl Events {
         }
     }
 
-    /// Carries changes through the network, up to a stage.
+    /// Propagates changes through the network, up to a stage.
     #[inline(always)]
     fn settle(&mut self, net: &EventNet, stage: Stage) {
         let end = net.ends[stage as usize];
@@ -592,7 +593,7 @@ impl Events {
                 while self.pending[word] != 0 {
                     let gate = word * 64 + self.pending[word].trailing_zeros() as usize;
                     self.pending[word] &= self.pending[word] - 1;
-                    // The gate after it; the first of the word if there is none.
+                    // The next pending gate; the first gate of the word if there is none.
                     net.fans
                         .fetch(word * 64 + (self.pending[word].trailing_zeros() as usize & 63));
                     self.toggle(net, gate);
@@ -602,7 +603,7 @@ impl Events {
     }
 }
 
-/// Notes that a gate has changed, or has changed back, if it has: without a branch, which would often be guessed wrong.
+/// Flips the pending bit of a gate if it has changed. Without a branch, because the branch would be hard to predict.
 #[inline(always)]
 fn flip_if(pending: &mut [u64], summary: &mut [u64], gate: usize, has_changed: bool) {
     let bit = u64::from(has_changed);

@@ -1,7 +1,7 @@
-//! Goals as machine code over bytes: they are asked for once a game, so nothing is kept up to date for them.
+//! Goals as machine code over bytes. Goals are needed once per game, so they are not kept up to date.
 //!
-//! Where the goals are much work, and it is much less once it is known which fluent of some family holds, each of these cases
-//! has code of its own. That no two of a family hold is looked at every time, so that it need not be proven.
+//! If goals take many operations, and far fewer once the fluent of some family that holds is known, each of these cases
+//! has its own code. Every evaluation checks that no two fluents of the family hold, so this need not be proven.
 
 use super::cases::Cases;
 use super::plain::{Plain, read, set_leaves, word_bit};
@@ -25,7 +25,7 @@ pub(super) enum GoalEvaluator {
     Plain(Arc<Plain>, Vec<u8>),
 }
 
-/// The fluents of a state, as they happen to be kept.
+/// The fluents of a state in one of two forms.
 pub(super) enum Fluents<'s> {
     /// A bit each.
     Packed(&'s [u64]),
@@ -34,7 +34,7 @@ pub(super) enum Fluents<'s> {
 }
 
 impl GoalEvaluator {
-    /// Prepares the goals of a network. Of each family, more than one fluent hardly ever holds.
+    /// Prepares the goals of a network. In each family hardly ever two fluents hold.
     pub fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> GoalEvaluator {
         if let Some(code) = ByteGoals::new(net, families, bounds) {
             return GoalEvaluator::Code(Arc::new(code), Vec::new());
@@ -82,17 +82,17 @@ impl GoalEvaluator {
 #[derive(Debug)]
 pub(super) struct ByteGoals {
     code: NativeBlocks,
-    /// Code for each case and for any.
+    /// Code for each case, and for any state last.
     blocks: Vec<BlockId>,
-    /// Words of the state with the fluents by which cases are told apart, in ascending order: which are, and the number
-    /// of the first. The last case but one is that none of them holds.
+    /// Words of the state that contain fluents of the family, ascending: index, bits, and number of the first case. The
+    /// last case but one is that no fluent of the family holds.
     family: Vec<(usize, u64, usize)>,
     /// The byte of each goal, per role.
     cells: Vec<Vec<usize>>,
 }
 
 impl ByteGoals {
-    /// Compiles the goals of an acyclic network. Of each family, more than one fluent hardly ever holds.
+    /// Compiles the goals of an acyclic network. In each family hardly ever two fluents hold.
     fn new(net: &Network, families: &[Vec<u32>], bounds: &Bounds) -> Option<ByteGoals> {
         if !net.cycles().is_empty() {
             return None;
@@ -129,7 +129,7 @@ impl ByteGoals {
         })
     }
 
-    /// Evaluates a state that is spread out in bytes.
+    /// Evaluates a state given as bytes.
     #[inline(always)]
     fn run_bytes(&self, frame: &mut Vec<u8>, fluents: &[u8]) {
         self.prepare(frame);
@@ -152,7 +152,7 @@ impl ByteGoals {
         }
     }
 
-    /// Evaluates a state.
+    /// Evaluates a packed state.
     #[inline(always)]
     fn run(&self, frame: &mut Vec<u8>, state: &[u64], n_fluents: usize) {
         self.prepare(frame);
@@ -162,11 +162,11 @@ impl ByteGoals {
         self.code.run(self.blocks[self.case(|word| state[word])], frame);
     }
 
-    /// The case that a state is, given by its words.
+    /// The case of a state, given by its words.
     #[inline(always)]
     fn case(&self, state: impl Fn(usize) -> u64) -> usize {
         let any = self.blocks.len() - 1;
-        // Without a family, this is not looked at.
+        // Without a family the first number is not used.
         let (mut case, mut n_held) = (any.saturating_sub(1), 0);
         for &(word, mask, first) in &self.family {
             let held = state(word) & mask;
@@ -180,7 +180,7 @@ impl ByteGoals {
     }
 }
 
-/// Code for all goals, given what is known.
+/// Circuit of all goals, given constant nodes.
 fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option<bool>) -> Circuit {
     let mut circuit = Circuit::new();
     let given = |circuit: &mut Circuit, node: NodeId| -> Option<Polar> {
@@ -202,7 +202,7 @@ fn circuit(net: &Network, cells: &[Vec<usize>], known: &dyn Fn(NodeId) -> Option
     circuit
 }
 
-/// The best family and code for its cases, if that is worth it.
+/// The best family and the circuits of its cases, if cases are worth it.
 fn case_circuits(
     net: &Network,
     cells: &[Vec<usize>],
@@ -229,7 +229,7 @@ fn case_circuits(
     Some((family, circuits))
 }
 
-/// Words of the state in which fluents are, given in ascending order.
+/// Words of the state that contain these fluents, given in ascending order.
 fn family_words(family: &[u32]) -> Vec<(usize, u64, usize)> {
     let mut words = Vec::new();
     let mut first = 0;

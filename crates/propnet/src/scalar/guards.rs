@@ -1,12 +1,12 @@
-//! Guards: literals that are left out of legal moves and terminal, and looked at when those are read.
+//! Guards: literals that are left out of legal moves and terminal, and tested when those are read.
 
 use crate::guard::best_guard;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
 use crate::tuning::Bounds;
 
-/// A literal that all of some moves need, usually whose turn it is. It is left out of their gates, which would all
-/// change with every turn, and looked at when legal moves are read.
+/// A literal that many moves need, usually whose turn it is. It is left out of the gates of these moves, which would
+/// otherwise all change with every turn, and tested when legal moves are read.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     /// The fluent, and the value it must have.
@@ -17,18 +17,18 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Whether the moves that need it may be legal in a state.
+    /// Whether the literal holds in a state.
     #[inline(always)]
     pub fn is_open(&self, state: &[u64]) -> bool {
         (state[self.fluent as usize / 64] >> (self.fluent % 64) & 1 == 1) == self.value
     }
 }
 
-/// The guards of one role: no move has two of them.
+/// The guards of one role. A move has at most one guard.
 #[derive(Debug)]
 pub(super) struct RoleGuards {
     pub guards: Vec<Guard>,
-    /// Moves that are not behind a guard that is closed, packed, by which guards are open.
+    /// Packed moves without a closed guard, indexed by the set of open guards.
     visible: Vec<Vec<u64>>,
 }
 
@@ -47,7 +47,7 @@ impl RoleGuards {
         RoleGuards { guards, visible }
     }
 
-    /// Moves that are not behind a guard that is closed in this state, packed.
+    /// Packed moves without a guard that is closed in this state.
     #[inline(always)]
     pub fn visible(&self, state: &[u64]) -> &[u64] {
         let open = |(at, guard): (usize, &Guard)| usize::from(guard.is_open(state)) << at;
@@ -55,17 +55,17 @@ impl RoleGuards {
     }
 }
 
-/// What is left out of a network, and where.
+/// The guards that were taken out of a network.
 #[derive(Debug)]
 pub(super) struct Guards {
     pub roles: Vec<RoleGuards>,
-    /// Fluents by whose values the end of the game is told apart: see [`Guards::case`].
+    /// Fluents whose values select the signal of terminal: see [`Guards::case`].
     pub ends: Vec<u32>,
 }
 
 impl Guards {
-    /// Takes guards out of a network. Whether a state is terminal is then told by one more row of legal moves, one for each
-    /// combination of the guards' values.
+    /// Takes guards out of a network. One more row of legal moves then tells whether a state is terminal, with one
+    /// signal for each combination of the guards' values.
     pub fn split(net: &mut Network, bounds: &Bounds) -> Guards {
         let roles: Vec<RoleGuards> = (0..net.outputs.legal.len())
             .take_while(|_| !bounds.is_stopped())
@@ -75,14 +75,14 @@ impl Guards {
         Guards { roles, ends }
     }
 
-    /// Which of the last row's signals says whether this state is terminal.
+    /// The signal of the last row that says whether this state is terminal.
     #[inline(always)]
     pub fn case(&self, state: &[u64]) -> usize {
         let holds = |f: u32| (state[f as usize / 64] >> (f % 64) & 1) as usize;
         self.ends.iter().rev().fold(0, |case, &f| case * 2 + holds(f))
     }
 
-    /// Moves by role and guard, and those of each role that have none.
+    /// Moves by role and guard, and the moves of each role without a guard.
     pub fn moves(&self, legal: &[Vec<Signal>]) -> Vec<(usize, Option<Guard>, Vec<usize>)> {
         let mut groups = Vec::new();
         for (role, of_role) in self.roles.iter().enumerate() {
@@ -132,8 +132,9 @@ fn split_legal(net: &mut Network, role: usize, bounds: &Bounds) -> Vec<Guard> {
     guards
 }
 
-/// A game often ends when whose turn it is has no move: then the end depends on every move of every role, and every turn
-/// would change all of them. The fluents by which it is told apart; the last row of legal moves has the cases.
+/// Splits terminal by the values of guards, and adds the cases as the last row of legal moves. Returns the fluents that
+/// select the case. Many games end when the role in turn has no legal move. Then terminal depends on all moves of all
+/// roles, and without the split every turn would change all of them.
 fn split_terminal(net: &mut Network, roles: &[RoleGuards], bounds: &Bounds) -> Vec<u32> {
     let terminal = net.outputs.terminal;
     let cone = needed(net, &[terminal]);
@@ -157,7 +158,7 @@ fn split_terminal(net: &mut Network, roles: &[RoleGuards], bounds: &Bounds) -> V
     ends
 }
 
-/// The nodes of a cone, rebuilt as if the literals were true, and whatever excludes one of them false.
+/// The nodes of a cone, rebuilt under the assumption that the literals hold and the fluents that they exclude do not.
 fn assume(net: &mut Network, row: &[Signal], literals: &[Signal], bounds: &Bounds) -> Vec<Signal> {
     let cone = needed(net, row);
     let mut image: Vec<Signal> = (0..net.len()).map(|at| Signal::new(NodeId(at as u32), false)).collect();

@@ -1,8 +1,9 @@
-//! Heads: fluents without which moves are not legal, such as the piece that would move.
+//! Heads: fluents that moves need, such as the piece that would move.
 //!
-//! A board has many moves and few pieces. Moves that need a piece to be where it is are not kept up to date: they are computed
-//! when a state is entered, piece by piece, for the pieces that there are and the role whose turn it is. A move that may come
-//! from several heads is legal if one of them makes it so: each head has its part of such a move, as if the others did not hold.
+//! A board has many moves and few pieces. Moves that need a piece on its square are not kept up to date. They are
+//! computed when a state is entered, piece by piece, for the pieces that exist and the role in turn. A move with
+//! several heads is legal if one of its heads makes it legal: each head has its own part of such a move, computed as if
+//! the other heads did not hold.
 
 use super::guards::{Guard, Guards};
 use crate::network::{Network, Node, NodeId, Signal};
@@ -23,20 +24,21 @@ pub(super) struct HeadGroup {
 #[derive(Debug)]
 pub(super) struct Head {
     pub fluent: u32,
-    /// Moves, and what they need if this fluent holds.
+    /// Moves, and their conditions if this fluent holds.
     pub moves: Vec<(usize, Signal)>,
 }
 
-/// What is taken out of a network.
+/// Moves with heads that were taken out of a network.
 #[derive(Debug)]
 pub(super) struct HeadPlan {
     pub groups: Vec<HeadGroup>,
-    /// Per case of the end of the game (see [`Guards::case`]): roles and moves, none of which may be legal then.
+    /// Per case of the end of the game (see [`Guards::case`]): roles and moves, none of which may be legal in that
+    /// case.
     pub none_of: Vec<Vec<(usize, usize)>>,
 }
 
-/// Takes legal moves with heads out of a network whose guards have been split off; they are false in what is left. `likely` says
-/// how often each fluent holds. `None` if there are none.
+/// Takes legal moves with heads out of a network whose guards have been split off; they are false in the rest. `likely`
+/// is the frequency of each fluent. `None` if there are no such moves or the work was stopped.
 pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32], bounds: &Bounds) -> Option<HeadPlan> {
     let mut groups: Vec<HeadGroup> = Vec::new();
     let mut headed: FxHashMap<Signal, Vec<(usize, usize)>> = FxHashMap::default();
@@ -78,7 +80,7 @@ pub(super) fn take_heads(net: &mut Network, guards: &Guards, likely: &[f32], bou
     Some(HeadPlan { groups, none_of })
 }
 
-/// If a case of the end is a conjunction in which moves with heads must not be legal, takes those out of it.
+/// Takes moves with heads that must not be legal out of a case of the end, if that case is a conjunction.
 fn take_none_of(
     net: &mut Network,
     case: usize,
@@ -93,7 +95,7 @@ fn take_none_of(
             vec![found]
         });
     }
-    // Conjunctions with such a move in them, however deep.
+    // Conjunctions that contain such a move at any depth.
     let cone = needed(net, &[root]);
     let mut has_move = vec![false; net.len()];
     for at in (0..net.len()).filter(|&at| cone[at]) {
@@ -126,9 +128,9 @@ fn take_none_of(
 /// The heads of the signals in a cone.
 struct HeadFinder {
     most_heads: usize,
-    /// Per node: heads of it and of its complement.
+    /// Heads of nodes and of complements of nodes.
     heads: FxHashMap<Signal, Rc<[u32]>>,
-    /// The operand by whose heads a gate is told apart.
+    /// The operand whose heads are the heads of a gate.
     chosen: FxHashMap<NodeId, Signal>,
 }
 
@@ -181,7 +183,7 @@ impl HeadFinder {
         }
     }
 
-    /// What each head contributes to these moves.
+    /// The part of each head in these moves.
     fn split(&self, net: &mut Network, moves: &[(usize, Signal)], bounds: &Bounds) -> Vec<Head> {
         let mut of_head: FxHashMap<u32, Vec<(usize, Signal)>> = FxHashMap::default();
         for &(m, s) in moves {
@@ -200,7 +202,7 @@ impl HeadFinder {
         split.collect()
     }
 
-    /// What these signals are when a head holds and no other head counts.
+    /// These signals under the assumption that one head holds and no other.
     fn parts(&self, net: &mut Network, head: u32, moves: &[(usize, Signal)]) -> FxHashMap<Signal, Signal> {
         let has_head = |s: &Signal| self.heads(*s).is_some_and(|heads| heads.binary_search(&head).is_ok());
         let through = |net: &Network, s: Signal| -> Vec<Signal> {

@@ -1,7 +1,11 @@
 //! The scalar simulator: one state at a time, a few words each, for trees, referees and solvers.
 //!
-//! Values are kept for one state and updated by difference, so walking along a game costs as much as changes on
-//! the board, not as much as there are gates. Jumping to an unrelated state is correct too, and costs the difference.
+//! Values are kept for one state and updated by difference. So a step of a game costs as much as the changes on the
+//! board, not as much as all gates. A jump to an unrelated state is correct too and costs the difference.
+//!
+//! `evaluator.rs` has the ways of evaluating behind one interface: `cones/` (machine code per fluent), `events.rs`
+//! (changes propagated from gate to gate) and `plain.rs` (all gates, for positive cycles). `step.rs` plays random games
+//! of small networks by whole steps, and `goals.rs` evaluates goals.
 
 mod cases;
 mod cofactor;
@@ -35,10 +39,10 @@ use plain::PlainNet;
 use std::sync::{Arc, OnceLock};
 use step::{ByteStep, StepRun};
 
-/// What scalar simulators of one game share.
+/// The part that all scalar simulators of a game share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// What every simulator begins with: the prepared network, and values of no particular state.
+    /// The evaluator that every simulator starts with: the prepared network, and values of no particular state.
     evaluator: Evaluator,
     goals: GoalEvaluator,
     /// Whether random games are played by whole steps.
@@ -48,7 +52,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Prepares a game, in the way that should be fastest if the mode leaves it open; `None` if the work was stopped.
+    /// Prepares a game, in the fastest way if the mode leaves it open; `None` if the work was stopped.
     pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Option<Shared> {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
@@ -111,7 +115,7 @@ impl Shared {
     }
 }
 
-/// Operations of a whole step: what it shares is counted once.
+/// Number of operations of a whole step; shared parts are counted once.
 fn step_ops(net: &Network) -> usize {
     let out = &net.outputs;
     let mut roots: Vec<Signal> = out.legal.iter().chain(&out.sees).flatten().copied().collect();
@@ -123,14 +127,14 @@ fn step_ops(net: &Network) -> usize {
 /// How the scalar simulator keeps values up to date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScalarMode {
-    /// Whichever should be faster.
+    /// The way with the lower estimated cost.
     #[default]
     Auto,
-    /// Gates count their false operands, and changes walk through the network.
+    /// Changes are propagated from gate to gate.
     Incremental,
-    /// Machine code per fluent recomputes what depends on it, and per move what it decides, where that is possible.
+    /// Machine code per fluent recomputes what depends on it, where possible.
     Cones,
-    /// Random games are played by machine code that evaluates all gates, where that is possible.
+    /// Random games are played by machine code that evaluates all gates, where possible.
     Compiled,
 }
 
@@ -170,12 +174,12 @@ impl Scalar {
         scalar
     }
 
-    /// Plays random legal moves from a state to the end; [`Scalar::points`] then tells what it was worth.
+    /// Plays random legal moves from a state to the end; [`Scalar::points`] then gives the payoffs.
     pub fn playout(&mut self, from: &State, rng: &mut Rng) -> ScalarPlayout {
         self.playout_with(from, rng, false)
     }
 
-    /// The same, computing every role's percepts on every step, as a player's simulation would.
+    /// As [`Scalar::playout`], with every role's percepts computed on every step, as in a player's simulation.
     pub fn playout_seeing(&mut self, from: &State, rng: &mut Rng) -> ScalarPlayout {
         self.playout_with(from, rng, true)
     }
@@ -210,7 +214,7 @@ impl Scalar {
         playout
     }
 
-    /// Has games by whole steps begin with the present state, if that is how this game is played.
+    /// Makes the present state the root of games by whole steps, if this game is played that way.
     fn set_step_root(&mut self, seeing: bool) {
         let Some(step) = self.shared.step(&self.game, seeing) else {
             return;

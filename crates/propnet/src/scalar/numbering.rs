@@ -1,18 +1,19 @@
-//! Which joint moves are prepared, and their numbers.
+//! Numbers of prepared joint moves.
 
-/// How joint moves that are prepared are numbered.
+/// A numbering of the prepared joint moves.
 #[derive(Debug)]
 pub(super) enum Numbering {
-    /// All of them: the number is the sum of each role's move times its stride.
+    /// All joint moves: the number is the sum of each role's move times its stride.
     All(Vec<usize>),
-    /// Those in which all roles but one make their noop move. The number of each role's first move, and its noop move.
+    /// Joint moves in which all roles but one make their noop move. Per role: the number of its first move, and its
+    /// noop move.
     Turns(Vec<(usize, u32)>),
-    /// None.
+    /// No joint moves.
     None,
 }
 
 impl Numbering {
-    /// How joint moves are numbered if there are at most `most`, or all roles have a noop move.
+    /// All joint moves if there are at most `most`; else those with noop moves, if all roles have one.
     pub fn new(n_moves: &[usize], noop_moves: &[Option<u32>], most: usize) -> Numbering {
         let n_joint = n_moves.iter().try_fold(1_usize, |all, &n| all.checked_mul(n));
         if n_joint.is_some_and(|n| n <= most) {

@@ -1,4 +1,6 @@
-//! Evaluating gates in order, each once: for goals, and for games with positive cycles.
+//! Plain evaluation: all gates in order. For goals, and for games with positive cycles.
+//!
+//! This evaluates networks of gates. The naive evaluator of ground programs is `ground::Direct`.
 
 use super::evaluator::{Stage, Values};
 use super::guards::Guards;
@@ -6,7 +8,7 @@ use super::words::Words;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::needed;
 
-/// The values of a network with cycles, all computed whenever they are asked for.
+/// The values of a network with cycles, all computed for every question.
 #[derive(Clone, Debug)]
 pub(super) struct PlainValues {
     state: Vec<u64>,
@@ -117,7 +119,7 @@ pub(super) fn word_bit(state: &[u64], f: u32) -> u8 {
     (state[f as usize / 64] >> (f % 64) & 1) as u8
 }
 
-/// Gives the leaves of a network their values: fluents, and perhaps a joint move.
+/// Sets the leaves of a network: fluents, and optionally a joint move.
 pub(super) fn set_leaves(net: &Network, values: &mut [u8], fluent: impl Fn(u32) -> u8, joint: Option<&[u32]>) {
     for (at, value) in values.iter_mut().enumerate() {
         match net.node(NodeId(at as u32)) {
@@ -167,7 +169,7 @@ impl Plain {
         }
     }
 
-    /// Evaluates; leaves but cycle atoms have their values already.
+    /// Evaluates the gates; all leaves except cycle atoms must be set.
     pub fn run(&self, net: &Network, values: &mut [u8]) {
         for component in &self.components {
             component
@@ -175,7 +177,7 @@ impl Plain {
                 .for_each(|&at| values[net.cycles()[at].node.0 as usize] = 0);
         }
         self.pass(net, values);
-        // Lower components first: an atom that still waits for a lower one must not be taken as settled.
+        // Lower components first: an atom that still waits for a lower one must not count as settled.
         for component in &self.components {
             component
                 .iter()

@@ -1,16 +1,17 @@
-//! Sharing what wide gates have in common, so that a change is told to few of them.
+//! Shared prefixes of wide gates, so that a change updates few gates.
 //!
-//! The gates of a queen's moves along a line all read the cells between: a change of one cell is told to every gate
-//! beyond it, of every queen that might stand somewhere on the line. If each gate's operands are put in order, those that
-//! are seldom true first and then those that most gates with this first operand have, gates share beginnings, which
-//! become gates of their own. A cell is then told to one gate per line, and that gate hardly ever changes.
+//! The gates of a queen's moves along a line all read the cells between. A change of one cell updates every gate beyond
+//! it, for every queen that might stand on the line. The operands of each gate are put in order: the operand that is
+//! least often true comes first, then operands by the number of gates with the same first operand that contain them.
+//! Gates then have common prefixes, which become gates. A cell now updates one gate per line, and that gate hardly ever
+//! changes.
 
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
 use crate::tuning::{Bounds, Tuning};
 use rustc_hash::FxHashMap;
 
-/// The same functions with shared beginnings; `likely` says how often each fluent holds.
+/// The same functions with shared prefixes; `likely` is the frequency of each fluent. `None` if the work was stopped.
 pub(super) fn share_prefixes(net: &Network, likely: &[f32], bounds: &Bounds) -> Option<Network> {
     let cone = needed(net, &net.outputs.all());
     let gates: Vec<usize> = (0..net.len())
@@ -46,7 +47,7 @@ pub(super) fn share_prefixes(net: &Network, likely: &[f32], bounds: &Bounds) -> 
     Some(new)
 }
 
-/// The operands of each gate that may share its beginning, in the order in which they are shared.
+/// The operands of each gate that may share a prefix, in the order of sharing.
 fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32], tuning: &Tuning) -> Vec<Option<Vec<Signal>>> {
     let likely = likelihoods(net, likely);
     let of = |s: Signal| {
@@ -80,8 +81,8 @@ fn ordered_operands(net: &Network, gates: &[usize], likely: &[f32], tuning: &Tun
     rows
 }
 
-/// The operands of a gate, those of conjunctions among them in their place: sharing by beginnings takes the place of sharing
-/// by parts. Conjunctions of leaves stay as they are.
+/// The operands of a gate, with conjunctions replaced by their operands: prefixes replace the sharing of conjunctions.
+/// Conjunctions of leaves are kept.
 fn flatten(net: &Network, gate: NodeId, widest: usize) -> Vec<Signal> {
     let is_chain = |s: &Signal| {
         let operands = net.operands(s.node());
@@ -100,7 +101,7 @@ fn flatten(net: &Network, gate: NodeId, widest: usize) -> Vec<Signal> {
     flat
 }
 
-/// How often each node is true, as if operands were independent.
+/// Estimated frequency of each node, as if operands were independent.
 fn likelihoods(net: &Network, fluents: &[f32]) -> Vec<f32> {
     let n_moves = net.n_moves();
     let mut likely: Vec<f32> = vec![0.0; net.len()];
@@ -122,7 +123,7 @@ fn likelihoods(net: &Network, fluents: &[f32]) -> Vec<f32> {
     likely
 }
 
-/// A key for each beginning of a row; keys that collide by accident cost a gate, nothing else.
+/// A key for each prefix of a row. A collision of keys costs a gate, nothing else.
 fn prefix_keys(row: &[Signal]) -> impl Iterator<Item = u64> + '_ {
     row.iter().scan(0_u64, |key, s| {
         let word = u64::from(s.node().0) << 1 | u64::from(s.is_complement());
@@ -131,7 +132,7 @@ fn prefix_keys(row: &[Signal]) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// A gate over the beginnings that other rows leave it at.
+/// A gate over the prefixes that it shares with other rows.
 fn build(new: &mut Network, image: &[Signal], row: &[Signal], shared: &FxHashMap<u64, u32>) -> Signal {
     let counts: Vec<u32> = prefix_keys(row).map(|key| shared[&key]).collect();
     let mut open: Vec<Signal> = Vec::new();

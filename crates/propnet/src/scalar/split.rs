@@ -1,7 +1,7 @@
-//! Gates of a few operands as chains of pairs, where a trial says that less is then told.
+//! Splits gates of a few operands into chains of pairs, where a trial shows that this needs fewer updates.
 //!
-//! A gate of two operands is told of a change of one of them only while the other holds (see `events.rs`); a wider one is told
-//! of every change. So a wider gate is worth splitting if its first operands seldom hold together.
+//! A change of an operand updates a gate of two operands only if the other operand holds (see `events.rs`), and a wider
+//! gate always. So a wider gate is worth splitting if its first operands seldom hold together.
 
 use super::events::Numbers;
 use super::trial::Trial;
@@ -9,7 +9,7 @@ use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};
 use crate::tuning::Tuning;
 
-/// A signal, how often it changed in the trial, and for which part of it it held.
+/// A signal, how often it changed in the trial, and the part of the trial in which it held.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
     signal: Signal,
@@ -41,7 +41,7 @@ pub(super) fn split_gates(net: &Network, numbers: &Numbers, trial: &Trial, tunin
     new
 }
 
-/// The operands of a gate in the order of its chain, if it is worth making one.
+/// The operands of a gate in the order of its chain, if a chain is worth it.
 fn chain(net: &Network, numbers: &Numbers, trial: &Trial, gate: NodeId, tuning: &Tuning) -> Option<Vec<Signal>> {
     let operands = net.operands(gate);
     if !(3..=tuning.widest_chain).contains(&operands.len()) {

@@ -1,7 +1,7 @@
-//! A whole step as machine code over bytes: state and moves in, successor, its legal moves and terminal out.
+//! A whole step as machine code over bytes. Input: state and moves. Output: successor, its legal moves, terminal.
 //!
-//! Random games of small nets are played this way: one call per move, and the state stays spread out in bytes. Where joint
-//! moves are few, each has code of its own, in which the moves are constants.
+//! Random games of small networks are played this way: one call per joint move, and the state stays in bytes. If there
+//! are few joint moves, each has its own code, in which the moves are constants.
 
 use super::evaluator::ScalarPlayout;
 use super::numbering::Numbering;
@@ -16,7 +16,7 @@ use game::Rng;
 use game::limits::PLAYOUT_ROUNDS;
 use std::sync::Arc;
 
-/// Code for a step, and where it reads and writes.
+/// Code for a step, and the bytes that it reads and writes.
 #[derive(Debug)]
 pub(super) struct ByteStep {
     code: NativeBlocks,
@@ -34,7 +34,7 @@ pub(super) struct ByteStep {
     inputs: usize,
 }
 
-/// Random games by whole steps: the code, and the values of the state at hand.
+/// Random games by whole steps: the code, and the values of the present state.
 #[derive(Debug)]
 pub(super) struct StepRun {
     step: Arc<ByteStep>,
@@ -67,7 +67,7 @@ impl StepRun {
         self.root_state.iter().zip(state).all(|(a, b)| a == b)
     }
 
-    /// Has games begin with another state.
+    /// Makes another state the one that games begin with.
     pub fn set_root(&mut self, state: &[u64], n_fluents: usize, legal: &[Vec<u64>]) {
         self.step.spread(&mut self.bytes, state, n_fluents, legal);
         self.root_state = state.to_vec();
@@ -119,8 +119,8 @@ const LOW: u64 = 0x0101_0101_0101_0101;
 pub(super) const FIRST_FLUENT: usize = 8;
 
 impl ByteStep {
-    /// Compiles a step of an acyclic network, with every role's percepts if asked for. `passes` are the moves of roles that
-    /// move in turn when it is not their turn.
+    /// Compiles a step of an acyclic network, with every role's percepts if asked for. `noop_moves` are the moves that
+    /// roles make out of turn.
     pub fn new(net: &Network, percepts: bool, noop_moves: &[Option<u32>], bounds: &Bounds) -> Option<ByteStep> {
         if !net.cycles().is_empty() {
             return None;
@@ -189,7 +189,7 @@ impl ByteStep {
     }
 }
 
-/// Circuits for the joint moves that are numbered, if they are not too large.
+/// Circuits for the numbered joint moves, if they are not too large.
 fn special_circuits(
     net: &Network,
     places: &Places,
@@ -210,7 +210,7 @@ fn special_circuits(
         .collect()
 }
 
-/// Where a step reads and writes.
+/// The bytes that a step reads and writes.
 struct Places {
     n_moves: Vec<usize>,
     does: Vec<usize>,
@@ -239,7 +239,7 @@ impl Places {
         }
     }
 
-    /// A step by any joint move, or by this one.
+    /// The circuit of a step with any joint move, or with this one.
     fn circuit(&self, net: &Network, percepts: bool, joint: Option<&[u32]>) -> Circuit {
         let mut circuit = Circuit::new();
         let mut now = Lowering::new(net, &mut circuit, 0);
@@ -286,7 +286,8 @@ impl Places {
     }
 }
 
-/// A random one of the bytes whose lowest bit is set. Without branches that depend on which are: they would be guessed wrong.
+/// A random byte among those whose lowest bit is set. Without branches on the bytes, because those would be hard to
+/// predict.
 #[inline(always)]
 fn pick(bytes: &[u8], rng: &mut Rng) -> Option<usize> {
     if let [a, b, c, d, e, f, g, h] = *bytes {
@@ -333,7 +334,7 @@ pub(super) fn pack(bytes: &[u8]) -> u64 {
 /// The byte of this rank among those that are one; the others are zero.
 #[inline(always)]
 fn nth_byte(bytes: u64, rank: u32) -> usize {
-    // Each byte counts the ones up to it; the first that exceeds the rank is the first to get its highest bit.
+    // Each byte counts the ones up to it. The first byte that exceeds the rank is the first with its highest bit set.
     let upto = bytes.wrapping_mul(LOW);
     let beyond = (upto + u64::from(0x7f - rank) * LOW) & (LOW << 7);
     beyond.trailing_zeros() as usize / 8

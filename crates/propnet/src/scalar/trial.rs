@@ -1,4 +1,4 @@
-//! A few random games, to see which nodes of an [`EventNet`] change and which hold.
+//! A few random games, to count how often the nodes of an [`EventNet`] change and hold.
 
 use super::evaluator::{Stage, Values};
 use super::events::{EventNet, Events};
@@ -6,15 +6,15 @@ use super::step::{nth_set, random_rank};
 use crate::tuning::Bounds;
 use game::{Rng, Seed};
 
-/// What nodes did in the trial.
+/// Counts of the trial.
 #[derive(Debug)]
 pub(super) struct Trial {
-    /// How often the nodes changed.
+    /// Number of changes per node.
     pub changes: Vec<u32>,
-    /// How often they held, out of `looks`.
+    /// Number of times that each node held, out of `looks`.
     pub held: Vec<u32>,
     pub looks: u32,
-    /// The values when they were looked at last.
+    /// The values at the last count.
     last: Vec<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Trial {
         trial
     }
 
-    /// Plays one game; gives the number of joint moves made.
+    /// Plays one game; returns the number of joint moves made.
     fn play(&mut self, net: &EventNet, events: &mut Events, most: usize, rng: &mut Rng, bounds: &Bounds) -> usize {
         for made in 0..most {
             if bounds.is_stopped() {

@@ -1,19 +1,19 @@
-//! Where outputs are kept, packed into words.
+//! The places of outputs among the words of an evaluation.
 
 use crate::network::{Network, Signal};
 
-/// The places of outputs among the words of one engine.
+/// The places of outputs among the words of an evaluation.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// The first word of each role's legal moves, and how many there are.
+    /// The first word of each role's legal moves, and the number of words.
     pub legal: Vec<(usize, usize)>,
     /// The word of terminal.
     pub terminal: usize,
     /// The first word of the next state.
     pub next: usize,
-    /// The first word of each role's percepts, and how many there are.
+    /// The first word of each role's percepts, and the number of words.
     pub sees: Vec<(usize, usize)>,
-    /// How many there are in all.
+    /// Number of words.
     pub len: usize,
 }
 

@@ -1,7 +1,8 @@
-//! Components of tables in which a negation waits for itself to be decided.
+//! Settles components of tables in which a negation depends on itself.
 //!
-//! While such a component is evaluated, its negations are taken on trust, so that its tables end up with all that may be
-//! true. Then the instances of its rules are collected over that, one member at a time, and `wellfounded` says what is.
+//! While such a component is evaluated, its negations are assumed to hold, so its tables end up with all answers that
+//! may be true. Then the instances of its rules are collected over these answers, one table at a time, and
+//! `wellfounded` decides which answers are true.
 
 use super::{Machine, Purpose};
 use crate::reference::compiled_rule::{Args, CompiledRule, Op};
@@ -10,8 +11,8 @@ use crate::reference::wellfounded::{self, Instance};
 use game::Fault;
 
 impl Machine {
-    /// The leader of a component with negation inside: first collects the instances of all its rules, over all that
-    /// may be true, one member at a time, then keeps what is.
+    /// For the leader of a component with negation inside: collects the instances of all its rules over all answers
+    /// that may be true, one table at a time, then keeps the answers that are true.
     pub(super) fn settle_component(&mut self, number: u32) -> Result<(), Fault> {
         let members: Vec<TableId> = self.run.incomplete[number as usize..].to_vec();
         if let Some(&next) = members.iter().find(|&&m| !self.table(m).collected) {
@@ -37,7 +38,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes out the instances of a component; those of components further down the stack stay.
+    /// Removes and returns the instances of a component; those of components further down the stack stay.
     fn take_instances(&mut self, number: u32) -> Vec<Instance> {
         let all = std::mem::take(&mut self.run.instances);
         let (own, others) = all.into_iter().partition(|i| i.gives.0 >= number);
@@ -45,7 +46,7 @@ impl Machine {
         own
     }
 
-    /// Something has grown, so that instances may be missing.
+    /// Drops the instances, because some table has grown and instances may be missing.
     pub(super) fn collect_anew(&mut self, number: u32) {
         self.take_instances(number);
         for at in number as usize..self.run.incomplete.len() {
@@ -54,7 +55,7 @@ impl Machine {
         }
     }
 
-    /// Notes the instance of the rule that has just been found, and goes on to the next.
+    /// Records the instance of the rule that was just found, and continues with the next.
     pub(super) fn collect(&mut self, row: u32) {
         let Machine {
             run,

@@ -1,4 +1,4 @@
-//! Preparing a game: a cone for every fluent, an effect for every joint move.
+//! Preparation of cones: machine code for every fluent and every joint move.
 
 use super::super::cofactor::Cofactor;
 use super::super::guards::Guards;
@@ -17,7 +17,7 @@ use crate::tuning::Bounds;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// A [`ConeNet`] in the making.
+/// A builder of [`ConeNet`].
 pub(super) struct Builder<'n> {
     net: &'n Network,
     bounds: Bounds<'n>,
@@ -26,17 +26,17 @@ pub(super) struct Builder<'n> {
     /// The first byte of the moves that heads make legal.
     headed: usize,
     does: Vec<usize>,
-    /// The first byte of the outputs as they are kept up to date.
+    /// The first byte of the outputs that are kept up to date.
     outputs: usize,
-    /// The first byte of the outputs as joint moves leave them.
+    /// The first byte of the outputs that joint moves compute.
     computed: usize,
-    /// What depends on the state alone.
+    /// Circuit of everything that depends on the state alone.
     circuit: Circuit,
     /// Outputs that depend on moves.
     made: Vec<(usize, Signal)>,
-    /// Where each operation's value is kept.
+    /// Byte of each operation's value.
     home: Vec<u32>,
-    /// The bytes of outputs that each wire is, beside its home.
+    /// Further output bytes of each wire.
     copies: FxHashMap<Wire, Vec<u32>>,
     readers: Vec<Vec<Wire>>,
     /// Wires of nodes that are kept up to date.
@@ -46,7 +46,7 @@ pub(super) struct Builder<'n> {
 }
 
 impl<'n> Builder<'n> {
-    /// Lays out the frame and lowers what depends on the state.
+    /// Lays out the frame and lowers everything that depends on the state.
     pub fn new(net: &'n Network, plan: Option<HeadPlan>, bounds: Bounds<'n>) -> Option<Builder<'n>> {
         let words = Words::new(net);
         let mut at = FIRST_FLUENT + net.n_fluents();
@@ -88,7 +88,7 @@ impl<'n> Builder<'n> {
         })
     }
 
-    /// Compiles everything; `None` if it is too much.
+    /// Compiles all code; `None` if it is too much or the work was stopped.
     pub fn build(mut self, guards: Guards, numbering: Numbering) -> Option<ConeNet> {
         let needed = self.circuit.needed();
         let all: Vec<Wire> = (0..needed.len())
@@ -136,7 +136,7 @@ impl<'n> Builder<'n> {
         })
     }
 
-    /// Operations that keep the state up to date, in an average step.
+    /// Average number of operations per step that keep the state up to date.
     pub fn state_cost(&self, habits: Habits) -> f32 {
         let changing = habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0);
         changing
@@ -148,7 +148,7 @@ impl<'n> Builder<'n> {
             .sum()
     }
 
-    /// Operations that compute moves from their heads, in an average step.
+    /// Average number of operations per step that compute moves from their heads.
     pub fn head_cost(&self, habits: Habits) -> f32 {
         let groups = self.plan.iter().flat_map(|plan| &plan.groups);
         groups
@@ -219,7 +219,7 @@ impl<'n> Builder<'n> {
         })
     }
 
-    /// The moves of one head; those that other heads may make legal too are added to.
+    /// The moves of one head. Moves in `shared` belong to other heads too, so their bytes are combined by OR.
     fn head_circuit(&self, group: &HeadGroup, moves: &[(usize, Signal)], shared: &FxHashSet<usize>) -> Circuit {
         let mut block = Circuit::new();
         let given = |block: &mut Circuit, node: NodeId| -> Option<Polar> {
@@ -250,7 +250,7 @@ impl<'n> Builder<'n> {
         (self.ops <= self.bounds.tuning.cone_total_ops).then_some(ops as u32)
     }
 
-    /// Code that recomputes these wires, in ascending order, and how many operations it takes.
+    /// Code that recomputes these wires, in ascending order, and its number of operations.
     fn state_block(&mut self, wires: &[Wire]) -> Option<(BlockId, u32)> {
         let mut block = Circuit::new();
         let mut here: FxHashMap<Wire, Wire> = FxHashMap::default();
@@ -304,12 +304,12 @@ impl<'n> Builder<'n> {
         Some(Cone { code, ops })
     }
 
-    /// The wire of a fluent, if anything is kept up to date with it.
+    /// The wire of a fluent, if any value depends on it.
     fn leaf(&self, f: usize) -> Option<Wire> {
         self.circuit.find(Op::Load((FIRST_FLUENT + f) as u32))
     }
 
-    /// A wire and all that depend on it, ascending.
+    /// A wire and all wires that depend on it, ascending.
     fn fan_out(&self, leaf: Wire) -> Vec<Wire> {
         let mut seen = FxHashSet::from_iter([leaf]);
         let mut work = vec![leaf];
@@ -325,7 +325,8 @@ impl<'n> Builder<'n> {
         wires
     }
 
-    /// Code for the outputs of a joint move that are not known beforehand; `under` knows the joint move, or it is any.
+    /// Code for the open outputs of a joint move; `under` is the network under that joint move, or `None` for any joint
+    /// move.
     fn effect(
         &mut self,
         masks: Range<u32>,
@@ -369,7 +370,7 @@ impl<'n> Builder<'n> {
     }
 }
 
-/// The bits of outputs after the legal moves that are not among these; bits that are no outputs are left out.
+/// The bits of outputs after the legal moves, except these.
 fn mask_without(words: &Words, net: &Network, made: &[(usize, Signal)]) -> Vec<u64> {
     let mut mask = vec![0_u64; words.len - words.next];
     let outputs = words.each_made(net);
@@ -392,10 +393,10 @@ fn depends_on_moves(net: &Network) -> Vec<bool> {
     moved
 }
 
-/// The place of a value that has none.
+/// The byte of a value that has none.
 const NOWHERE: u32 = u32::MAX;
 
-/// A value of one circuit, read from where it is kept by another.
+/// A value of one circuit, loaded into another.
 fn outside(block: &mut Circuit, circuit: &Circuit, home: &[u32], wire: Wire) -> Wire {
     match circuit.op(wire) {
         Op::Zero => block.zero(),
@@ -429,7 +430,7 @@ fn as_masks(known: &[(usize, bool)]) -> Vec<Masks> {
     masks
 }
 
-/// Lowers these output bits, and stores them. Gives the wires of nodes that are computed.
+/// Lowers these output bits and stores them. Returns the wires of computed nodes.
 fn lower_state(
     net: &Network,
     bits: impl Iterator<Item = (usize, Signal)>,
@@ -452,7 +453,7 @@ fn lower_state(
         .collect()
 }
 
-/// Where each operation's value is kept; further bytes that a wire's value goes to; the end of it all.
+/// Byte of each operation's value; further bytes of wires; the end of the frame.
 fn homes(circuit: &Circuit, first_free: u32) -> (Vec<u32>, FxHashMap<Wire, Vec<u32>>, u32) {
     let mut home = vec![NOWHERE; circuit.ops().len()];
     let mut copies: FxHashMap<Wire, Vec<u32>> = FxHashMap::default();

@@ -1,12 +1,14 @@
-//! The engine of cones: for every fluent, machine code that recomputes what depends on it, and nothing else.
+//! Evaluation by cones: for every fluent, machine code that recomputes exactly what depends on it.
 //!
-//! What depends on the state alone is kept up to date, legal moves and whatever happens by itself: when a fluent changes, its
-//! *cone* is run, straight code without a branch. What a joint move leads to is known when the game is prepared but for a
-//! few bits: most fluents stay as they are, most of the others become what they become in any state. Only the rest is
-//! computed when the move is made. Like [`super::events`] this costs as much as there are changes on the board; a change
-//! costs its whole cone, but an operation of it costs a cycle, where there it costs a dozen.
+//! Everything that depends on the state alone is kept up to date: legal moves, and changes that no move causes. When a
+//! fluent changes, its *cone* runs, which is code without branches. The effect of a joint move is known at preparation
+//! except for a few bits: most fluents keep their value, and most others get the same value in every state. Only the
+//! rest is computed when the move is made.
 //!
-//! Where that is less work, legal moves are not kept up to date but computed from their [`super::heads`].
+//! As with [`super::events`], the cost grows with the number of changes. A change costs its whole cone, but an
+//! operation of a cone costs about one cycle, and an operation of the events about twelve.
+//!
+//! Where it is less work, legal moves are not kept up to date but computed from their [`super::heads`].
 
 mod build;
 
@@ -28,26 +30,26 @@ use std::ops::Range;
 /// A network as pieces of machine code, prepared once per game.
 #[derive(Debug)]
 pub(super) struct ConeNet {
-    /// Where outputs are.
+    /// Places of the outputs.
     pub words: Words,
-    /// What is left out of them.
+    /// Guards that are left out of legal moves and terminal.
     pub guards: Guards,
     code: NativeBlocks,
-    /// All cones at once.
+    /// Code of all cones together.
     whole: BlockId,
     fluents: Vec<Cone>,
     /// Legal moves that are not kept up to date.
     heads: Option<Heads>,
-    /// Output words that a change of each fluent may change, as bits: as many words of them per fluent as [`Cones::stale`] has.
+    /// Output words that a change of each fluent may change, as bits: per fluent as many words as [`Cones::stale`] has.
     touched: Vec<u64>,
-    /// Bits of the outputs that depend on moves which happen by themselves after all: from the first word of next on.
+    /// Bits of next state and percepts that depend on no move.
     by_itself: Vec<u64>,
     numbering: Numbering,
-    /// What each joint move leads to, and at last what an unprepared one does.
+    /// Effect of each prepared joint move; the last one is for all other joint moves.
     effects: Vec<Effect>,
-    /// What [`Effect::masks`] are ranges of.
+    /// Masks of all effects: see [`Effect::masks`].
     masks: Vec<Masks>,
-    /// What [`Effect::computed`] are ranges of.
+    /// Computed bits of all effects: see [`Effect::computed`].
     computed: Vec<Computed>,
     /// The byte of each role's first move.
     does: Vec<usize>,
@@ -56,7 +58,7 @@ pub(super) struct ConeNet {
     n_fluents: usize,
 }
 
-/// What depends on a fluent.
+/// Code that a change of a fluent runs.
 #[derive(Clone, Debug)]
 struct Cone {
     code: Option<BlockId>,
@@ -67,7 +69,7 @@ struct Cone {
 #[derive(Debug)]
 struct Heads {
     groups: Vec<Group>,
-    /// The first byte of where they are left.
+    /// The first byte of the results.
     cells: usize,
     /// Per case of the end of the game: output words and bits, none of which may be set.
     none_of: Vec<Vec<(u32, u64)>>,
@@ -77,13 +79,13 @@ struct Heads {
 #[derive(Debug)]
 struct Group {
     guard: Option<Guard>,
-    /// Words of the state and their bits that are heads.
+    /// Words of the state, and their bits that are heads.
     fluents: Vec<(u32, u64)>,
     /// Per fluent.
     blocks: Vec<Option<HeadBlock>>,
 }
 
-/// What a head makes legal.
+/// Code of the moves of a head.
 #[derive(Clone, Debug)]
 struct HeadBlock {
     code: BlockId,
@@ -92,7 +94,7 @@ struct HeadBlock {
     words: Vec<u32>,
 }
 
-/// What a joint move leads to. Fluents that are not mentioned stay, percepts that are not mentioned are not seen.
+/// The effect of a joint move. Other fluents keep their value, other percepts are not seen.
 #[derive(Clone, Debug)]
 struct Effect {
     masks: Range<u32>,
@@ -101,7 +103,7 @@ struct Effect {
     ops: u32,
 }
 
-/// An output word of which some bits are known.
+/// Known bits of an output word.
 #[derive(Clone, Copy, Debug)]
 struct Masks {
     word: u32,
@@ -109,7 +111,7 @@ struct Masks {
     set: u64,
 }
 
-/// An output bit, and the byte in which code leaves it.
+/// An output bit, and the byte in which code computes it.
 #[derive(Clone, Copy, Debug)]
 struct Computed {
     bit: u32,
@@ -123,12 +125,12 @@ pub(super) struct Cones {
     state: Vec<u64>,
     /// Output bits.
     outputs: Vec<u64>,
-    /// What happens by itself: from the first word of next on.
+    /// Next state and percepts as far as they depend on no move.
     by_itself: Vec<u64>,
     next: Vec<u64>,
-    /// Words before the next state, without what heads add to them.
+    /// Words before the next state, without the moves of heads.
     kept: Vec<u64>,
-    /// Words that heads have added to, as bits.
+    /// Words that contain moves of heads, as bits.
     headed: Vec<u64>,
     frame: Vec<u8>,
     /// Output words to be packed again, as bits.
@@ -137,8 +139,8 @@ pub(super) struct Cones {
 }
 
 impl ConeNet {
-    /// Prepares a network; `None` if it has cycles, is too large, or the machine does not run such code. `passes` are the
-    /// moves of roles that move in turn when it is not their turn.
+    /// Prepares a network; `None` if it has cycles, is too large, the machine does not run such code, or the work was
+    /// stopped. `noop_moves` are the moves that roles make out of turn.
     pub fn new(net: &Network, noop_moves: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
@@ -160,7 +162,7 @@ impl ConeNet {
         Builder::new(&net, None, *bounds)?.build(guards, numbering)
     }
 
-    /// Operations of an average step.
+    /// Average number of operations per step.
     pub fn cost(&self, habits: Habits, tuning: &Tuning) -> f32 {
         let cones = self.fluents.iter().zip(habits.changes);
         let state: f32 = cones.map(|(cone, p)| cone.ops as f32 * p).sum();
@@ -174,7 +176,7 @@ impl ConeNet {
     }
 }
 
-/// Operations that heads behind a guard take in an average step, given what each fluent's code takes.
+/// Average number of operations per step of heads behind a guard, given the operations of each fluent's code.
 fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, habits: Habits, tuning: &Tuning) -> f32 {
     let open = guard.map_or(1.0, |guard| {
         let likely = habits.likely[guard.fluent as usize];
@@ -186,7 +188,7 @@ fn heads_cost(guard: Option<&Guard>, ops: impl Iterator<Item = Option<u32>>, hab
         .sum::<f32>()
 }
 
-/// Words that have a bit for each output word.
+/// Number of words with one bit per output word.
 fn stale_words(words: &Words) -> usize {
     words.len.div_ceil(64)
 }
@@ -334,7 +336,7 @@ impl Cones {
         self.run_heads(net);
     }
 
-    /// Computes the moves of the heads that hold, in place of those of the last state.
+    /// Computes the moves of the heads that hold, and removes those of the last state.
     #[inline(always)]
     fn run_heads(&mut self, net: &ConeNet) {
         let Some(heads) = &net.heads else { return };
@@ -395,7 +397,7 @@ impl Cones {
         }
     }
 
-    /// Writes the moves of an unprepared joint move where its code reads them.
+    /// Writes or clears the moves of an unprepared joint move.
     #[cold]
     fn say(&mut self, net: &ConeNet, joint: &[u32], value: u8) {
         for (&first, &mv) in net.does.iter().zip(joint) {
@@ -428,7 +430,7 @@ mod tests {
         (legal.collect(), outputs[words.ends()] >> guards.case(state) & 1 == 1)
     }
 
-    /// Whatever is prepared, the outputs are those of the incremental engine.
+    /// The outputs are those of the events, whatever is prepared.
     #[test]
     fn cones_agree_with_events() {
         let mut rng = Seed(31).rng();
