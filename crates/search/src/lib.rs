@@ -34,9 +34,9 @@
 //!     role: RoleId(0),
 //!     seed: Seed(1),
 //! };
-//! let options = MinimaxOptions { depth: Some(1), playouts: 4, ..MinimaxOptions::default() };
+//! let options = MinimaxOptions { depth: Some(5), ..MinimaxOptions::default() };
 //! let mut player = Perfect::new(tools, Box::new(Minimax::new(options)));
-//! // Crosses in the corner and the middle of the first row; noughts are elsewhere.
+//! // Five cells are left, so a search of depth 5 is exact.
 //! let rounds = [("(mark 1 1)", "noop"), ("noop", "(mark 3 1)"), ("(mark 1 2)", "noop"), ("noop", "(mark 3 2)")];
 //! let told = rounds.map(|(x, o)| Told {
 //!     own: x.to_owned(),

@@ -18,7 +18,7 @@
 use crate::Tools;
 use crate::matrix;
 use crate::perfect::{Insight, Worth, unknown};
-use crate::tree::{NodeStage, OpenNode, Picks, SearchTree, StateNodeId};
+use crate::tree::{NodeStage, OpenNode, Payoffs, Picks, SearchTree, StateNodeId};
 use crate::value_table::best_first;
 use game::{Budget, Fault, Seed, State};
 use smallvec::SmallVec;
@@ -116,9 +116,6 @@ struct NodeBounds {
     /// Bounds that hold at any depth.
     certain: Option<(f64, f64)>,
 }
-
-/// A payoff for each role.
-type Payoffs = SmallVec<[f64; 4]>;
 
 /// Why a search ends early.
 enum Halt {

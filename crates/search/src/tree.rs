@@ -14,6 +14,9 @@ use std::hash::{Hash, Hasher};
 /// A node, by its place.
 pub(crate) type StateNodeId = u32;
 
+/// A payoff for each role.
+pub(crate) type Payoffs = SmallVec<[f64; 4]>;
+
 /// One index for each role, into its moves.
 pub(crate) type Picks = SmallVec<[u32; 4]>;
 

@@ -17,7 +17,7 @@
 use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
-use crate::tree::{MoveStats, NodeStage, OpenNode, Picks, SearchTree, StateNodeId};
+use crate::tree::{MoveStats, NodeStage, OpenNode, Payoffs, Picks, SearchTree, StateNodeId};
 use game::{Budget, Fault, Rng, Seed, State, by_word};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
@@ -281,9 +281,6 @@ impl Uct {
         }
     }
 }
-
-/// A payoff for each role.
-type Payoffs = SmallVec<[f64; 4]>;
 
 impl Insight for Uct {
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
