@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_stopped_match_was_not_played() {
         let (game, spec) = (pennies(), spec("\"heads\", \"stop\""));
-        let seated = SeatedCell::new(&spec.cells[0], &game).ok().expect("players exist");
+        let seated = SeatedCell::new(&spec.cells[0], &game).expect("players exist");
         assert_eq!(seated.play(0, "0", &game.1).expect("no error"), None);
         // Without a stop the same seats play to the end.
         let played = seated.play(0, "0", &StopFlag::default()).expect("no error");
