@@ -105,15 +105,12 @@ fn lines(path: &Path) -> usize {
 #[test]
 fn a_job_array_comes_to_the_bytes_of_a_local_run() {
     if std::env::var_os("SURMISE_SLURM").is_none() {
-        eprintln!("skipped: set SURMISE_SLURM=1 (or `make slurm-test`) to test against a real Slurm");
+        surmise_testing::skip("slurm", "asked for by SURMISE_SLURM=1 (`make slurm-test`) only");
         return;
     }
     let slurm = match Slurm::start() {
         Ok(slurm) => slurm,
-        Err(why) => {
-            eprintln!("skipped: {why}");
-            return;
-        }
+        Err(why) => panic!("a Slurm was asked for, and does not start: {why}"),
     };
     let at = |name: &str| slurm.folder.join(name).display().to_string();
     let (spec, local, shared) = (at("spec.toml"), at("local"), at("shared"));

@@ -3,7 +3,6 @@
 //! The files are in `../shared/conformance/rules`, beside the workspace, and not part of it. Without the folder the
 //! tests are skipped, and say so; a folder with fewer files than expected is a failure.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use surmise_gdl::{Mode, Options};
 
@@ -14,7 +13,7 @@ const FOLDERS: &[(&str, usize)] = &[("ggp-repository", 100), ("scully", 8)];
 fn rules_files(test: &str) -> Option<Vec<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/rules");
     if !root.exists() {
-        skipped(test, "../shared/conformance/rules is not on this machine");
+        surmise_testing::skip(test, "../shared/conformance/rules is not on this machine");
         return None;
     }
     let mut files = Vec::new();
@@ -32,12 +31,6 @@ fn rules_files(test: &str) -> Option<Vec<PathBuf>> {
     }
     files.sort();
     Some(files)
-}
-
-/// Reports a test that could not be made. Written to stderr itself, because the test harness keeps back what
-/// `eprintln!` prints.
-fn skipped(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why}");
 }
 
 #[test]

@@ -6,8 +6,9 @@ mod support;
 
 use std::sync::Arc;
 use std::time::Instant;
-use support::conformance::{SKIPS, entries, folder, follow};
+use support::conformance::{SKIPS, entries, follow};
 use surmise_ground::{Direct, Limits, Splitting};
+use surmise_testing::conformance as folder;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();

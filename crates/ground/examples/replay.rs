@@ -4,8 +4,9 @@
 mod support;
 
 use std::time::Instant;
-use support::conformance::{SKIPS, entries, folder, follow};
+use support::conformance::{SKIPS, entries, follow};
 use surmise_ground::Reference;
+use surmise_testing::conformance as folder;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();

@@ -5,8 +5,9 @@
 mod support;
 
 use std::sync::Arc;
-use support::conformance::{Entry, SKIPS, entries, folder, folder_at, follow};
+use support::conformance::{Entry, SKIPS, entries, follow};
 use surmise_ground::{Direct, GroundError, Limits, Reference, Splitting, ground};
+use surmise_testing::{conformance as folder, folder_at};
 
 /// Games that do not ground within the default limits, and the relation that is too large.
 const UNGROUNDED: &[(&str, &str)] = &[
@@ -58,7 +59,10 @@ fn ground_programs_without_splitting_replay_every_trace() {
 #[test]
 #[should_panic(expected = "is there, but")]
 fn a_folder_without_an_index_is_a_mistake() {
-    folder_at(env!("CARGO_MANIFEST_DIR"), "a_folder_without_an_index_is_a_mistake");
+    folder_at(
+        env!("CARGO_MANIFEST_DIR").as_ref(),
+        "a_folder_without_an_index_is_a_mistake",
+    );
 }
 
 /// Number of lines compared, or `None` if the program is too large as expected.

@@ -4,9 +4,10 @@ mod support;
 
 use game::{Fault, Goal, RoleId, Simulator, State, StopFlag};
 use std::collections::BTreeSet;
-use support::conformance::{entry, folder};
+use support::conformance::entry;
 use support::{joint, legal_texts, percept_texts, rules};
 use surmise_ground::{EvaluationLimits, Reference};
+use surmise_testing::conformance as folder;
 
 fn reference(text: &str) -> Reference {
     Reference::new(&rules(text)).expect("starts")

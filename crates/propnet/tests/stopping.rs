@@ -1,7 +1,6 @@
 //! How often compiling checks its stop flag, on large games of `../shared/conformance`.
 
 use game::StopFlag;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use surmise_propnet::{CompileOptions, PlayoutOptions, compile_until};
@@ -33,13 +32,11 @@ fn looks_often<R>(what: &str, f: impl FnOnce(&StopFlag) -> R) -> R {
 
 #[test]
 fn compiling_large_games_looks_at_the_flag_often() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance");
-    if !Path::new(folder).exists() {
-        eprintln!("SKIPPED: compiling_large_games_looks_at_the_flag_often: {folder} is not there");
+    let Some(folder) = surmise_testing::conformance("compiling_large_games_looks_at_the_flag_often") else {
         return;
-    }
+    };
     for game in ["speedChess", "hex", "checkers"] {
-        let text = std::fs::read(format!("{folder}/rules/ggp-repository/{game}.kif")).expect("a file of rules");
+        let text = std::fs::read(folder.join(format!("rules/ggp-repository/{game}.kif"))).expect("a file of rules");
         let rules = gdl::read_bytes(&text, &gdl::Options::default()).rules;
         let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| {}).expect("grounds");
         let options = CompileOptions::default();

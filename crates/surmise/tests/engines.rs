@@ -6,9 +6,10 @@ mod support;
 use game::{MoveId, Rng, RoleId, Seed, Simulator, State};
 use ground::Reference;
 use ground::testing::random_game;
-use support::conformance::{SKIPS, entries, folder, follow};
+use support::conformance::{SKIPS, entries, follow};
 use support::{Face, face, joint, percept_texts};
 use surmise::engine::{Engine, EngineKind, EngineOptions, Pending};
+use surmise_testing::conformance as folder;
 
 fn engine(rules: &gdl::Rules, kind: EngineKind, native: bool) -> Engine {
     Engine::new(rules, &options(kind, native)).unwrap()

@@ -15,7 +15,7 @@ fn peer(args: &[&str]) -> Option<Command> {
         .stderr(Stdio::null())
         .status();
     if !jdk.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no JDK (javac) on this machine, so the Java peer cannot be run");
+        surmise_testing::skip("java peers", "there is no JDK (javac) on this machine");
         return None;
     }
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/interop/Peer.java");

@@ -8,31 +8,6 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The folder of the data. Prints a line and returns `None` if it does not exist; fails if it has no index.
-pub fn folder(test: &str) -> Option<PathBuf> {
-    folder_at(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance"),
-        test,
-    )
-}
-
-/// As [`folder`], for any path.
-pub fn folder_at(path: impl Into<PathBuf>, test: &str) -> Option<PathBuf> {
-    let path = path.into();
-    if !path.exists() {
-        eprintln!("SKIPPED: {test}: {} is not there", path.display());
-        return None;
-    }
-    let index = path.join("index.json");
-    assert!(
-        index.exists(),
-        "{} is there, but {} is not",
-        path.display(),
-        index.display()
-    );
-    Some(path)
-}
-
 /// The entry of a game.
 pub fn entry(folder: &Path, game: &str) -> Entry {
     let found = entries(folder).into_iter().find(|e| e.name == game);
