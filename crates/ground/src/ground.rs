@@ -104,7 +104,7 @@ impl fmt::Display for GroundError {
                 write!(f, "E-NEG-CYCLE: an atom depends on its own negation: ")?;
                 f.write_str(&cycle.join(" <= "))
             }
-            GroundError::Stopped => f.write_str("grounding was stopped"),
+            GroundError::Stopped => f.write_str("grounding or compiling was stopped, or took too long"),
             GroundError::Invalid(what) => f.write_str(what),
         }
     }

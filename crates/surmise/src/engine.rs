@@ -8,7 +8,7 @@ use crate::Error;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
 use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
-use propnet::{CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile};
+use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -35,8 +35,10 @@ pub struct EngineOptions {
     pub kind: EngineKind,
     /// Limits of grounding.
     pub limits: Limits,
-    /// Time for grounding and compiling.
+    /// Time for grounding.
     pub time: Duration,
+    /// Time for grounding and compiling together.
+    pub compile_time: Duration,
     /// Whether lanes may run machine code.
     pub native: bool,
 }
@@ -47,10 +49,14 @@ impl Default for EngineOptions {
             kind: EngineKind::Auto,
             limits: Limits::default(),
             time: Duration::from_secs(30),
+            compile_time: Duration::from_secs(180),
             native: true,
         }
     }
 }
+
+/// A program that is being compiled.
+type Compiling<'a> = ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program)>;
 
 /// Instances that every further way of splitting rules may use, however small the first result was.
 const MIN_INSTANCES: usize = 2_000;
@@ -138,31 +144,18 @@ impl Engine {
         }
     }
 
+    /// Which way of splitting rules gives the smallest network depends on the game. All ways are tried, as far as they are
+    /// not much larger than what there is already, and the network with the fewest operations is kept. While one is being
+    /// compiled, the next is grounded.
     fn compile(
         &mut self,
         rules: &Rules,
         options: &EngineOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), GroundError> {
-        let stop = options.limits.stop.clone();
-        let finished = StopFlag::default();
-        let alarm = raise_after(options.time, stop, finished.clone());
-        let made = self.compile_until_stopped(rules, options, progress);
-        finished.raise();
-        alarm.thread().unpark();
-        made
-    }
-
-    /// What is smallest depends on the game: the ways to split rules are all tried, as far as they are no larger than
-    /// what there is already, and the network with the fewest operations is kept. While one is being compiled, the next is
-    /// grounded.
-    fn compile_until_stopped(
-        &mut self,
-        rules: &Rules,
-        options: &EngineOptions,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), GroundError> {
         let mut limits = options.limits.clone();
+        limits.stop = within(options.time, &options.limits.stop);
+        let stop = within(options.compile_time, &options.limits.stop);
         let mut failed = None;
         let started = Instant::now();
         std::thread::scope(|scope| {
@@ -172,22 +165,30 @@ impl Engine {
                 let grounding = Instant::now();
                 let program = ground::ground(rules, &limits, progress);
                 self.setup.ground_s += grounding.elapsed().as_secs_f64();
-                compiling.take().into_iter().for_each(|worker| self.consider(worker));
+                if let Some(worker) = compiling.take() {
+                    failed = self.consider(worker).err().or(failed.take());
+                }
                 match program {
                     Ok(program) => {
                         limits.instances = limits.instances.min((3 * program.rules.len()).max(MIN_INSTANCES));
                         if !self.has_shape(&program) {
-                            compiling =
-                                Some(scope.spawn(move || (compile(&program, &compile_options(options)), program)));
+                            let stop = stop.clone();
+                            compiling = Some(scope.spawn(move || {
+                                let compiled = compile_until(&program, &compile_options(options), &stop);
+                                (compiled, program)
+                            }));
                         }
                     }
                     Err(error) => failed = Some(failed.take().unwrap_or(error)),
                 }
-                if compiling.is_none() && self.compiled.is_none() && options.limits.stop.is_raised() {
+                let stopped = limits.stop.is_raised() && compiling.is_none() && self.compiled.is_none();
+                if stopped || options.limits.stop.is_raised() {
                     break;
                 }
             }
-            compiling.into_iter().for_each(|worker| self.consider(worker));
+            if let Some(worker) = compiling {
+                failed = self.consider(worker).err().or(failed.take());
+            }
         });
         self.setup.compile_s += started.elapsed().as_secs_f64() - self.setup.ground_s;
         match (&self.compiled, failed) {
@@ -203,13 +204,15 @@ impl Engine {
     }
 
     /// Waits for a compiled program and keeps it if it is smaller than what there is.
-    fn consider(&mut self, worker: ScopedJoinHandle<'_, (Compiled, Program)>) {
+    fn consider(&mut self, worker: Compiling<'_>) -> Result<(), GroundError> {
         let (compiled, program) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let compiled = compiled.map_err(|_: CompileError| GroundError::Stopped)?;
         let ops = |c: &Compiled| c.stats().ops();
         if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
             self.note_sizes(&program);
             self.compiled = Some(compiled);
         }
+        Ok(())
     }
 
     fn note_sizes(&mut self, program: &Program) {
@@ -271,20 +274,11 @@ fn compile_options(options: &EngineOptions) -> CompileOptions {
     }
 }
 
-/// Raises a flag when time is up, unless the work is finished by then.
-fn raise_after(time: Duration, flag: StopFlag, finished: StopFlag) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || {
-        let started = Instant::now();
-        while !finished.is_raised() {
-            match time.checked_sub(started.elapsed()) {
-                Some(left) if !left.is_zero() => std::thread::park_timeout(left),
-                _ => {
-                    flag.raise();
-                    return;
-                }
-            }
-        }
-    })
+/// A flag that is raised when time is up, or when another one is.
+fn within(time: Duration, stop: &StopFlag) -> StopFlag {
+    let started = Instant::now();
+    let time = time.as_secs_f64().max(1e-9);
+    StopFlag::by(move || started.elapsed().as_secs_f64() / time).under(stop)
 }
 
 /// A game that can already be played while it is being compiled.

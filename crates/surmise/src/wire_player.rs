@@ -62,6 +62,7 @@ impl PlayerFactory for WirePlayers {
             };
             let options = EngineOptions {
                 time: COMPILING,
+                compile_time: COMPILING,
                 ..EngineOptions::default()
             };
             let pending = Pending::start(rules, &options)?;

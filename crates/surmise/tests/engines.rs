@@ -3,7 +3,7 @@
 #[path = "../../ground/tests/support/mod.rs"]
 mod support;
 
-use game::{MoveId, Rng, RoleId, Seed, Simulator, State};
+use game::{MoveId, Rng, RoleId, Seed, Simulator, State, StopFlag};
 use ground::Reference;
 use ground::testing::random_game;
 use support::conformance::{SKIPS, entries, follow};
@@ -189,4 +189,36 @@ fn a_game_can_be_played_while_it_is_compiled() {
     let mut later = ready.simulator();
     let state = later.initial().unwrap();
     assert_eq!(face(later.as_mut(), &state).unwrap(), before);
+}
+
+/// A game whose network takes seconds to compile: dropping it, or raising its flag, ends the work soon.
+#[test]
+fn compiling_ends_when_it_is_stopped() {
+    let rules = support::rules(&catalogue::rules("blind-breakthrough:width=8,height=8").unwrap());
+    let stop = StopFlag::default();
+    let mut options = EngineOptions::default();
+    options.limits.stop = stop.clone();
+    let pending = Pending::start(&rules, &options).unwrap();
+    drop(pending);
+    assert!(stop.is_raised(), "dropping a game that is being compiled raises its flag");
+    let begun = std::time::Instant::now();
+    let engine = Engine::new(&rules, &options).unwrap();
+    assert_eq!(engine.kind, EngineKind::Reference, "{}", engine.why);
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+}
+
+/// Time that is up ends grounding, and does not raise the flag that the caller gave: that is the caller's own.
+#[test]
+fn a_time_limit_leaves_the_callers_flag_alone() {
+    let rules = support::rules(&catalogue::rules("connect-four").unwrap());
+    let stop = StopFlag::default();
+    let mut options = EngineOptions {
+        time: std::time::Duration::ZERO,
+        compile_time: std::time::Duration::ZERO,
+        ..EngineOptions::default()
+    };
+    options.limits.stop = stop.clone();
+    let engine = Engine::new(&rules, &options).unwrap();
+    assert_eq!(engine.kind, EngineKind::Reference, "{}", engine.why);
+    assert!(!stop.is_raised());
 }
