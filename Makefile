@@ -2,10 +2,14 @@
 
 CARGO ?= cargo
 SECONDS ?= 600
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+SURMISE := $(TARGET)/release/surmise
+# Tests that lack their data or a program write a line here.
+SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit bench fuzz play slurm-test lab interop
+.PHONY: test fmt clippy unit skipped golden portable bench fuzz play slurm-test lab interop
 
-test: fmt clippy unit
+test: fmt clippy unit skipped
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -14,7 +18,21 @@ clippy:
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
 unit:
-	$(CARGO) test --workspace --quiet
+	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
+	SURMISE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --quiet
+
+skipped:
+	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests were skipped"; \
+	else echo "no test was skipped"; fi
+
+# Writes the golden playthroughs of the catalogue anew; look at the difference before you commit it.
+golden:
+	SURMISE_GOLDEN=1 $(CARGO) test --quiet -p surmise --test golden
+
+# The tests of the simulators as other processors than x86-64 run them, and the whole workspace checked for one.
+portable:
+	RUSTFLAGS='--cfg surmise_portable' $(CARGO) test -p surmise-propnet --target-dir $(TARGET)/portable
+	$(CARGO) check --workspace --target aarch64-unknown-linux-gnu --target-dir $(TARGET)/portable
 
 bench:
 	$(CARGO) build --release --quiet
@@ -26,7 +44,7 @@ fuzz:
 	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p surmise-gdl --test fuzz -- --nocapture
 
 play:
-	$(CARGO) run --release --quiet -p surmise-cli -- match krieg-tictactoe --games 20
+	$(CARGO) run --release --quiet -- match krieg-tictactoe --games 20
 
 # Job arrays against a real Slurm on loopback; needs root and the packages munge, slurmctld, slurmd and slurm-client.
 slurm-test:
@@ -34,10 +52,10 @@ slurm-test:
 
 # Every figure and table of the papers at its quick size, with reports in lab-results/.
 lab:
-	$(CARGO) run --release --quiet -p surmise-cli -- lab run all --quick --out lab-results
+	$(CARGO) run --release --quiet -- lab run all --quick --out lab-results
 
 # Other people's HTTP clients and servers, and a player that somebody else wrote, from crates.io.
 interop:
 	$(CARGO) build --release --quiet
-	scripts/interop/stacks.py $${CARGO_TARGET_DIR:-target}/release/surmise
-	scripts/interop/ggp-rs.sh $${CARGO_TARGET_DIR:-target}/release/surmise tictactoe connect-four
+	scripts/interop/stacks.py $(SURMISE)
+	scripts/interop/ggp-rs.sh $(SURMISE) tictactoe connect-four

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 /// A general game player for games with hidden information.
 ///
-/// Give Surmise the rules of any game in GDL-II and it reads, checks and plays it. GAME is a rules file, `-` for standard
-/// input, or a name from the catalogue with parameters, such as `krieg-tictactoe:size=5,line=4`.
+/// Give Surmise the rules of any game in GDL-II and it reads, checks and plays it. GAME is a rules file, `-` for
+/// standard input, or a name from the catalogue with parameters, such as `krieg-tictactoe:size=5,line=4`.
 #[derive(Parser)]
 #[command(name = "surmise", version, about, long_about, max_term_width = 100, after_help = EXIT_STATUS)]
 struct Cli {

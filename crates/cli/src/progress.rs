@@ -161,8 +161,8 @@ impl Lines {
         let mut line = format!("{}: {seconds} s", self.what);
         if all > 0 {
             line += &format!(", {done} of {all}");
-            if done > 0 {
-                line += &format!(", about {} s left", seconds * (all - done.min(all)) / done);
+            if let Some(left) = (seconds * all.saturating_sub(done)).checked_div(done) {
+                line += &format!(", about {left} s left");
             }
         }
         let message = self.message.lock().unwrap_or_else(PoisonError::into_inner);

@@ -652,7 +652,8 @@ fn rates_a_strategy() {
     near(&value["nash_conv"], &rated["nash_conv"]);
     near(&value["value"]["player2"], &rated["value"]["player2"]);
     near(&value["best_response"]["player1"], &rated["best_response"]["player1"]);
-    // Where a strategy is silent, its player moves at random: a file that says nothing is the uniform strategy, 25 * 11/12.
+    // Where a strategy is silent, its player moves at random: a file that says nothing is the uniform strategy, 25 *
+    // 11/12.
     value["strategy"] = serde_json::json!([]);
     std::fs::write(&saved, value.to_string()).unwrap();
     let shown = ["random moves in 12 information sets", "NashConv 22.916667"];

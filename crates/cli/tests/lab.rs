@@ -1,5 +1,5 @@
-//! The lab as its users meet it: runs that are killed, resumed, divided and changed come to the same bytes, and bad specs are refused before anything
-//! is played.
+//! The lab as its users meet it: runs that are killed, resumed, divided and changed come to the same bytes, and bad
+//! specs are refused before anything is played.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -106,7 +106,8 @@ fn killed_runs_lose_and_repeat_nothing() {
             .stdout(Stdio::null())
             .spawn()
             .expect("the program runs");
-        // Wait for some progress, then for a moment more, so that the blow falls anywhere: while opening, playing, writing.
+        // Wait for some progress, then for a moment more, so that the blow falls anywhere: while opening, playing,
+        // writing.
         let target = journal_lines(&killed, "local.jsonl") + rng.below(45);
         while journal_lines(&killed, "local.jsonl") < target && child.try_wait().expect("a child").is_none() {
             std::thread::sleep(Duration::from_micros(200));

@@ -1,5 +1,6 @@
-//! `lab submit` against a real Slurm with two virtual nodes on loopback, started and stopped by `scripts/loopback-slurm.sh`: the same bytes as a
-//! local run, with one task put back into the queue while it ran and another cancelled and submitted again.
+//! `lab submit` against a real Slurm with two virtual nodes on loopback, started and stopped by
+//! `scripts/loopback-slurm.sh`: the same bytes as a local run, with one task put back into the queue while it ran and
+//! another cancelled and submitted again.
 //!
 //! Off unless `SURMISE_SLURM=1` (`make slurm-test`), since it needs root and Slurm's packages, and takes a minute.
 

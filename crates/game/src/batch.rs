@@ -1,8 +1,8 @@
 //! Many states at a time.
 //!
-//! Sampling a belief asks the same few questions about thousands of states: which moves are legal, does this joint move
-//! show what was seen, what comes after it. A [`Batch`] answers them for a group of lanes at once; [`SlowBatch`] answers
-//! them one by one on any simulator, and is the meaning of the fast ones.
+//! Sampling a belief asks the same few questions about thousands of states: which moves are legal, does this joint
+//! move show what was seen, what comes after it. A [`Batch`] answers them for a group of lanes at once; [`SlowBatch`]
+//! answers them one by one on any simulator, and is the meaning of the fast ones.
 
 use crate::{Fault, Meter, MoveId, PerceptId, RoleId, Simulator, State};
 

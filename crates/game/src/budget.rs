@@ -1,9 +1,9 @@
 //! How long some work may run: a count of iterations, and a stop flag.
 //!
-//! This crate reads no clock. A caller with a clock hands in a function that tells which share of the time has passed, and
-//! the flag is raised when its share has passed. Time can so be divided between parts of the work without any part knowing
-//! how long it is. The function is called where the work is done: on a busy machine a separate thread that watches the
-//! clock may be woken too late.
+//! This crate reads no clock. A caller with a clock hands in a function that tells which share of the time has passed,
+//! and the flag is raised when its share has passed. Time can so be divided between parts of the work without any part
+//! knowing how long it is. The function is called where the work is done: on a busy machine a separate thread that
+//! watches the clock may be woken too late.
 
 use std::fmt;
 use std::sync::Arc;

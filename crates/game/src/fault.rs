@@ -28,9 +28,11 @@ pub enum Fault {
         /// Relation with its number of arguments.
         relation: String,
     },
-    /// A relation of the rules cannot be evaluated; [`Fault::Blowup`] and [`Fault::NegativeCycle`] have their own cases.
+    /// A relation of the rules cannot be evaluated; [`Fault::Blowup`] and [`Fault::NegativeCycle`] have their own
+    /// cases.
     Rules(String),
-    /// A state, role, move or number that belongs to another game or another simulator: a mistake of the calling program.
+    /// A state, role, move or number that belongs to another game or another simulator: a mistake of the calling
+    /// program.
     Foreign(&'static str),
     /// No state is consistent with what a role was told.
     NoState,
@@ -92,7 +94,8 @@ impl fmt::Display for Fault {
 impl Error for Fault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Fault::Player(error) => Some(error.0.as_ref()),
+            // The text of the error is this fault's own; what caused it is not.
+            Fault::Player(error) => error.0.source(),
             _ => None,
         }
     }

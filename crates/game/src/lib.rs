@@ -31,6 +31,7 @@ pub mod limits {
     pub const MATCH_ROUNDS: usize = 2_000;
     /// Rounds after which a random playout ends and counts as it stands.
     pub const PLAYOUT_ROUNDS: usize = 20_000;
-    /// Rounds after which a simulated game between thinking players, or a game of self-play, ends and counts as it stands.
+    /// Rounds after which a simulated game between thinking players, or a game of self-play, ends and counts as it
+    /// stands.
     pub const THINKING_ROUNDS: usize = 1_000;
 }

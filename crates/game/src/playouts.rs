@@ -7,7 +7,8 @@ use crate::{Fault, Meter, MoveId, RoleId, Seed, Simulator, State, StopFlag};
 pub struct RootTotals {
     /// Games finished, stuck ones included.
     pub playouts: u64,
-    /// Games that ended because some role had no legal move, or were given up because they did not end; they earn nothing.
+    /// Games that ended because some role had no legal move, or were given up because they did not end; they earn
+    /// nothing.
     pub stuck: u64,
     /// Points per role, summed over games.
     pub points: Vec<u64>,
@@ -31,8 +32,8 @@ pub trait Playouts: Send {
 /// Rounds after which a playout of a game that does not end is given up.
 const MAX_ROUNDS: usize = 20_000;
 
-/// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones. The states
-/// must be states of this very simulator: a fork may not know them.
+/// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones. The
+/// states must be states of this very simulator: a fork may not know them.
 pub fn one_by_one(
     sim: &mut dyn Simulator,
     roots: &[State],

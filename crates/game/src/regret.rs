@@ -8,8 +8,8 @@
 
 /// How an algorithm accumulates regrets and strategies.
 pub trait RegretRule: Copy {
-    /// The accumulated regret of an action after an iteration in which the action was worth `gain` and the information set
-    /// `value`.
+    /// The accumulated regret of an action after an iteration in which the action was worth `gain` and the information
+    /// set `value`.
     fn regret(&self, before: f64, gain: f64, value: f64) -> f64;
 
     /// The weight of this iteration's strategy in the average strategy.
@@ -22,8 +22,8 @@ pub trait RegretRule: Copy {
     }
 }
 
-/// Updates one information set: adds the current strategy to the average, accumulates regrets, and matches the strategy to
-/// the regrets. Returns the value of the information set under the strategy before the update.
+/// Updates one information set: adds the current strategy to the average, accumulates regrets, and matches the
+/// strategy to the regrets. Returns the value of the information set under the strategy before the update.
 ///
 /// All slices have one entry for each action. `gain` is the counterfactual value of an action, `reach` the player's own
 /// probability of playing it, `total` the sum of weighted strategies.

@@ -21,8 +21,8 @@ impl MoveId {
 pub struct PerceptId(pub u32);
 
 impl PerceptId {
-    /// In a view: something that the rules do not know; alone, that it is not known what was perceived. No simulator gives it
-    /// to a percept.
+    /// In a view: something that the rules do not know; alone, that it is not known what was perceived. No simulator
+    /// gives it to a percept.
     pub const UNKNOWN: PerceptId = PerceptId(u32::MAX);
 }
 

@@ -13,8 +13,8 @@ pub fn by_word<T: Copy>(what: &str, word: &str, choices: &[(&str, T)]) -> Result
     })
 }
 
-/// The candidate that a misspelt word most likely means: at most a third of its letters differ (Levenshtein distance), or
-/// the word is its beginning. The first of equally close candidates.
+/// The candidate that a misspelt word most likely means: at most a third of its letters differ (Levenshtein distance),
+/// or the word is its beginning. The first of equally close candidates.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.chars().take(64).collect();
     let near = |candidate: &&str| {

@@ -167,7 +167,8 @@ impl<'a> News<'a> {
     }
 }
 
-/// Whether the text is a message of ggp_python's infix protocol, `start(id, role, …)`, which this crate does not speak.
+/// Whether the text is a message of ggp_python's infix protocol, `start(id, role, …)`, which this crate does not
+/// speak.
 pub fn is_infix(text: &str) -> bool {
     let text = text.trim_start();
     let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();

@@ -3,8 +3,8 @@
 //! The true state is kept here and nowhere else. A [`game::Player`] is told its own executed moves and its percepts. A
 //! [`game::Cheat`] is shown the true state through a trait of its own, and the record says so.
 //!
-//! Most programs should start at the crate `surmise`, which opens a game and seats players by name. Come here to referee
-//! matches of a [`game::Simulator`] that you bring yourself:
+//! Most programs should start at the crate `surmise`, which opens a game and seats players by name. Come here to
+//! referee matches of a [`game::Simulator`] that you bring yourself:
 //!
 //! ```
 //! use game::{Budget, Decision, Fault, Meter, Player, Seed, Told};
@@ -31,7 +31,7 @@
 //! ```
 //!
 //! Where to read next: `play` (one match), `seating` (which player plays which role), `record` (the record as JSON, and
-//! its replay), `views` and `xmltrace` (XML for other people's programs).
+//! its replay), `views` (XML for viewers).
 
 mod play;
 mod record;

@@ -3,14 +3,15 @@
 //! Nature moves uniformly from the match's seed. A move that is not legal in the true state, or that does not come, is
 //! replaced by a random legal one, from the seed as well, and the record says why.
 //!
-//! A [`Guest`] plays in another process and keeps a clock of its own. If a match has a guest, all seats are asked at once,
-//! each on a thread of its own. Guests are told when the match begins and how it ends; every failure of a guest is a
-//! substitution in the record.
+//! A [`Guest`] plays in another process and keeps a clock of its own. If a match has a guest, all seats are asked at
+//! once, each on a thread of its own. Guests are told when the match begins and how it ends; every failure of a guest
+//! is a substitution in the record.
 //!
-//! A player's stop flag is raised some time before its move is due: the player needs a moment to notice and to decide, and
-//! on a busy machine it may have to wait for a core.
+//! A player's stop flag is raised some time before its move is due: the player needs a moment to notice and to decide,
+//! and on a busy machine it may have to wait for a core.
 //!
-//! A stop of the match reaches every player that is thinking. The round in which the stop came is not part of the record.
+//! A stop of the match reaches every player that is thinking. The round in which the stop came is not part of the
+//! record.
 
 use crate::record::{Record, Round, Substitution, Wire};
 use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};

@@ -1,7 +1,8 @@
 //! The record of a match, as JSON: what the GGP viewers know, and what they lack (seed, percepts, what was submitted).
 //!
-//! A record replays to the byte: the moves reproduce the states, the percepts and the goals. It holds no times, so that
-//! the same seed gives the same record on any machine; only of a match over the wire ([`Wire`]) the times are part of what happened.
+//! A record replays to the byte: the moves reproduce the states, the percepts and the goals. It holds no times, so
+//! that the same seed gives the same record on any machine; only of a match over the wire ([`Wire`]) the times are
+//! part of what happened.
 
 use game::{Fault, RoleId, Simulator, Told};
 use serde_json::{Value, json};
@@ -26,8 +27,8 @@ pub struct Record {
     pub states: Vec<Vec<String>>,
     /// The rounds.
     pub rounds: Vec<Round>,
-    /// Whether it was played to the end. A record that is neither complete nor aborted is of a match that goes on, or whose
-    /// referee was killed.
+    /// Whether it was played to the end. A record that is neither complete nor aborted is of a match that goes on, or
+    /// whose referee was killed.
     pub complete: bool,
     /// Whether it was given up.
     pub aborted: bool,
@@ -234,7 +235,7 @@ impl Record {
             "moves": each(|r| json!(r.moves)),
             "percepts": each(|r| json!(r.percepts)),
             "submitted": each(|r| json!(r.submitted)),
-            "errors": each(|r| Value::from(r.substitutions.iter().zip(&r.submitted).map(error_text).collect::<Vec<_>>())),
+            "errors": each(|r| r.substitutions.iter().zip(&r.submitted).map(error_text).collect()),
             "goalValues": if self.complete { json!(self.goals) } else { Value::Null },
         });
         if let Some(wire) = wire {

@@ -1,8 +1,10 @@
-//! A record as the XML that Dresden's GameController writes for visualisation: for each role a folder with a file for every step, in which stands what
-//! that role may see and nothing else. The role `random` sees everything, as there; so does everybody where nothing is hidden.
+//! A record as the XML that Dresden's GameController writes for visualisation: for each role a folder with a file for
+//! every step, in which stands what that role may see and nothing else. The role `random` sees everything, as there;
+//! so does everybody where nothing is hidden.
 //!
-//! What a role sees is asked of the caller. There it is `sees_xml` of a view file, and without one every role is shown every fluent; we show a role
-//! its percepts then, because a picture of a game with hidden information that hides nothing is of no use to a player.
+//! What a role sees is asked of the caller. There it is `sees_xml` of a view file, and without one every role is shown
+//! every fluent; we show a role its percepts then, because a picture of a game with hidden information that hides
+//! nothing is of no use to a player.
 
 use crate::Record;
 use std::fmt::Write as _;

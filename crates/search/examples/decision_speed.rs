@@ -1,8 +1,8 @@
 //! Inside a decision of HyperPlay: models brought up to date and playouts, each a CPU second, on lanes and one state at
 //! a time.
 //!
-//! `cargo run --release -p surmise-search --example decision_speed -- [GAME…]`. The view is that of the first role half
-//! way through a random game.
+//! `cargo run --release -p surmise-search --example decision_speed -- [GAME…]`. The view is that of the first role
+//! half way through a random game.
 
 use belief::{Options, SamplerKind};
 use game::{Budget, MoveId, RoleId, Seed, StopFlag, Told};

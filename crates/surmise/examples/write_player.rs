@@ -6,8 +6,8 @@ use surmise::{Entrant, Game, MatchOptions, OwnPlayer, PlayerSpec};
 /// Plays Monty Hall: it chooses a door, waits until the host has opened another one, and switches.
 ///
 /// A player is told its own moves and its percepts, round by round, and nothing else: there is no way from here to the
-/// true state. A player that wants to think ahead gets the rules as a simulator from `Game::simulator`, and a belief from
-/// `Game::follow`.
+/// true state. A player that wants to think ahead gets the rules as a simulator from `Game::simulator`, and a belief
+/// from `Game::follow`.
 struct Switcher;
 
 impl Player for Switcher {

@@ -144,9 +144,9 @@ impl Engine {
         }
     }
 
-    /// Which way of splitting rules gives the smallest network depends on the game. All ways are tried, as far as they are
-    /// not much larger than what there is already, and the network with the fewest operations is kept. While one is being
-    /// compiled, the next is grounded.
+    /// Which way of splitting rules gives the smallest network depends on the game. All ways are tried, as far as they
+    /// are not much larger than what there is already, and the network with the fewest operations is kept. While one
+    /// is being compiled, the next is grounded.
     fn compile(
         &mut self,
         rules: &Rules,

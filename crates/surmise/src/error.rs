@@ -255,14 +255,8 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
+/// Messages are complete: the text of what caused an error is part of it.
+impl std::error::Error for Error {}
 
 macro_rules! from {
     ($($source:ty => $case:ident),* $(,)?) => {

@@ -1,9 +1,9 @@
 //! Surmise plays games with hidden information from their rules alone.
 //!
-//! This crate is the door to all of it. [`Game::open`] takes a game of the catalogue or a rules file; an open game is played
-//! ([`Game::play`]), believed about ([`Game::belief`]), solved ([`Game::tree`]), learned ([`Game::train`]) and explained
-//! ([`Game::explain`]). Players are named as on the command line ([`PlayerSpec`], listed in [`players::registry`]), or are
-//! your own implementations of [`game::Player`] ([`OwnPlayer`]).
+//! This crate is the door to all of it. [`Game::open`] takes a game of the catalogue or a rules file; an open game is
+//! played ([`Game::play`]), believed about ([`Game::belief`]), solved ([`Game::tree`]), learned ([`Game::train`]) and
+//! explained ([`Game::explain`]). Players are named as on the command line ([`PlayerSpec`], listed in
+//! [`players::registry`]), or are your own implementations of [`game::Player`] ([`OwnPlayer`]).
 //!
 //! ```
 //! use surmise::{Entrant, Game, MatchOptions, PlayerSpec};
@@ -32,10 +32,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The crates below are here under their short names: [`gdl`] (rules text), [`game`] (shared types and traits), [`ground`]
-//! and [`propnet`] (simulators), [`belief`], [`search`], [`solve`], [`learn`], [`referee`] (matches and records), [`ggp`]
-//! (the GGP protocol), [`lab`] (experiments), [`catalogue`] (games). Go there for parts; stay here for whole jobs. The
-//! programs in this crate's `examples/` are the next thing to read.
+//! The crates below are here under their short names: [`gdl`] (rules text), [`game`] (shared types and traits),
+//! [`ground`] and [`propnet`] (simulators), [`belief`], [`search`], [`solve`], [`learn`], [`referee`] (matches and
+//! records), [`ggp`] (the GGP protocol), [`lab`] (experiments), [`catalogue`] (games). Go there for parts; stay here
+//! for whole jobs. The programs in this crate's `examples/` are the next thing to read.
 //!
 //! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 

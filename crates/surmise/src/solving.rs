@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 pub struct SolveOptions {
     /// Which algorithm.
     pub method: Method,
-    /// Iterations at most; without it 1,000, or a million for algorithms that sample, or no limit if `time` or `until` is
-    /// given.
+    /// Iterations at most; without it 1,000, or a million for algorithms that sample, or no limit if `time` or `until`
+    /// is given.
     pub iterations: Option<u64>,
     /// Time at most, building the tree not counted.
     pub time: Option<Duration>,
@@ -50,8 +50,8 @@ impl Default for SolveOptions {
 /// Which algorithm solves the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Method {
-    /// The best response with one role, the linear program with two roles of constant sum, unless the game is large; else
-    /// CFR+.
+    /// The best response with one role, the linear program with two roles of constant sum, unless the game is large;
+    /// else CFR+.
     #[default]
     Auto,
     /// The linear program.
@@ -185,8 +185,8 @@ pub enum How {
     Asked(String),
 }
 
-/// Sequences up to which [`Method::Auto`] takes the linear program. Liar's dice with six sides has 37 thousand: 2 s on a
-/// quiet machine, and 75 MB. The time grows faster than the game, and there is no result before the end.
+/// Sequences up to which [`Method::Auto`] takes the linear program. Liar's dice with six sides has 37 thousand: 2 s on
+/// a quiet machine, and 75 MB. The time grows faster than the game, and there is no result before the end.
 const LP_SEQUENCES: usize = 50_000;
 
 /// How long to iterate before looking at the clock and the stop flag.
@@ -272,8 +272,8 @@ impl<'g> GameTree<'g> {
         Ok(self.iterate(&form, algorithm, options, progress))
     }
 
-    /// What a strategy is worth: of a file that `surmise solve --save` wrote, or of a player that tells the probabilities
-    /// of its moves.
+    /// What a strategy is worth: of a file that `surmise solve --save` wrote, or of a player that tells the
+    /// probabilities of its moves.
     ///
     /// # Errors
     /// If the strategy is of another game, or the player tells no probabilities.
@@ -359,7 +359,8 @@ impl<'g> GameTree<'g> {
                 true => slice.max(n.saturating_mul(2)),
                 false => (slice / 2).max(1),
             };
-            // The iterations after which NashConv is looked at depend on nothing else, so that the result does not either.
+            // The iterations after which NashConv is looked at depend on nothing else, so that the result does not
+            // either.
             if let Some(until) = options.until.filter(|_| solver.iterations() == next_check) {
                 next_check += (next_check / 50).max(1);
                 if form.nash_conv(&solver.average()) <= until {
@@ -431,8 +432,8 @@ impl Solution<'_> {
         f64::from(most.unwrap_or(&100) - least.unwrap_or(&0)).max(1.0)
     }
 
-    /// One JSON object, as `surmise solve --save` writes it and `strategy:FILE` reads it. The strategy may be long, so it
-    /// is put into text an entry at a time.
+    /// One JSON object, as `surmise solve --save` writes it and `strategy:FILE` reads it. The strategy may be long, so
+    /// it is put into text an entry at a time.
     pub fn to_json(&self) -> String {
         let value = |(player, v): (usize, &f64)| (self.role(player).to_owned(), json!(v));
         let by_role = |values: &[f64]| -> Map<String, Value> { values.iter().enumerate().map(value).collect() };

@@ -68,8 +68,8 @@ impl Strategy {
         Ok(table.cloned().unwrap_or_default())
     }
 
-    /// The strategy as probabilities on the tree of a game, and the number of information sets that it does not know. There
-    /// every move is equally likely, as the player `strategy:FILE` moves.
+    /// The strategy as probabilities on the tree of a game, and the number of information sets that it does not know.
+    /// There every move is equally likely, as the player `strategy:FILE` moves.
     ///
     /// # Errors
     /// If the strategy is of another game.

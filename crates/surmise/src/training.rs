@@ -259,8 +259,8 @@ impl Training<'_> {
         })
     }
 
-    /// The mean score of each role against random players or an earlier blueprint. Long games are tried less often, so that
-    /// most of the time is spent learning; at least one is played, unless the training was stopped.
+    /// The mean score of each role against random players or an earlier blueprint. Long games are tried less often, so
+    /// that most of the time is spent learning; at least one is played, unless the training was stopped.
     fn trials(&self, ours: &Arc<Blueprint>, theirs: Option<&Arc<Blueprint>>) -> Result<Vec<f64>, Error> {
         let patience = Duration::from_secs_f64((self.options.every.as_secs_f64() / 40.0).clamp(0.5, 60.0));
         let random = PlayerSpec::parse("random")?;

@@ -200,7 +200,10 @@ fn compiling_ends_when_it_is_stopped() {
     options.limits.stop = stop.clone();
     let pending = Pending::start(&rules, &options).unwrap();
     drop(pending);
-    assert!(stop.is_raised(), "dropping a game that is being compiled raises its flag");
+    assert!(
+        stop.is_raised(),
+        "dropping a game that is being compiled raises its flag"
+    );
     let begun = std::time::Instant::now();
     let engine = Engine::new(&rules, &options).unwrap();
     assert_eq!(engine.kind, EngineKind::Reference, "{}", engine.why);

@@ -1,6 +1,7 @@
 //! One readable playthrough of every catalogue game: states, legal moves, moves, and what each role perceives.
 //!
-//! The files are in `testdata/playthroughs/`. `make golden` writes them anew; look at the difference before you commit it.
+//! The files are in `testdata/playthroughs/`. `make golden` writes them anew; look at the difference before you commit
+//! it.
 
 use game::{MoveId, RoleId, Seed, Simulator};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Helpers of Surmise's own tests: data that may be missing, and tests that were skipped.
 //!
-//! Only tests should be here. A test that lacks its data or a program says so through [`skip`], and `make test` prints all
-//! of these lines, with their number, at its end.
+//! Only tests should be here. A test that lacks its data or a program says so through [`skip`], and `make test` prints
+//! all of these lines, with their number, at its end.
 //!
 //! ```
 //! let missing = surmise_testing::folder_at("/no/such/folder".as_ref(), "a doc test");

@@ -15,9 +15,9 @@ use surmise::{BeliefOptions, NamedBelief, files};
 
 /// Say what a role can believe, given what it did and saw
 ///
-/// The view is a JSON file, `[{"move": "noop", "sees": ["(card jack)"]}, …]`, one entry a round, or a round of a recorded
-/// match. Prints the probability of each possible state and of each fluent, the likeliest histories, and how exact the
-/// belief is. All other roles are assumed to choose uniformly.
+/// The view is a JSON file, `[{"move": "noop", "sees": ["(card jack)"]}, …]`, one entry a round, or a round of a
+/// recorded match. Prints the probability of each possible state and of each fluent, the likeliest histories, and how
+/// exact the belief is. All other roles are assumed to choose uniformly.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

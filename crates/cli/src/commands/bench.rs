@@ -1,5 +1,6 @@
 //! `surmise bench`: how fast the engine is.
 
+use crate::commands::JSON_VERSION;
 use crate::open::EngineArg;
 use crate::{complete, interrupt, open, output, progress, threads};
 use anyhow::{Result, bail};
@@ -249,7 +250,10 @@ impl Report {
             .flat_map(|s| &s.passes)
             .map(|p| json!({"pass": p.name, "gates": p.gates, "ops": p.ops}))
             .collect();
+        let mean = |&points: &u64| points as f64 / self.played.playouts.max(1) as f64;
+        let mean_goals: Vec<f64> = self.played.points.iter().map(mean).collect();
         json!({
+            "version": JSON_VERSION,
             "game": self.game,
             "engine": self.kind(),
             "why": self.engine.why,
@@ -259,10 +263,12 @@ impl Report {
             "playouts": self.played.playouts,
             "states_visited": self.played.meter.states,
             "stuck": self.played.stuck,
-            "mean_goals": self.played.points.iter().map(|&p| p as f64 / self.played.playouts.max(1) as f64).collect::<Vec<_>>(),
+            "mean_goals": mean_goals,
             "seconds": self.played.seconds,
             "setup_s": self.setup_s(),
-            "setup": {"read_s": self.read_s, "ground_s": setup.ground_s, "compile_s": setup.compile_s, "code_s": self.code_s},
+            "setup": {
+                "read_s": self.read_s, "ground_s": setup.ground_s, "compile_s": setup.compile_s, "code_s": self.code_s,
+            },
             "propositions": setup.propositions,
             "moves": setup.moves,
             "ground_rules": setup.ground_rules,
@@ -300,7 +306,8 @@ impl Report {
             let before = stats.passes.first().map_or(0, |p| p.gates);
             let _ = writeln!(
                 out,
-                "  network    {} propositions, moves {:?}, {} ground rules, {} gates ({} before the passes), {} two-input operations",
+                "  network    {} propositions, moves {:?}, {} ground rules, {} gates ({} before the passes), \
+                 {} two-input operations",
                 setup.propositions,
                 setup.moves,
                 setup.ground_rules,

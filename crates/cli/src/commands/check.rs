@@ -20,8 +20,8 @@ use surmise::{GameText, gdl};
 /// Checks rules against every restriction of the language and reports all findings at once, by position.
 ///
 /// `lenient` (the default) accepts what has one sensible reading; `--strict` makes every violation of the
-/// specification an error. Each finding has a code: `surmise check --explain E-UNSAFE` says what it means, why it matters
-/// and what to write instead.
+/// specification an error. Each finding has a code: `surmise check --explain E-UNSAFE` says what it means, why it
+/// matters and what to write instead.
 ///
 /// Exit status: 0 nothing worse than a warning, 1 warnings with --deny-warnings, 2 errors, 3 a file cannot be read.
 #[derive(clap::Args)]

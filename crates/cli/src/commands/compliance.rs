@@ -11,9 +11,9 @@ use surmise::ggp::http::Peer;
 
 /// Try whether a GGP player keeps the protocol
 ///
-/// Talks to a player as managers do, well and badly, and says what it did wrong and what to do about it: requests in every form, broken and slow ones,
-/// messages of both kinds of games, clocks, retries. The player has to be free, and should be able to play one match at a time.
-/// Ends with status 1 if anything failed.
+/// Talks to a player as managers do, well and badly, and says what it did wrong and what to do about it: requests in
+/// every form, broken and slow ones, messages of both kinds of games, clocks, retries. The player has to be free, and
+/// should be able to play one match at a time. Ends with status 1 if anything failed.
 #[derive(clap::Args)]
 pub struct Args {
     /// Where the player is: HOST:PORT

@@ -15,8 +15,8 @@ use surmise::{ExplainOptions, Explanation, LikelyState, files};
 
 /// Say why a player makes a move
 ///
-/// Takes a round of a recorded match, asks a player to decide there, knowing what its role was told and nothing else, and
-/// prints what it weighed: the value of every candidate with its error and visits, the belief, and for each of the
+/// Takes a round of a recorded match, asks a player to decide there, knowing what its role was told and nothing else,
+/// and prints what it weighed: the value of every candidate with its error and visits, the belief, and for each of the
 /// likeliest states how the game is expected to go on if that is the true one and every role knows it.
 #[derive(clap::Args)]
 pub struct Args {

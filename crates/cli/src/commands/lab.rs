@@ -1,8 +1,10 @@
 //! `surmise lab`: experiments.
 
+use crate::commands::JSON_VERSION;
 use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,7 +44,11 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// The presets: every figure and table of the papers
-    List,
+    List {
+        /// One JSON object a line for each preset
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the spec of a preset
     Show {
         /// Its name
@@ -51,7 +57,8 @@ enum Command {
     Run(RunArgs),
     /// Write the report of finished or unfinished experiments again
     ///
-    /// Writes report.html, cells.csv, report.json and plot-N.svg into the folder. For a folder of several experiments also index.html.
+    /// Writes report.html, cells.csv, report.json and plot-N.svg into the folder; for a folder of several experiments
+    /// also index.html.
     Report {
         /// Folders of experiments, or a folder of such folders
         #[arg(required = true, value_name = "DIR")]
@@ -63,6 +70,9 @@ enum Command {
         /// Its folder
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+        /// One JSON object instead of text
+        #[arg(long)]
+        json: bool,
     },
     /// Bring the results of all tasks together and write the report
     ///
@@ -120,8 +130,9 @@ struct RunArgs {
 
 /// Queue an experiment as a job array
 ///
-/// The folder has to be one that all nodes see. Each task plays every n-th match into a journal of its own. Tasks that are preempted are queued again by
-/// Slurm and go on where they were; for tasks that were cancelled, submit again: only tasks with something left to do are queued.
+/// The folder has to be one that all nodes see. Each task plays every n-th match into a journal of its own. Tasks that
+/// are preempted are queued again by Slurm and go on where they were; for tasks that were cancelled, submit again:
+/// only tasks with something left to do are queued.
 #[derive(clap::Args)]
 struct SubmitArgs {
     /// A TOML file or a preset
@@ -153,7 +164,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::List => list(),
+        Command::List { json } => list(*json),
         Command::Show { preset } => {
             let found =
                 find(preset).ok_or_else(|| anyhow!("there is no preset `{preset}`; `surmise lab list` names them"))?;
@@ -163,7 +174,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Command::Run(args) => run_all(args),
         Command::Report { folders } => reports(folders),
         Command::Submit(args) => submit(args),
-        Command::Status { folder } => status(folder),
+        Command::Status { folder, json } => status(folder, *json),
         Command::Collect { folder } => collect(folder),
         Command::Work {
             folder,
@@ -174,7 +185,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
-fn list() -> Result<ExitCode> {
+fn list(as_json: bool) -> Result<ExitCode> {
     let mut out = String::new();
     for preset in PRESETS {
         let count = |size| -> Result<(usize, u64)> {
@@ -183,6 +194,17 @@ fn list() -> Result<ExitCode> {
         };
         let spec = Spec::read(preset.name, preset.text, Size::Quick, &[])?;
         let ((cells, games), (paper_cells, paper_games)) = (count(Size::Quick)?, count(Size::Paper)?);
+        if as_json {
+            output::json(&json!({
+                "version": JSON_VERSION,
+                "name": preset.name,
+                "title": spec.title,
+                "paper": spec.paper,
+                "quick": {"games": games, "cells": cells},
+                "full": {"games": paper_games, "cells": paper_cells},
+            }));
+            continue;
+        }
         let _ = writeln!(out, "{:16} {}", preset.name, spec.title);
         let _ = writeln!(
             out,
@@ -275,7 +297,7 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
         let (line, complete) = run_one(&plan, manifest.clone(), path, threads)?;
         lines.push(line);
         if !complete {
-            eprintln!("surmise: stopped; everything that was finished is kept, and the same command goes on from here");
+            output::note("stopped; everything that was finished is kept, and the same command goes on from here");
             return Ok(ExitCode::from(130));
         }
     }
@@ -308,7 +330,7 @@ fn run_one(
     manifest.left_out = plan.left_out.clone();
     folder.describe(&manifest, spec)?;
     let whys = spec.left_out.iter().chain(plan.left_out.iter().map(|(_, why)| why));
-    whys.for_each(|why| eprintln!("surmise: {}: {why}", spec.name));
+    whys.for_each(|why| output::note(&format!("{}: {why}", spec.name)));
     let ended = play(plan, &folder, threads, (0, 1), "local")?;
     folder.finish(spec)?;
     let (line, _) = report::write(&folder)?;
@@ -444,14 +466,25 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn status(path: &Path) -> Result<ExitCode> {
+fn status(path: &Path, as_json: bool) -> Result<ExitCode> {
     let (folder, manifest, spec) = Folder::open(path)?;
     let submitted = SubmittedJobs::read(&folder)?;
     let tasks = submitted.as_ref().map_or(1, |s| s.tasks);
     let (done, wanted, open) = missing(&spec, &folder, tasks)?;
     let mut out = format!("{} ({}): {done} of {wanted} games are done\n", spec.name, manifest.size);
-    if let Some(submitted) = submitted {
-        let queued = slurm::queued(&submitted)?;
+    let queued = submitted.as_ref().map_or(Ok(Vec::new()), slurm::queued)?;
+    if as_json {
+        let tasks: Vec<Value> = queued
+            .iter()
+            .map(|(task, state)| json!({"task": task, "state": state}))
+            .collect();
+        output::json(&json!({
+            "version": JSON_VERSION, "name": spec.name, "size": manifest.size, "done": done, "wanted": wanted,
+            "open_tasks": open, "queued": tasks,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if submitted.is_some() {
         for (task, state) in &queued {
             let _ = writeln!(out, "  task {task}: {}", state.to_lowercase());
         }

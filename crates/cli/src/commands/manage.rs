@@ -25,9 +25,9 @@ use surmise::players::remote::usual_variant;
 /// follows is an option of the player before it: `--players hp:16,4,127.0.0.1:9148` is two players. Semicolons, or
 /// --players twice, are unambiguous.
 ///
-/// Answers have an absolute deadline. A move that is illegal, missing or late is replaced by a random legal one, and the
-/// record says why: IL (illegal), TO (too late), CE (no connection), PARSE, NIL, BUSY, EMPTY. Records are on disk after
-/// every round; `surmise replay` checks them. Ctrl-C sends ABORT to all players and keeps what was played.
+/// Answers have an absolute deadline. A move that is illegal, missing or late is replaced by a random legal one, and
+/// the record says why: IL (illegal), TO (too late), CE (no connection), PARSE, NIL, BUSY, EMPTY. Records are on disk
+/// after every round; `surmise replay` checks them. Ctrl-C sends ABORT to all players and keeps what was played.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

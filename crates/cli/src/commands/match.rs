@@ -21,8 +21,8 @@ use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them. Without
 /// names HyperPlay (or Monte Carlo, where nothing is hidden) meets random players.
 ///
-/// A player is `NAME:OPTIONS`, such as `hp:16,4`, `uct:500,c=1`, `strategy:FILE` or `remote:HOST:PORT`. `surmise players`
-/// lists them, `surmise players hp` lists the options of one.
+/// A player is `NAME:OPTIONS`, such as `hp:16,4`, `uct:500,c=1`, `strategy:FILE` or `remote:HOST:PORT`. `surmise
+/// players` lists them, `surmise players hp` lists the options of one.
 ///
 /// A player that was given a number stops there; without one it uses the time that --time-per-move gives it, or else a
 /// default number. Moves that come late are counted, and replaced if they are more than half a second late.

@@ -20,6 +20,6 @@ pub mod solve;
 pub mod trace;
 pub mod train;
 
-/// Version of the JSON that commands print; docs/json.md has the schemas. It changes when a field changes its meaning or
-/// goes away.
+/// Version of the JSON that commands print; docs/json.md has the schemas. It changes when a field changes its meaning
+/// or goes away.
 pub const JSON_VERSION: u32 = 1;

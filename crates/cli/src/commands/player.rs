@@ -13,8 +13,9 @@ use surmise::{PlayerSpec, WirePlayers};
 
 /// Serve a player to GGP managers
 ///
-/// Plays any GDL-I or GDL-II game that a manager starts, for one role of it, and answers in time: with the player that was
-/// asked for, or with a quick one where that fails. The manager's dialect is found out from its messages. Ctrl-C ends it.
+/// Plays any GDL-I or GDL-II game that a manager starts, for one role of it, and answers in time: with the player that
+/// was asked for, or with a quick one where that fails. The manager's dialect is found out from its messages. Ctrl-C
+/// ends it.
 ///
 /// Without --with the player is hp where something is hidden and uct elsewhere. Players that were given a number stop
 /// there; without one they use the clock.

@@ -10,7 +10,8 @@ use surmise::players::{OptionDef, PlayerDef, PlayerSpecError, Preset, registry};
 
 /// List players, or the options of one
 ///
-/// A player is named as `NAME:VALUE,KEY=VALUE`: some options need no name, in their order, and all can be given by name.
+/// A player is named as `NAME:VALUE,KEY=VALUE`: some options need no name, in their order, and all can be given by
+/// name.
 #[derive(clap::Args)]
 pub struct Args {
     /// The player whose options to list

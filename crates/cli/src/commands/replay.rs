@@ -14,8 +14,8 @@ use surmise::{gdl, ground, referee};
 
 /// Check a record of a match against its rules
 ///
-/// Plays the moves of each record again and compares every state, every percept and the goals; then writes the record anew
-/// and compares it byte for byte.
+/// Plays the moves of each record again and compares every state, every percept and the goals; then writes the record
+/// anew and compares it byte for byte.
 #[derive(clap::Args)]
 pub struct Args {
     /// Records, as `surmise match --record` writes them
@@ -23,8 +23,8 @@ pub struct Args {
     records: Vec<String>,
     /// Also write XML for viewers into this folder: MATCH-ROLE/step_N.xml, with what each role may see
     ///
-    /// What a role sees is what `sees_xml` says in the rules or in the view file; without such rules, in a game that hides
-    /// something, its percepts.
+    /// What a role sees is what `sees_xml` says in the rules or in the view file; without such rules, in a game that
+    /// hides something, its percepts.
     #[arg(long, value_name = "DIR")]
     views: Option<PathBuf>,
     /// One JSON object a line for each record
@@ -128,8 +128,8 @@ fn write_views(args: &Args, record: &Record) -> Result<()> {
 /// The name that `sees_xml` goes by while it is evaluated.
 const SIGHT: &str = "surmise_sight";
 
-/// What roles are shown of a state, by the rules for `sees_xml`. They are asked for as legal moves, which are derived from a
-/// state in the same way.
+/// What roles are shown of a state, by the rules for `sees_xml`. They are asked for as legal moves, which are derived
+/// from a state in the same way.
 struct Sight {
     sim: Box<dyn Simulator>,
 }

@@ -16,8 +16,8 @@ use surmise::{GameText, gdl};
 
 /// Say what a game is: roles, sizes, who sees what, an example turn, the rules
 ///
-/// Prints roles, sizes, keywords used, GDL-I or GDL-II, what is hidden from whom, an example turn with every role's view,
-/// and the rules themselves.
+/// Prints roles, sizes, keywords used, GDL-I or GDL-II, what is hidden from whom, an example turn with every role's
+/// view, and the rules themselves.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

@@ -15,13 +15,14 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 
 /// Solve a game: what every role should do, and what that is worth
 ///
-/// Plays out every history, then finds a strategy for each role. `auto` is exact where that is quick: with one role against
-/// nature the best response, with two roles whose goals sum to a constant the linear program (`lp`), unless the game is
-/// large. Otherwise strategies are improved until --iterations, --seconds or --until is reached, whichever comes first, by
-/// cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which sample.
+/// Plays out every history, then finds a strategy for each role. `auto` is exact where that is quick: with one role
+/// against nature the best response, with two roles whose goals sum to a constant the linear program (`lp`), unless
+/// the game is large. Otherwise strategies are improved until --iterations, --seconds or --until is reached, whichever
+/// comes first, by cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which
+/// sample.
 ///
-/// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It is
-/// computed exactly, whatever the algorithm.
+/// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It
+/// is computed exactly, whatever the algorithm.
 ///
 /// The same seed and iterations give the same bytes on any number of threads. Ctrl-C prints what there is. A saved
 /// strategy plays as `strategy:FILE` in `surmise match`; --rate tells what one is worth.
@@ -57,8 +58,8 @@ pub struct Args {
     /// Solve nothing: rate a file that --save wrote, or a player that tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
-    /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not followed, and
-    /// bounds are given. The table is rated; where it knows nothing, moves are random
+    /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
+    /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
     walk: Option<f64>,
     /// Write the strategy to a file that the player `strategy:FILE` reads
@@ -235,15 +236,16 @@ impl Report<'_> {
             ),
             How::Read(silent) => writeln!(
                 out,
-                "the strategies of the file, and random moves in {silent} information sets that it does not know: NashConv {gap} points"
+                "the strategies of the file, and random moves in {silent} information sets that it does not know: \
+                 NashConv {gap} points"
             ),
         };
         let unasked =
             self.args.algorithm == Method::Auto && self.args.iterations.is_none() && self.args.seconds.is_none();
         if unasked && self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {
             out.push_str(
-                "The game is large: --until, --seconds or --iterations for a closer answer, --algorithm lp for the exact \
-                 one, which may take long.\n",
+                "The game is large: --until, --seconds or --iterations for a closer answer, --algorithm lp for the \
+                 exact one, which may take long.\n",
             );
         }
         if !self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {

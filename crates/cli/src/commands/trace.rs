@@ -21,8 +21,8 @@ use surmise::ggp::xmltrace;
 /// --follow plays the moves of such a file instead of random ones and prints what *this* engine derives, so that two
 /// engines can be compared line by line.
 ///
-/// --xml prints a random game as XML in the format of Dresden's GameController instead, and --check reads such a file and says
-/// whether this engine derives the same states, legal moves, end and goals.
+/// --xml prints a random game as XML in the format of Dresden's GameController instead, and --check reads such a file
+/// and says whether this engine derives the same states, legal moves, end and goals.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

@@ -12,13 +12,13 @@ use surmise::{TrainOptions, TrainProgress, Training};
 
 /// Learn a game by self-play
 ///
-/// Plays generations of games in which every role tries all its moves wherever it has a choice, and keeps their regrets: a
-/// table of the views that come up often, and a network of values and policies for every state, which generalises from the
-/// table. Both are written to --out at every checkpoint, and `cfr:net=DIR` plays with them. Each checkpoint plays trial
-/// games against random players and against the last checkpoint.
+/// Plays generations of games in which every role tries all its moves wherever it has a choice, and keeps their
+/// regrets: a table of the views that come up often, and a network of values and policies for every state, which
+/// generalises from the table. Both are written to --out at every checkpoint, and `cfr:net=DIR` plays with them. Each
+/// checkpoint plays trial games against random players and against the last checkpoint.
 ///
-/// The same seed and number of games give the same bytes on any number of threads. Ctrl-C keeps everything; --resume goes on
-/// exactly from there.
+/// The same seed and number of games give the same bytes on any number of threads. Ctrl-C keeps everything; --resume
+/// goes on exactly from there.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
@@ -48,11 +48,12 @@ pub struct Args {
     /// Width of the hidden layers; that of the input, but between 128 and 512, if not given
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Share of games, from 0 to 1, in which all roles but the learner's move at random: gains more from weak players, and
-    /// can be exploited more
+    /// Share of games, from 0 to 1, in which all roles but the learner's move at random: gains more from weak players,
+    /// and can be exploited more
     #[arg(long, value_name = "SHARE")]
     beginners: Option<f32>,
-    /// Memory of the transition cache, for all threads together, in MiB; 0 for none. What is learned does not depend on it
+    /// Memory of the transition cache, for all threads together, in MiB; 0 for none. What is learned does not depend
+    /// on it
     #[arg(long, default_value_t = 256, value_name = "MIB")]
     cache: u64,
     /// Seconds between checkpoints

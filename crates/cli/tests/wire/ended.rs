@@ -89,8 +89,8 @@ fn t29_a_killed_manager_leaves_a_record_that_replays() {
     assert!(replayed.status.success(), "{replayed:?}");
 }
 
-/// The manager dies in the middle of a match and is started again. The player still holds a match that nobody will ever end: it is busy for as long as
-/// that might go on, and then makes room; the record of the first match is kept.
+/// The manager dies in the middle of a match and is started again. The player still holds a match that nobody will
+/// ever end: it is busy for as long as that might go on, and then makes room; the record of the first match is kept.
 #[test]
 #[cfg(unix)]
 fn t28_a_killed_manager_is_started_again() {

@@ -1,5 +1,6 @@
-//! Both sides against `scripts/interop/Peer.java`, which behaves as ggp-base and Dresden's GameController are known to, in Java and from scratch. It is
-//! not their code: the programs themselves could not be had where this was written.
+//! Both sides against `scripts/interop/Peer.java`, which behaves as ggp-base and Dresden's GameController are known
+//! to, in Java and from scratch. It is not their code: the programs themselves could not be had where this was
+//! written.
 
 use crate::player::MONTY;
 use crate::support::player_with;

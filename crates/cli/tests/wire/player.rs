@@ -210,7 +210,8 @@ fn t04_limits_turn_away_what_is_too_much() {
     player.expect("(INFO)", INFO);
 }
 
-/// The dialect of ggp_python is not spoken, and that is said: to the peer by `what`, in the log in words (checklist, section 5, variant C).
+/// The dialect of ggp_python is not spoken, and that is said: to the peer by `what`, in the log in words (checklist,
+/// section 5, variant C).
 #[test]
 fn t04_infix_messages_are_refused_clearly() {
     let player = player("random");
@@ -266,8 +267,8 @@ fn t06_fifty_infos_during_a_play() {
         took.sort();
         took
     });
-    // All of them within 100 ms on a machine with nothing else to do (benchmarks/wire.py measures that). Tests share theirs with other tests, and a
-    // single answer may have to wait for a core; most do not.
+    // All of them within 100 ms on a machine with nothing else to do (benchmarks/wire.py measures that). Tests share
+    // theirs with other tests, and a single answer may have to wait for a core; most do not.
     let (median, slowest) = (took[took.len() / 2], took[took.len() - 1]);
     assert!(
         median < Duration::from_millis(100),
@@ -601,7 +602,8 @@ fn t16_quick_clocks() {
         let asked = Instant::now();
         let mv = player.moves("(PLAY m1 NIL)", SAYS);
         let took = asked.elapsed();
-        // What is allowed in tests is the clock and the second of grace; benchmarks/wire.py holds it against the clock alone.
+        // What is allowed in tests is the clock and the second of grace; benchmarks/wire.py holds it against the clock
+        // alone.
         assert!(took < Duration::from_millis(limit), "{clocks}: {took:?}");
         let other = if mv == SAYS[0] { SAYS[1] } else { SAYS[0] };
         player.expect(&format!("(PLAY m1 ({mv} (say a)))"), other);

@@ -156,7 +156,8 @@ const BUTTONS: &str = "(role robot) (init (step 1)) (succ 1 2) (succ 2 3) (<= (l
     (<= (next lit) (does robot press) (not (true lit))) (<= (next lit) (true lit) (not (does robot press))) \
     (<= terminal (true (step 3))) (<= (goal robot 100) (true lit)) (<= (goal robot 0) (not (true lit)))";
 
-/// The traces that Dresden's programs come with are not ours to ship; the format is read, and every kind of difference is found.
+/// The traces that Dresden's programs come with are not ours to ship; the format is read, and every kind of difference
+/// is found.
 #[test]
 fn t33_traces_are_followed_and_differences_found() {
     let folder = folder("traces");

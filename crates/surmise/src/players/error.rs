@@ -124,11 +124,4 @@ impl fmt::Display for PlayerSpecError {
     }
 }
 
-impl std::error::Error for PlayerSpecError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            PlayerSpecError::File(error) => error.source(),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for PlayerSpecError {}

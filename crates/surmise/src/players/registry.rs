@@ -1,5 +1,5 @@
-//! All players, with all their options: the one table from which parsing, suggestions, `surmise players`, `match --help`
-//! and docs/players.md are made.
+//! All players, with all their options: the one table from which parsing, suggestions, `surmise players`, `match
+//! --help` and docs/players.md are made.
 
 use super::options::{MOST, OptionDef, OptionKind, Options, Preset, SWITCH};
 use super::{Kind, PlayerSpecError, make};

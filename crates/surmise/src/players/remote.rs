@@ -48,8 +48,8 @@ pub fn usual_variant(rules: &gdl::Rules) -> Variant {
     }
 }
 
-/// A unique name for a match: letters, digits, `.` and `_`, at most 40 of them, whatever the game is called. The protocol
-/// allows `-` too, but the readers of some players do not (ggp-rs).
+/// A unique name for a match: letters, digits, `.` and `_`, at most 40 of them, whatever the game is called. The
+/// protocol allows `-` too, but the readers of some players do not (ggp-rs).
 pub fn match_id(game: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let word: String = game
