@@ -17,7 +17,7 @@ ENGINES = {
     "lanes": ["--engine", "lanes"],
     "interpreted": ["--engine", "lanes", "--no-native"],
 }
-# What the language reference says and the recorded plays do not; crates/ground/tests/support/conformance.rs tells why.
+# What the language says (docs/gdl2.md) and the recorded plays do not; crates/ground/tests/support/conformance.rs tells why.
 SKIPPED = {"mastermind448": {"goal"}}
 
 

@@ -88,6 +88,9 @@ impl Auditor<'_> {
     fn run(&mut self, sim: &mut Reference) {
         let outcome = self.read_hints(sim).and_then(|()| {
             for game in 0..self.options.games {
+                if self.options.stop.is_raised() {
+                    return Err(Fault::Stopped);
+                }
                 self.report.games += 1;
                 let mut rng = self.options.seed.nth(u64::from(game)).rng();
                 self.play(sim, &mut rng)?;

@@ -60,7 +60,11 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             }
         }
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        interrupt::exit_code()
+    })
 }
 
 struct Report {

@@ -105,6 +105,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if !args.json {
         output::print(&totals.summary(args.files.len()));
     }
+    if interrupt::is_raised() {
+        return Ok(interrupt::exit_code());
+    }
     Ok(totals.exit_code(args.deny_warnings))
 }
 
@@ -154,18 +157,11 @@ fn check_one(loaded: &GameText, args: &Args, totals: &mut Totals) {
 }
 
 fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, String) {
-    let stop = StopFlag::default();
-    let watch = stop.clone();
-    let interrupted = interrupt::flag();
-    let limit = Duration::try_from_secs_f64(args.seconds).unwrap_or(Duration::MAX);
+    let limit = Duration::try_from_secs_f64(args.seconds)
+        .unwrap_or(Duration::MAX)
+        .as_secs_f64();
     let started = Instant::now();
-    // The thread ends with the program at the latest: raising a flag that nobody reads harms nobody.
-    std::thread::spawn(move || {
-        while started.elapsed() < limit && !interrupted.is_raised() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        watch.raise();
-    });
+    let stop = StopFlag::by(move || started.elapsed().as_secs_f64() / limit.max(1e-9)).under(&interrupt::flag());
     let spinner = progress::spinner("playing random games");
     let options = AuditOptions {
         seed: Seed(args.seed),
@@ -176,7 +172,7 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, Str
     };
     let report = audit(&reading.rules, &options);
     spinner.finish();
-    let cut = match (stop.is_raised(), interrupt::flag().is_raised()) {
+    let cut = match (report.games < args.games, interrupt::is_raised()) {
         (_, true) => " (interrupted)",
         (true, _) => " (stopped by the time limit, see --seconds)",
         _ => "",

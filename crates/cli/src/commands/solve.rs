@@ -111,16 +111,23 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let shown = progress::spinner("solving");
     let solution = match &args.rate {
-        Some(what) => tree.rate(what, &options, &mut |p| tell(&shown, p)),
-        None => tree.solve(&options, &mut |p| tell(&shown, p)),
+        Some(what) => tree
+            .rate(what, &options, &mut |p| tell(&shown, p))
+            .map_err(|error| match error {
+                Error::Player(error) => anyhow::anyhow!("`{what}` is not a file that --save wrote, and {error}"),
+                other => other.into(),
+            }),
+        None => tree
+            .solve(&options, &mut |p| tell(&shown, p))
+            .map_err(|error| match error {
+                Error::Lp(LpError::Roles(_) | LpError::NotConstantSum | LpError::Stopped) => {
+                    anyhow::anyhow!(error).context("`--algorithm cfr+` has an answer at any time, for any game")
+                }
+                other => other.into(),
+            }),
     };
     shown.finish();
-    let solution = solution.map_err(|error| match error {
-        Error::Lp(LpError::Roles(_) | LpError::NotConstantSum | LpError::Stopped) => {
-            anyhow::anyhow!(error).context("`--algorithm cfr+` has an answer at any time, for any game")
-        }
-        other => other.into(),
-    })?;
+    let solution = solution?;
     if let Some(path) = &args.save {
         save(path, solution.to_json().as_bytes())?;
     }

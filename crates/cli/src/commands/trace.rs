@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
         Some(file) => tracer.follow(file)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(interrupt::exit_code())
 }
 
 struct Tracer<'a> {
