@@ -287,8 +287,8 @@ impl Auditor<'_> {
                 &name,
                 kw::LEGAL,
                 format!(
-                    "{name} cannot always know its legal moves: in round {} they differ between two games that look the \
-                     same to it",
+                    "{name} cannot always know its legal moves: in round {} they differ between two games that look \
+                     the same to it",
                     view.len() + 1
                 ),
                 "if the game is not one of try and fail on purpose, let the role see what its moves depend on",

@@ -21,12 +21,13 @@ pub(crate) fn policy(
     let mut policy = Policy::uniform(tree);
     let all = tree.infosets().len();
     for (number, set) in tree.infosets().iter().enumerate() {
+        let asked = ask(&spec, game, tree, set, options, &mut policy);
         if options.stop.is_raised() {
             return Err(Error::Stopped {
                 progress: format!("{player} was asked in {number} of {all} information sets"),
             });
         }
-        ask(&spec, game, tree, set, options, &mut policy)?;
+        asked?;
         progress(SolveProgress::Asked(number + 1, all));
     }
     Ok(policy)
