@@ -1,8 +1,8 @@
-//! The opening comment of a game's file: title, prose, parameters and the other fields of [`Game`].
+//! The opening comment of a game's file: title, prose, parameters and the other fields of [`CatalogueEntry`].
 
 /// A game of the catalogue.
 #[derive(Clone, Debug)]
-pub struct Game {
+pub struct CatalogueEntry {
     /// Name on the command line.
     pub name: &'static str,
     /// Title.
@@ -50,13 +50,13 @@ pub struct Requirement {
     pub reason: &'static str,
 }
 
-impl Game {
+impl CatalogueEntry {
     /// Reads the opening comment of a template.
     ///
     /// # Panics
     /// If the comment is malformed. Templates are part of the program, and a test reads all of them.
-    pub(crate) fn from_template(name: &'static str, template: &'static str) -> Game {
-        let mut game = Game {
+    pub(crate) fn from_template(name: &'static str, template: &'static str) -> CatalogueEntry {
+        let mut game = CatalogueEntry {
             name,
             title: "",
             about: Vec::new(),

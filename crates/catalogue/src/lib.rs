@@ -20,13 +20,13 @@
 //! ```
 //!
 //! The templates are the files of `games/`, embedded in the binary. The opening comment of a file has all fields of
-//! [`Game`]; CONTRIBUTING.md says how to add a game. Read next: `docs/gdl2.md` for the language of the rules.
+//! [`CatalogueEntry`]; CONTRIBUTING.md says how to add a game. Read next: `docs/gdl2.md` for the language of the rules.
 
 mod error;
 mod header;
 
 pub use error::CatalogueError;
-pub use header::{Game, Parameter, Requirement};
+pub use header::{CatalogueEntry, Parameter, Requirement};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -69,18 +69,18 @@ const TEMPLATES: &[(&str, &str)] = embedded![
 ];
 
 /// Every game, in alphabetical order.
-pub fn games() -> &'static [Game] {
-    static GAMES: OnceLock<Vec<Game>> = OnceLock::new();
+pub fn games() -> &'static [CatalogueEntry] {
+    static GAMES: OnceLock<Vec<CatalogueEntry>> = OnceLock::new();
     GAMES.get_or_init(|| {
         TEMPLATES
             .iter()
-            .map(|(name, text)| Game::from_template(name, text))
+            .map(|(name, text)| CatalogueEntry::from_template(name, text))
             .collect()
     })
 }
 
 /// The game of this name, without parameters.
-pub fn find(name: &str) -> Option<&'static Game> {
+pub fn find(name: &str) -> Option<&'static CatalogueEntry> {
     games().iter().find(|g| g.name == name)
 }
 
@@ -96,7 +96,7 @@ pub fn rules(spec: &str) -> Result<String, CatalogueError> {
 ///
 /// # Errors
 /// If there is no such game, or a parameter is unknown or out of range.
-pub fn open(spec: &str) -> Result<(Game, String), CatalogueError> {
+pub fn open(spec: &str) -> Result<(CatalogueEntry, String), CatalogueError> {
     let (name, settings) = spec.split_once(':').unwrap_or((spec, ""));
     let game = find(name).ok_or_else(|| unknown_game(name))?;
     let values = game.values(settings)?;
@@ -105,7 +105,7 @@ pub fn open(spec: &str) -> Result<(Game, String), CatalogueError> {
             .render_str(text, context(&values))
             .map_err(|e| template_error(name, &e))
     };
-    let filled = Game {
+    let filled = CatalogueEntry {
         about: game.about.iter().map(|p| fill(p)).collect::<Result<_, _>>()?,
         source: fill(&game.source)?,
         sees: fill(&game.sees)?,
@@ -146,7 +146,7 @@ fn similar(a: &str, b: &str) -> bool {
     row[b.len()] + 2 >= a.len().max(b.len())
 }
 
-impl Game {
+impl CatalogueEntry {
     /// The values of all parameters for settings such as `size=5,line=4`. Parameters that are not set have their
     /// defaults.
     ///

@@ -3,7 +3,7 @@
 use gdl::{Mode, Options, Severity};
 
 /// Settings worth trying: defaults, each parameter at its ends with the others at their defaults, all at their ends.
-fn settings(game: &surmise_catalogue::Game) -> Vec<String> {
+fn settings(game: &surmise_catalogue::CatalogueEntry) -> Vec<String> {
     let mut all = vec![String::new()];
     for p in &game.parameters {
         for value in [p.min, p.min + 1, p.default + 1, p.max] {

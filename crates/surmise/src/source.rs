@@ -14,7 +14,7 @@ pub struct GameText {
     /// The text, in the encoding of the file.
     pub bytes: Vec<u8>,
     /// The entry of the catalogue, if the game is from there.
-    pub entry: Option<catalogue::Game>,
+    pub entry: Option<catalogue::CatalogueEntry>,
 }
 
 impl GameText {

@@ -23,10 +23,10 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let word = args.word.as_deref().unwrap_or_default().to_lowercase();
-    let matches = |g: &&catalogue::Game| {
+    let matches = |g: &&catalogue::CatalogueEntry| {
         g.name.contains(&word) || g.title.to_lowercase().contains(&word) || g.tags.iter().any(|t| t.contains(&word))
     };
-    let games: Vec<&catalogue::Game> = catalogue::games().iter().filter(matches).collect();
+    let games: Vec<&catalogue::CatalogueEntry> = catalogue::games().iter().filter(matches).collect();
     if games.is_empty() {
         anyhow::bail!("no game matches `{word}`; `surmise games` lists them all");
     }
@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(game: &catalogue::Game) -> String {
+fn line(game: &catalogue::CatalogueEntry) -> String {
     let parameters: Vec<String> = game
         .parameters
         .iter()
@@ -51,7 +51,7 @@ fn line(game: &catalogue::Game) -> String {
     )
 }
 
-fn json_line(game: &catalogue::Game) -> String {
+fn json_line(game: &catalogue::CatalogueEntry) -> String {
     let parameters: Vec<_> = game
         .parameters
         .iter()
