@@ -73,3 +73,8 @@ pub use training::{TrainOptions, TrainProgress, Training};
 pub use wire_player::WirePlayers;
 
 pub use {belief, catalogue, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
+
+/// The programs of docs/library.md are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;

@@ -55,6 +55,13 @@ impl Game {
         let mut rules = text.playable()?.rules;
         rules.announce_moves();
         let engine = Engine::with_progress(&rules, options, progress)?;
+        if let Some(compiled) = engine.compiled() {
+            // Machine code is made on first use, which could not be stopped any more.
+            let prepared = compiled.prepare_scalar(&options.limits.stop);
+            prepared.map_err(|_| Error::Stopped {
+                progress: format!("{} was not compiled", text.name),
+            })?;
+        }
         Ok(Game {
             name: text.name.clone(),
             information: engine.rules.information(),
