@@ -272,8 +272,7 @@ impl Auditor<'_> {
 
     /// A role should be able to work out its legal moves: equal views must have equal legal moves.
     fn check_knowable(&mut self, sim: &Reference, role: RoleId, view: &RoleView, legal: &[MoveId]) {
-        let hidden = self.rules.clauses.iter().any(|c| c.head.relation == kw::SEES);
-        if !hidden || sim.nature() == Some(role) {
+        if self.rules.information() == gdl::Information::Open || sim.nature() == Some(role) {
             return;
         }
         let known = self

@@ -93,7 +93,7 @@ fn bench_one(game: &str, args: &Args, time: Duration) -> Result<Report> {
     let read_s = started.elapsed().as_secs_f64();
     let options = open::engine_options(args.engine.into(), !args.no_native);
     let engine = make_engine(&reading.rules, &options)?;
-    let sees = reading.rules.clauses.iter().any(|c| c.head.relation == gdl::kw::SEES);
+    let sees = reading.rules.has_sees();
     let seed = Seed(args.seed).child("bench");
     let started = Instant::now();
     let mut code_s = 0.0;

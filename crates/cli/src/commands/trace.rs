@@ -9,7 +9,6 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use surmise::engine::Engine;
 use surmise::game::{Rng, RoleId, Seed, Simulator, State};
-use surmise::gdl;
 use surmise::ggp::xmltrace;
 
 /// Play random games and print what the engine derives, step by step
@@ -57,7 +56,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let loaded = open::text(&args.game)?;
     let reading = loaded.playable()?;
-    let shows_sees = reading.rules.clauses.iter().any(|c| c.head.relation == gdl::kw::SEES);
+    let shows_sees = reading.rules.has_sees();
     let options = open::engine_options(args.engine.into(), !args.no_native);
     let engine = Engine::new(&reading.rules, &options)?;
     let mut sim = engine.simulator();
