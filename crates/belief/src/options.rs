@@ -6,7 +6,7 @@ use crate::hyperplay::Hyperplay;
 use crate::naive::Naive;
 use crate::trellis::Trellis;
 use crate::{BeliefError, Sampler};
-use game::{RoleId, Seed, by_word};
+use game::{RoleId, Seed, UnknownWord, by_word};
 use std::fmt;
 use std::str::FromStr;
 
@@ -50,11 +50,11 @@ impl fmt::Display for SamplerKind {
 }
 
 impl FromStr for SamplerKind {
-    type Err = String;
+    type Err = UnknownWord;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = SamplerKind::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| format!("there is no sampler `{name}`; choose naive, hyperplay, cached or trellis"))
+        let choices = SamplerKind::ALL.map(|kind| (kind.name(), kind));
+        by_word("sampler", name, &choices)
     }
 }
 
@@ -71,7 +71,7 @@ pub enum Weights {
 }
 
 impl FromStr for Weights {
-    type Err = String;
+    type Err = UnknownWord;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         by_word(
@@ -99,7 +99,7 @@ pub enum Remedy {
 }
 
 impl FromStr for Remedy {
-    type Err = String;
+    type Err = UnknownWord;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         by_word(

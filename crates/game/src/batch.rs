@@ -2,7 +2,7 @@
 //!
 //! Sampling a belief asks the same few questions about thousands of states: which moves are legal, does this joint
 //! move show what was seen, what comes after it. A [`Batch`] answers them for a group of lanes at once; [`SlowBatch`]
-//! answers them one by one on any simulator, and is the meaning of the fast ones.
+//! answers them one by one on any simulator, and defines what the fast ones must answer.
 
 use crate::{Fault, Meter, MoveId, PerceptId, RoleId, Simulator, State};
 
@@ -50,11 +50,11 @@ impl LaneSet {
     }
 }
 
-/// States side by side. The life of a round: [`load`](Batch::load), [`eval`](Batch::eval) and
+/// Many states at a time. The calls of a round: [`load`](Batch::load), [`eval`](Batch::eval) and
 /// [`legal`](Batch::legal); [`force`](Batch::force) a move for every role; [`agree`](Batch::agree) with percepts;
 /// [`successors`](Batch::successors) of the lanes that did, or [`commit`](Batch::commit) to go there.
 ///
-/// Ids and states are those of the simulator that belongs to the batch. Lanes beyond those loaded hold anything.
+/// Ids and states are those of the simulator that belongs to the batch. The contents of lanes beyond those loaded are unspecified.
 pub trait Batch: Send {
     /// Lanes in a group: between 1 and 256.
     fn width(&self) -> usize;
@@ -65,7 +65,7 @@ pub trait Batch: Send {
     /// The states of some lanes, in ascending order of lanes. Appends to `out`.
     fn store(&mut self, lanes: LaneSet, out: &mut Vec<State>) -> Result<(), Fault>;
 
-    /// Finds out about the states loaded; gives the lanes whose game is over.
+    /// Evaluates the loaded states; returns the lanes whose game is over.
     fn eval(&mut self) -> Result<LaneSet, Fault>;
 
     /// The legal moves of a role, move by move in canonical order with the lanes where it is legal, as of the last
@@ -91,7 +91,7 @@ pub trait Batch: Send {
     fn fork(&self) -> Box<dyn Batch>;
 }
 
-/// A batch over any simulator, one lane after the other: the twin of the fast ones.
+/// A batch over any simulator, one lane after the other. Tests compare the fast ones with it.
 pub struct SlowBatch {
     sim: Box<dyn Simulator>,
     width: usize,

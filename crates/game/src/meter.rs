@@ -6,7 +6,7 @@ pub struct Meter {
     /// Successor states computed.
     pub states: u64,
     /// Nodes of the game tree touched, computed anew or remembered: the papers' measure of cost. Simulators leave it to
-    /// whoever walks the tree.
+    /// the code that walks the tree.
     pub touches: u64,
 }
 

@@ -1,18 +1,18 @@
-//! What plays: a player knows the rules and what it was told, nothing else.
+//! Players: a player knows the rules and what its role was told, nothing else.
 
 use crate::{Budget, Fault, Meter};
 
-/// One round as a role was told of it, in canonical text: the form in which it crosses from referee to player.
+/// One round as a role was told of it, in canonical text: the form in which the referee hands it to a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The role's own move, as executed: the referee may have replaced the one it asked for.
+    /// The role's own move, as executed: the referee may have replaced the move that the player chose.
     pub own: String,
-    /// What it perceived, sorted. An empty set is information too.
+    /// The role's percepts, sorted. An empty set is information too.
     pub sees: Vec<String>,
 }
 
 impl Told {
-    /// In place of a move, or as the only percept: not known. No ground term is written like this.
+    /// Stands for a move, or for all percepts, that are not known. No ground term is written like this.
     pub const UNKNOWN: &str = "?";
 
     /// A round with the role's own move and its percepts.
@@ -22,7 +22,7 @@ impl Told {
         Told { own: own.into(), sees }
     }
 
-    /// A round of which nothing was told but, perhaps, the own move: a message got lost.
+    /// A round whose message was lost: the percepts are not known, and perhaps the own move is not either.
     pub fn unobserved(own: Option<String>) -> Told {
         Told {
             own: own.unwrap_or_else(|| Told::UNKNOWN.to_owned()),
@@ -30,7 +30,7 @@ impl Told {
         }
     }
 
-    /// Whether what was perceived is not known.
+    /// Whether the percepts are not known.
     pub fn is_unobserved(&self) -> bool {
         self.sees.len() == 1 && self.sees[0] == Told::UNKNOWN
     }
@@ -39,26 +39,26 @@ impl Told {
 /// A move that was considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its canonical text.
+    /// The move, in canonical text.
     pub mv: String,
-    /// The payoff it promises, 0..=100.
+    /// Estimated payoff, 0..=100.
     pub mean: f64,
-    /// Standard error of that.
+    /// Standard error of the estimate.
     pub stderr: f64,
-    /// Playouts it rests on.
+    /// Playouts behind the estimate.
     pub visits: u64,
 }
 
-/// A choice and what it rests on.
+/// A chosen move and its reasons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// The move, in canonical text.
     pub mv: String,
-    /// What was considered, best first; empty for players that do not weigh moves.
+    /// The candidates, best first; empty for players that do not weigh moves.
     pub candidates: Vec<Candidate>,
-    /// The belief it rests on, for people.
+    /// The belief behind the choice, for people.
     pub belief: String,
-    /// The probabilities with which the move was drawn, by move; empty for players that do not say.
+    /// The probabilities with which the move was drawn, by move; empty for players that do not tell them.
     pub policy: Vec<(String, f64)>,
 }
 
@@ -72,16 +72,16 @@ impl Decision {
     }
 }
 
-/// Somebody who plays one role in one match.
+/// A player of one role in one match.
 pub trait Player: Send {
-    /// Chooses a move, knowing everything the role was told so far. Being asked means that the game is not over.
+    /// Chooses a move, given everything the role was told so far. The game is not over when this is called.
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault>;
 
     /// Work done so far in this match.
     fn meter(&self) -> Meter;
 }
 
-/// Somebody who is shown the true state: for experiments only, and by a different door.
+/// A player that is shown the true state: for experiments only, and by a trait of its own.
 pub trait Cheat: Send {
     /// Chooses a move in a state, given as the canonical text of its fluents.
     fn choose_knowing(&mut self, fluents: &[String], budget: &Budget) -> Result<Decision, Fault>;

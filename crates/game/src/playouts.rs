@@ -1,20 +1,21 @@
 //! Whole random games from given states.
 
+use crate::limits::PLAYOUT_ROUNDS;
 use crate::{Fault, Meter, MoveId, RoleId, Seed, Simulator, State, StopFlag};
 
-/// What the playouts from one root came to.
+/// Totals of the playouts from one root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootTotals {
     /// Games finished, stuck ones included.
     pub playouts: u64,
-    /// Games that ended because some role had no legal move, or were given up because they did not end; they earn
+    /// Games that ended because some role had no legal move, or that had too many rounds; they earn
     /// nothing.
     pub stuck: u64,
     /// Points per role, summed over games.
     pub points: Vec<u64>,
 }
 
-/// Something that plays random games, many at a time if it can.
+/// An engine that plays random games, many at a time if it can.
 pub trait Playouts: Send {
     /// Plays `per_root` random games from each root; fewer if the flag is raised. Same seed, same totals.
     fn playouts(
@@ -29,10 +30,7 @@ pub trait Playouts: Send {
     fn meter(&self) -> Meter;
 }
 
-/// Rounds after which a playout of a game that does not end is given up.
-const MAX_ROUNDS: usize = 20_000;
-
-/// Playouts one after the other on any simulator: for games that do not ground, and the twin of the fast ones. The
+/// Playouts one after the other on any simulator: for games that do not ground, and for tests of the fast ones. The
 /// states must be states of this very simulator: a fork may not know them.
 pub fn one_by_one(
     sim: &mut dyn Simulator,
@@ -70,7 +68,7 @@ fn play(
     let mut state = root.clone();
     let n_roles = totals.points.len();
     let mut legal: Vec<MoveId> = Vec::new();
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..PLAYOUT_ROUNDS {
         if stop.is_raised() {
             return Ok(false);
         }

@@ -1,6 +1,6 @@
 //! Randomness that is passed in.
 //!
-//! A [`Seed`] can be split by label and number into seeds that have nothing to do with each other, so that work
+//! A [`Seed`] can be split by label and number into independent seeds, so that work
 //! can be cut into units in any order, on any number of threads, and still give the same bytes.
 
 use rand_xoshiro::Xoshiro256PlusPlus;

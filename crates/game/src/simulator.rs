@@ -1,4 +1,4 @@
-//! The one trait through which a game is seen.
+//! The trait through which all players and referees see a game.
 
 use crate::{Fault, Meter};
 use smallvec::SmallVec;
@@ -12,7 +12,7 @@ pub struct RoleId(pub u16);
 pub struct MoveId(pub u32);
 
 impl MoveId {
-    /// In a view: it is not known which. No simulator gives it to a move.
+    /// In a view: a move that is not known. No simulator gives this id to a move.
     pub const UNKNOWN: MoveId = MoveId(u32::MAX);
 }
 
@@ -35,7 +35,7 @@ pub struct State(pub SmallVec<[u64; 6]>);
 /// The payoff of a role in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// The rules give exactly one integer (clamped to 0..=100 by whoever plays).
+    /// The rules give exactly one integer (clamped to 0..=100 in play).
     Value(i32),
     /// The rules give none: counts as 0.
     None,
@@ -61,7 +61,7 @@ impl Goal {
     }
 }
 
-/// A running game: states in, answers out. Every engine answers alike.
+/// The rules of a game as functions of states. Every engine answers alike.
 ///
 /// Methods take `&mut self` because engines keep scratch space and name tables; an engine is cheap to fork for
 /// another thread with [`Simulator::fork`].

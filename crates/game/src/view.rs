@@ -2,12 +2,12 @@
 
 use crate::{MoveId, PerceptId};
 
-/// One round as a role lived it.
+/// One round as a role saw it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Round {
     /// The role's own move, as executed; [`MoveId::UNKNOWN`] if that is not known.
     pub own: MoveId,
-    /// What it perceived, sorted. An empty set is information too; [`PerceptId::UNKNOWN`] alone is none.
+    /// The role's percepts, sorted. An empty set is information too; [`PerceptId::UNKNOWN`] alone is none.
     pub sees: Vec<PerceptId>,
 }
 

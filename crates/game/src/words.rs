@@ -1,15 +1,38 @@
 //! Options that are words, and suggestions for misspelt ones.
 
+use std::fmt;
+
+/// A word that is none of the choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// What the word was to choose.
+    pub what: &'static str,
+    /// The word.
+    pub word: String,
+    /// The words that there are.
+    pub choices: Vec<&'static str>,
+}
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (last, others) = self.choices.split_last().unwrap_or((&"", &[]));
+        let (what, word) = (self.what, &self.word);
+        write!(f, "{what} cannot be `{word}`; choose {} or {last}", others.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownWord {}
+
 /// The meaning of a word that stands for a choice.
 ///
 /// # Errors
 /// If it is none of the words.
-pub fn by_word<T: Copy>(what: &str, word: &str, choices: &[(&str, T)]) -> Result<T, String> {
+pub fn by_word<T: Copy>(what: &'static str, word: &str, choices: &[(&'static str, T)]) -> Result<T, UnknownWord> {
     let chosen = choices.iter().find(|(name, _)| *name == word);
-    chosen.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        let (last, others) = names.split_last().unwrap_or((&"", &[]));
-        format!("{what} cannot be `{word}`; choose {} or {last}", others.join(", "))
+    chosen.map(|(_, meaning)| *meaning).ok_or_else(|| UnknownWord {
+        what,
+        word: word.to_owned(),
+        choices: choices.iter().map(|(name, _)| *name).collect(),
     })
 }
 
@@ -69,6 +92,9 @@ mod tests {
         let sizes = [("small", 1), ("middle", 2), ("large", 3)];
         assert_eq!(by_word("size", "large", &sizes), Ok(3));
         let error = by_word("size", "huge", &sizes).unwrap_err();
-        assert_eq!(error, "size cannot be `huge`; choose small, middle or large");
+        assert_eq!(
+            error.to_string(),
+            "size cannot be `huge`; choose small, middle or large"
+        );
     }
 }

@@ -28,7 +28,7 @@ use crate::value_table::{Sample, ValueTable, to_a_millionth};
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
-use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, by_word};
+use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, UnknownWord, by_word};
 use rustc_hash::FxHashMap;
 use std::str::FromStr;
 
@@ -57,9 +57,9 @@ pub enum Spread {
 }
 
 impl FromStr for Spread {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Spread, String> {
+    fn from_str(name: &str) -> Result<Spread, UnknownWord> {
         by_word("spread", name, &[("even", Spread::Even), ("halving", Spread::Halving)])
     }
 }

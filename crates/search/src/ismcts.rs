@@ -24,7 +24,9 @@ use crate::pruning::{Pruning, shuffle};
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told, by_word};
+use game::{
+    Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, RoleId, Seed, State, Told, UnknownWord, by_word,
+};
 use smallvec::SmallVec;
 use std::str::FromStr;
 
@@ -39,9 +41,9 @@ pub enum Observers {
 }
 
 impl FromStr for Observers {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Observers, String> {
+    fn from_str(name: &str) -> Result<Observers, UnknownWord> {
         by_word(
             "observers",
             name,
@@ -65,9 +67,9 @@ pub enum Selection {
 }
 
 impl FromStr for Selection {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Selection, String> {
+    fn from_str(name: &str) -> Result<Selection, UnknownWord> {
         by_word(
             "selection",
             name,
@@ -94,9 +96,9 @@ pub enum Opponents {
 }
 
 impl FromStr for Opponents {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Opponents, String> {
+    fn from_str(name: &str) -> Result<Opponents, UnknownWord> {
         by_word(
             "opponents",
             name,
@@ -121,9 +123,9 @@ pub enum Rollout {
 }
 
 impl FromStr for Rollout {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Rollout, String> {
+    fn from_str(name: &str) -> Result<Rollout, UnknownWord> {
         by_word(
             "rollout",
             name,
@@ -143,9 +145,9 @@ pub enum Backup {
 }
 
 impl FromStr for Backup {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Backup, String> {
+    fn from_str(name: &str) -> Result<Backup, UnknownWord> {
         by_word("backup", name, &[("mean", Backup::Mean), ("best", Backup::Best)])
     }
 }

@@ -20,7 +20,7 @@ use crate::matrix;
 use crate::perfect::{Insight, Worth, unknown};
 use crate::tree::{NodeStage, OpenNode, Payoffs, Picks, SearchTree, StateNodeId};
 use crate::value_table::best_first;
-use game::{Budget, Fault, Seed, State};
+use game::{Budget, Fault, Seed, State, UnknownWord, by_word};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
@@ -48,14 +48,14 @@ pub enum Simultaneous {
 }
 
 impl std::str::FromStr for Simultaneous {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Simultaneous, String> {
-        match text {
-            "mixed" => Ok(Simultaneous::Mixed),
-            "pessimistic" => Ok(Simultaneous::Pessimistic),
-            _ => Err(format!("simultaneous moves are mixed or pessimistic, not `{text}`")),
-        }
+    fn from_str(text: &str) -> Result<Simultaneous, UnknownWord> {
+        let choices = [
+            ("mixed", Simultaneous::Mixed),
+            ("pessimistic", Simultaneous::Pessimistic),
+        ];
+        by_word("simultaneous", text, &choices)
     }
 }
 

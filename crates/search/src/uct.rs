@@ -18,7 +18,7 @@ use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
 use crate::tree::{MoveStats, NodeStage, OpenNode, Payoffs, Picks, SearchTree, StateNodeId};
-use game::{Budget, Fault, Rng, Seed, State, by_word};
+use game::{Budget, Fault, Rng, Seed, State, UnknownWord, by_word};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
@@ -50,9 +50,9 @@ pub enum PlayoutPolicy {
 }
 
 impl std::str::FromStr for PlayoutPolicy {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<PlayoutPolicy, String> {
+    fn from_str(text: &str) -> Result<PlayoutPolicy, UnknownWord> {
         by_word(
             "policy",
             text,

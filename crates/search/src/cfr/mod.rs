@@ -32,7 +32,9 @@ use crate::minds::systematic;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use common::{AssumedPolicies, AssumedPolicy, ClosureLimits, CommonKnowledge};
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told, by_word};
+use game::{
+    Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told, UnknownWord, by_word,
+};
 use regrets::{IterationPlan, Solution, normalise, solve};
 use std::str::FromStr;
 use subgame::{Growth, GrowthLimits, Start, Subgame, SubgameInfoset, joint_moves};
@@ -48,9 +50,9 @@ pub enum Roots {
 }
 
 impl FromStr for Roots {
-    type Err = String;
+    type Err = UnknownWord;
 
-    fn from_str(name: &str) -> Result<Roots, String> {
+    fn from_str(name: &str) -> Result<Roots, UnknownWord> {
         by_word("roots", name, &[("view", Roots::View), ("state", Roots::State)])
     }
 }
