@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::factory::PlayerFactory;
-use crate::http::{self, Refusal, Request, RequestLimits};
+use crate::http::{self, HttpReply, Refusal, Request, RequestLimits, printable};
 use crate::message::{self, Message, News, Variant};
 use crate::presence::{Caller, Presence};
 use crate::session::{self, MatchStart, Session, Work};
@@ -34,6 +34,12 @@ pub struct ServerOptions {
     pub max_connections: usize,
     /// Limits of a request.
     pub limits: RequestLimits,
+    /// Names by which managers may call this machine, besides its addresses and `localhost`.
+    pub allow_hosts: Vec<String>,
+    /// Origins of web pages that may call; `*` for all.
+    pub allow_origins: Vec<String>,
+    /// Time at the end of each clock without thinking.
+    pub margin: Duration,
     /// Variant of the protocol; none to find it out from the messages.
     pub variant: Option<Variant>,
 }
@@ -47,6 +53,9 @@ impl Default for ServerOptions {
             forget: Duration::from_secs(5),
             max_connections: 256,
             limits: RequestLimits::default(),
+            allow_hosts: Vec::new(),
+            allow_origins: Vec::new(),
+            margin: session::MARGIN,
             variant: None,
         }
     }
@@ -198,7 +207,7 @@ impl Server {
                 let served = catch_unwind(AssertUnwindSafe(|| shared.serve_one(&stream)));
                 if served.is_err() {
                     warn!("a connection broke down; please report this");
-                    let _ = http::reply(&stream, 200, "OK", "text/acl", "what");
+                    let _ = http::reply(&stream, plain((200, "OK"), "what"));
                 }
                 shared.connections.fetch_sub(1, Ordering::SeqCst);
             });
@@ -221,7 +230,7 @@ impl ServerState {
             Err(Refusal::Gone) => Ok(()),
             Err(Refusal::Status(status, reason)) => {
                 debug!(status, "a request that is none: {reason}");
-                http::reply(stream, status, reason, "text/acl", "what")
+                http::reply(stream, plain((status, reason), "what"))
             }
         };
         if let Err(error) = sent {
@@ -230,18 +239,36 @@ impl ServerState {
     }
 
     fn answer_http(self: &Arc<Self>, stream: &TcpStream, request: &Request) -> io::Result<()> {
+        let Some(origin) = self.origin(request) else {
+            let (host, origin) = (request.host.as_deref(), request.origin.as_deref());
+            warn!(host, origin, "refused: --allow-host and --allow-origin let it in");
+            return http::reply(stream, plain((403, "Forbidden"), "what"));
+        };
+        let send = |status, kind, body: &str| {
+            let origin = origin.as_deref();
+            http::reply(
+                stream,
+                HttpReply {
+                    status,
+                    kind,
+                    body,
+                    origin,
+                },
+            )
+        };
         let body = match request.method.as_str() {
-            "OPTIONS" => return http::reply(stream, 200, "OK", "text/acl", ""),
+            "OPTIONS" => return send((200, "OK"), "text/acl", ""),
             "GET" | "HEAD" => match http::decode_target(&request.target) {
                 body if body.is_empty() => {
-                    return http::reply(stream, 200, "OK", "text/plain; charset=utf-8", &self.status_page());
+                    return send((200, "OK"), "text/plain; charset=utf-8", &self.status_page());
                 }
                 body => body,
             },
             "POST" => request.body.clone(),
-            _ => return http::reply(stream, 405, "Method Not Allowed", "text/acl", "what"),
+            _ => return send((405, "Method Not Allowed"), "text/acl", "what"),
         };
         let text = gdl::source::decode(&body).text;
+        let text = message::mend_id(&text);
         let reply = match Message::parse(&text) {
             Some(message) => self.answer(&message, &Caller::new(stream, request.arrived)),
             None if message::is_infix(&text) => {
@@ -261,14 +288,36 @@ impl ServerState {
                 "what".to_owned()
             }
         };
-        http::reply(stream, 200, "OK", "text/acl", &reply)
+        send((200, "OK"), "text/acl", &reply)
+    }
+
+    /// Whether a request may be served, and which origin may read the reply. Managers send no Origin, and Host is an
+    /// address, or a name that was given; a page in somebody's browser is told apart by either.
+    fn origin(&self, request: &Request) -> Option<Option<String>> {
+        let allowed = &self.options.allow_origins;
+        if allowed.iter().any(|origin| origin == "*") {
+            return Some(Some("*".to_owned()));
+        }
+        if let Some(host) = &request.host {
+            let name = host_name(host);
+            let known = |h: &String| h.eq_ignore_ascii_case(name);
+            let is_address = name.parse::<std::net::IpAddr>().is_ok();
+            if !is_address && !name.eq_ignore_ascii_case("localhost") && !self.options.allow_hosts.iter().any(known) {
+                return None;
+            }
+        }
+        match &request.origin {
+            None => Some(None),
+            Some(origin) if allowed.iter().any(|o| o.eq_ignore_ascii_case(origin)) => Some(Some(origin.clone())),
+            Some(_) => None,
+        }
     }
 
     fn status_page(&self) -> String {
         let matches: Vec<String> = self.lock().keys().cloned().collect();
         let state = match matches.len() {
             0 => "It is free.".to_owned(),
-            _ => format!("It plays {}.", matches.join(", ")),
+            _ => format!("It plays {}.", printable(&matches.join(", "))),
         };
         format!(
             "This is {}, a general game player. {state}\n\nIt speaks the GGP protocol: send messages such as (INFO) by \
@@ -317,7 +366,7 @@ impl ServerState {
                     if let Some(session) = &entry.session {
                         return Found::Open(session.clone());
                     }
-                    if arrived.elapsed() >= session::due(clock).1 {
+                    if arrived.elapsed() >= session::due(clock, self.options.margin).1 {
                         warn!(id, "is asked for a move while its rules are read");
                         return Found::StillOpening;
                     }
@@ -344,6 +393,7 @@ impl ServerState {
             rules: rules.to_owned(),
             start_clock: start_clock.min(MAX_CLOCK),
             play_clock: play_clock.min(MAX_CLOCK),
+            margin: self.options.margin,
             variant: self.options.variant,
         };
         let entry = match self.admit(start, caller.arrived) {
@@ -366,7 +416,7 @@ impl ServerState {
             self.forget(&entry);
             return "busy".to_owned();
         }
-        let (_, answer) = session::due(entry.start.start_clock);
+        let (_, answer) = session::due(entry.start.start_clock, entry.start.margin);
         match caller.wait(&entry.presence, &opened, caller.arrived + answer) {
             Ok(Some(session)) => {
                 session.prepare(caller);
@@ -400,7 +450,7 @@ impl ServerState {
                 Some(session)
             }
             Err(why) => {
-                warn!(id, "refused: {why}");
+                warn!(id, "refused: {}", printable(&why.to_string()));
                 self.forget(&entry);
                 None
             }
@@ -507,6 +557,26 @@ impl ServerState {
             Some(_) => "done".to_owned(),
             None => "aborted".to_owned(),
         }
+    }
+}
+
+fn plain<'a>(status: (u16, &'a str), body: &'a str) -> HttpReply<'a> {
+    HttpReply {
+        status,
+        kind: "text/acl",
+        body,
+        origin: None,
+    }
+}
+
+/// The name in a Host header, without its port.
+fn host_name(host: &str) -> &str {
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or(rest);
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 

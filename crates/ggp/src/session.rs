@@ -12,6 +12,7 @@ mod thinker;
 
 use crate::error::Error;
 use crate::factory::PlayerFactory;
+use crate::http::printable;
 use crate::kif;
 use crate::message::{News, Variant};
 use crate::presence::{Caller, Presence};
@@ -38,21 +39,23 @@ pub struct MatchStart {
     pub start_clock: u64,
     /// Seconds for each move.
     pub play_clock: u64,
+    /// Time at the end of each clock without thinking.
+    pub margin: Duration,
     /// Variant of the protocol, if it is known beforehand.
     pub variant: Option<Variant>,
 }
 
-/// Time at the end of a clock without thinking: at least this, and at least this share of the clock.
-const MARGIN: Duration = Duration::from_millis(300);
+/// Time at the end of a clock without thinking: the margin that was asked for, and at least this share of the clock.
+pub(crate) const MARGIN: Duration = Duration::from_millis(300);
 const MARGIN_SHARE: f64 = 0.05;
 
 /// Least time to answer, also for a clock of zero seconds.
 const MOMENT: Duration = Duration::from_millis(150);
 
 /// Times after the first byte of a message at which thinking should end and at which the answer is due.
-pub(crate) fn due(clock: u64) -> (Duration, Duration) {
+pub(crate) fn due(clock: u64, margin: Duration) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
-    let margin = clock.mul_f64(MARGIN_SHARE).max(MARGIN).min(clock / 2);
+    let margin = clock.mul_f64(MARGIN_SHARE).max(margin).min(clock / 2);
     (clock - margin, (clock - margin / 3).max(MOMENT))
 }
 
@@ -131,7 +134,7 @@ impl Session {
                 id = start.id,
                 code = diagnostic.code.text(),
                 "the rules have a mistake: {}",
-                diagnostic.message
+                printable(&diagnostic.message)
             );
         }
         let rules = reading.rules;
@@ -175,7 +178,7 @@ impl Session {
 
     /// Lets the player prepare until the start clock runs out. The clock began when the first byte arrived.
     pub fn prepare(&self, caller: &Caller<'_>) {
-        let (think, answer) = due(self.start.start_clock);
+        let (think, answer) = due(self.start.start_clock, self.start.margin);
         let budget = self.timed(caller.arrived, think);
         let receiver = {
             let mut progress = self.lock();
@@ -191,7 +194,7 @@ impl Session {
     /// Answers a PLAY.
     pub fn play(&self, news: &News<'_>, caller: &Caller<'_>) -> String {
         let arrived = caller.arrived;
-        let (think, answer) = due(self.start.play_clock);
+        let (think, answer) = due(self.start.play_clock, self.start.margin);
         let budget = self.timed(arrived, think);
         let (turn, question, player, fallback) = {
             let mut progress = self.lock();
@@ -349,10 +352,12 @@ mod tests {
 
     #[test]
     fn clocks_leave_a_margin() {
-        let ms = |clock| {
-            let (think, answer) = due(clock);
+        let with = |clock, margin| {
+            let (think, answer) = due(clock, margin);
             (think.as_millis(), answer.as_millis())
         };
+        let ms = |clock| with(clock, MARGIN);
+        assert_eq!(with(10, Duration::from_millis(1_500)), (8_500, 9_500));
         assert_eq!(ms(0), (0, 150));
         assert_eq!(ms(1), (700, 900));
         assert_eq!(ms(15), (14_250, 14_750));
