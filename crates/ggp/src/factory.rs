@@ -1,28 +1,41 @@
 //! Who plays the matches of a [`Server`](crate::Server).
 
 use crate::BoxError;
-use game::{Budget, Decision, Fault, RoleId, Simulator, Told};
+use game::{Budget, Decision, Fault, RoleId, Simulator, StopFlag, Told};
 use gdl::Rules;
 
-/// Makes players for matches. The methods are called on threads of the match.
+/// Makes players for matches. The methods are called on threads of the match. The stop flag is raised when the match is
+/// over or given up: all work of what is made should end then, background work included.
 pub trait PlayerFactory: Send + Sync {
     /// The player that was asked for.
     ///
     /// # Errors
     /// If the player cannot play this game; the fallback plays then.
-    fn player(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError>;
+    fn player(
+        &self,
+        match_id: &str,
+        rules: &Rules,
+        role: RoleId,
+        stop: &StopFlag,
+    ) -> Result<Box<dyn MatchPlayer>, BoxError>;
 
     /// A simple and quick player, whose moves are sent where the other player is late or fails.
     ///
     /// # Errors
     /// If it cannot play this game.
-    fn fallback(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError>;
+    fn fallback(
+        &self,
+        match_id: &str,
+        rules: &Rules,
+        role: RoleId,
+        stop: &StopFlag,
+    ) -> Result<Box<dyn MatchPlayer>, BoxError>;
 
     /// A simulator of the rules that can be used at once.
     ///
     /// # Errors
     /// If the rules cannot be simulated; the match is refused then.
-    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, BoxError>;
+    fn simulator(&self, rules: &Rules, stop: &StopFlag) -> Result<Box<dyn Simulator>, BoxError>;
 }
 
 /// A player of one role in one match.

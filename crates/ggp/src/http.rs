@@ -52,6 +52,10 @@ pub struct Request {
     pub method: String,
     /// The path, as sent.
     pub target: String,
+    /// The Host header, if there is one.
+    pub host: Option<String>,
+    /// The Origin header, which browsers send, if there is one.
+    pub origin: Option<String>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -182,6 +186,8 @@ fn parse_head(buffer: &[u8], arrived: Instant) -> Result<Option<Head>, Refusal> 
         arrived,
         method: head.method.unwrap_or_default().to_owned(),
         target: head.path.unwrap_or_default().to_owned(),
+        host: header(head.headers, "host").map(str::to_owned),
+        origin: header(head.headers, "origin").map(str::to_owned),
         body: Vec::new(),
     };
     let has_body = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
@@ -214,24 +220,33 @@ enum Body {
     /// Complete if nothing follows.
     SoFar(Vec<u8>),
     Unfinished,
+    /// The stream ended before the body did, and what has come does not end by itself.
+    CutShort,
     TooLarge,
 }
 
 /// Reads a body; nothing if it is larger than allowed.
 fn read_body(inbox: &mut Inbox<'_>, framing: Framing, most: usize, idle: Duration) -> io::Result<Option<Vec<u8>>> {
     let mut quiet_since = Instant::now();
+    let mut chunks = Chunks::default();
     loop {
-        if let Framing::Length(n) = framing
-            && inbox.buffer.len() < n.min(most)
-            && !inbox.ended
-            && quiet_since.elapsed() < LULL
-        {
+        let enough = match framing {
+            Framing::Length(n) => n.min(most),
+            Framing::ToTheEnd => most + 1,
+            Framing::Chunked => 0,
+        };
+        if inbox.buffer.len() < enough && !inbox.ended && quiet_since.elapsed() < LULL {
             // The common case: more bytes are expected, and the body need not be parsed yet.
         } else {
-            match frame(&inbox.buffer, framing, most, inbox.ended) {
+            let body = match framing {
+                Framing::Chunked => chunks.join(&inbox.buffer, most, inbox.ended),
+                _ => frame(&inbox.buffer, framing, most, inbox.ended),
+            };
+            match body {
                 Body::Complete(body) => return Ok(Some(body)),
                 Body::TooLarge => return Ok(None),
                 Body::SoFar(body) if inbox.ended || quiet_since.elapsed() >= LULL => return Ok(Some(body)),
+                Body::CutShort => return Ok(Some(Vec::new())),
                 Body::SoFar(_) | Body::Unfinished => {}
             }
         }
@@ -251,7 +266,7 @@ fn read_body(inbox: &mut Inbox<'_>, framing: Framing, most: usize, idle: Duratio
 fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
     let expression = |bytes: &[u8]| kif::first(&String::from_utf8_lossy(bytes)).err();
     match framing {
-        Framing::Chunked => unchunk(buffer, most, ended),
+        Framing::Chunked => Chunks::default().join(buffer, most, ended),
         Framing::Length(n) if n > most => Body::TooLarge,
         Framing::Length(0) => Body::Complete(Vec::new()),
         Framing::Length(n) if buffer.len() >= n => {
@@ -263,40 +278,73 @@ fn frame(buffer: &[u8], framing: Framing, most: usize, ended: bool) -> Body {
                 false => Body::Complete(buffer[..n].to_vec()),
             }
         }
-        _ if buffer.len() > most => Body::TooLarge,
-        _ if ended => Body::Complete(buffer.to_vec()),
-        _ => match expression(buffer) {
+        // Fewer bytes than were announced. A closed list is complete; a name may be the beginning of a longer one.
+        Framing::Length(_) if is_closed_list(buffer) => Body::SoFar(buffer.to_vec()),
+        Framing::Length(_) if ended => Body::CutShort,
+        Framing::Length(_) => Body::Unfinished,
+        Framing::ToTheEnd if buffer.len() > most => Body::TooLarge,
+        Framing::ToTheEnd if ended => Body::Complete(buffer.to_vec()),
+        Framing::ToTheEnd => match expression(buffer) {
             None => Body::SoFar(buffer.to_vec()),
             Some(_) => Body::Unfinished,
         },
     }
 }
 
-/// Joins the chunks of a body.
-fn unchunk(mut rest: &[u8], most: usize, ended: bool) -> Body {
-    let mut body = Vec::new();
-    let unfinished = |body: Vec<u8>| if ended { Body::Complete(body) } else { Body::Unfinished };
-    loop {
-        match httparse::parse_chunk_size(rest) {
-            Ok(httparse::Status::Complete((_, 0))) => return Body::Complete(body),
-            Ok(httparse::Status::Complete((start, size))) => {
-                let size = usize::try_from(size).unwrap_or(usize::MAX);
-                if size > most || body.len() + size > most {
-                    return Body::TooLarge;
-                }
-                let Some(chunk) = rest.get(start..start + size) else {
-                    body.extend_from_slice(&rest[start..]);
-                    return unfinished(body);
-                };
-                body.extend_from_slice(chunk);
-                let after = rest.get(start + size..).unwrap_or_default();
-                rest = after
-                    .strip_prefix(b"\r\n")
-                    .or(after.strip_prefix(b"\n"))
-                    .unwrap_or(after);
+/// Whether a body begins with a whole list, which ends by itself.
+fn is_closed_list(bytes: &[u8]) -> bool {
+    kif::first(&String::from_utf8_lossy(bytes)).is_ok_and(|first| first.starts_with('('))
+}
+
+/// Most bytes of a line with the size of a chunk.
+const MAX_CHUNK_LINE: usize = 1 << 10;
+
+/// Joins the chunks of a body as they come: every byte is looked at once.
+#[derive(Default)]
+struct Chunks {
+    body: Vec<u8>,
+    /// Bytes of the buffer that were taken in.
+    at: usize,
+    /// Bytes of the present chunk that are still to come.
+    left: usize,
+}
+
+impl Chunks {
+    /// The body, given everything that was read so far.
+    fn join(&mut self, buffer: &[u8], most: usize, ended: bool) -> Body {
+        loop {
+            let taken = self.left.min(buffer.len() - self.at);
+            self.body.extend_from_slice(&buffer[self.at..self.at + taken]);
+            self.at += taken;
+            self.left -= taken;
+            if self.left > 0 {
+                return self.unfinished(ended);
             }
-            Ok(httparse::Status::Partial) => return unfinished(body),
-            Err(_) => return Body::Complete(body),
+            let rest = &buffer[self.at..];
+            let rest = rest.strip_prefix(b"\r\n").or(rest.strip_prefix(b"\n")).unwrap_or(rest);
+            match httparse::parse_chunk_size(rest) {
+                Ok(httparse::Status::Complete((_, 0))) => return Body::Complete(std::mem::take(&mut self.body)),
+                Ok(httparse::Status::Complete((start, size))) => {
+                    let size = usize::try_from(size).unwrap_or(usize::MAX);
+                    if size > most || self.body.len() + size > most {
+                        return Body::TooLarge;
+                    }
+                    self.at = buffer.len() - rest.len() + start;
+                    self.left = size;
+                }
+                Ok(httparse::Status::Partial) if rest.len() > MAX_CHUNK_LINE => return Body::TooLarge,
+                Ok(httparse::Status::Partial) => return self.unfinished(ended),
+                Err(_) if is_closed_list(&self.body) => return Body::Complete(std::mem::take(&mut self.body)),
+                Err(_) => return Body::CutShort,
+            }
+        }
+    }
+
+    fn unfinished(&mut self, ended: bool) -> Body {
+        match ended {
+            false => Body::Unfinished,
+            true if is_closed_list(&self.body) => Body::Complete(std::mem::take(&mut self.body)),
+            true => Body::CutShort,
         }
     }
 }
@@ -330,15 +378,40 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|d| d as u8)
 }
 
+/// A reply to a request.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpReply<'a> {
+    /// Status and reason.
+    pub status: (u16, &'a str),
+    /// Content type.
+    pub kind: &'a str,
+    /// The body.
+    pub body: &'a str,
+    /// The origin whose pages may read the reply, or `*`.
+    pub origin: Option<&'a str>,
+}
+
 /// Sends a reply and closes the connection: some managers wait for the end of the stream.
 ///
 /// # Errors
 /// If the peer is gone.
-pub fn reply(stream: &TcpStream, status: u16, reason: &str, kind: &str, body: &str) -> io::Result<()> {
+pub fn reply(stream: &TcpStream, reply: HttpReply<'_>) -> io::Result<()> {
+    let HttpReply {
+        status,
+        kind,
+        body,
+        origin,
+    } = reply;
+    let cross = origin.map_or(String::new(), |origin| {
+        format!(
+            "Access-Control-Allow-Origin: {origin}\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
+             Access-Control-Allow-Headers: Content-Type\r\n"
+        )
+    });
     let head = format!(
-        "HTTP/1.0 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\
-         Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
-         Access-Control-Allow-Headers: Content-Type\r\n\r\n",
+        "HTTP/1.0 {} {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n{cross}\r\n",
+        status.0,
+        status.1,
         body.len()
     );
     stream.set_write_timeout(Some(Duration::from_secs(5)))?;
@@ -506,9 +579,10 @@ pub fn exchange(peer: &Peer, message: &str, patience: Duration, stop: &StopFlag)
     };
     let mut quiet_since = Instant::now();
     loop {
-        let body = reply_body(&inbox.buffer, inbox.ended);
+        let body = reply_body(&inbox.buffer, inbox.ended)?;
         match body {
             Body::Complete(body) => return Ok(text(&body)),
+            Body::CutShort => return Err(NoReply::Unreachable("the reply is cut short".to_owned())),
             Body::SoFar(body) if inbox.ended || quiet_since.elapsed() >= LULL => return Ok(text(&body)),
             Body::TooLarge => return Err(NoReply::TooLong(text(&inbox.buffer).chars().take(200).collect())),
             Body::SoFar(_) | Body::Unfinished => {}
@@ -553,20 +627,35 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
-fn reply_body(buffer: &[u8], ended: bool) -> Body {
+/// The body of a reply so far.
+fn reply_body(buffer: &[u8], ended: bool) -> Result<Body, NoReply> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut head = httparse::Response::new(&mut headers);
-    match head.parse(buffer) {
-        Ok(httparse::Status::Complete(length)) => {
-            let framing = framing(head.headers);
-            frame(&buffer[length..], framing, MAX_REPLY, ended)
-        }
+    Ok(match head.parse(buffer) {
+        Ok(httparse::Status::Complete(length)) => match head.code {
+            // An interim reply: the real one follows.
+            Some(100..=199) => return reply_body(&buffer[length..], ended),
+            Some(200..=299) => frame(&buffer[length..], framing(head.headers), MAX_REPLY, ended),
+            code => return Err(NoReply::Unreachable(format!("HTTP status {}", code.unwrap_or(0)))),
+        },
         Ok(httparse::Status::Partial) if ended => Body::Complete(Vec::new()),
         Ok(httparse::Status::Partial) if buffer.len() <= MAX_REPLY => Body::Unfinished,
         // The reply is not HTTP: the bytes are the answer itself.
         Err(_) => frame(buffer, Framing::ToTheEnd, MAX_REPLY, ended),
         Ok(_) => Body::TooLarge,
+    })
+}
+
+/// A peer's text for a log: control characters are escaped, so that it cannot look like lines of the log.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
     }
+    out
 }
 
 #[cfg(test)]
@@ -607,9 +696,60 @@ mod tests {
     #[test]
     fn chunks_are_put_together() {
         let whole = b"3\r\n(IN\r\n3;x=y\r\nFO)\r\n0\r\n\r\n";
-        assert!(matches!(unchunk(whole, 100, false), Body::Complete(b) if b == b"(INFO)"));
-        assert!(matches!(unchunk(&whole[..6], 100, false), Body::Unfinished));
-        assert!(matches!(unchunk(b"ffffffffffffffff\r\n", 100, false), Body::TooLarge));
-        assert!(matches!(unchunk(b"zz", 100, false), Body::Complete(b) if b.is_empty()));
+        let joined = |bytes: &[u8], ended| Chunks::default().join(bytes, 100, ended);
+        assert!(matches!(joined(whole, false), Body::Complete(b) if b == b"(INFO)"));
+        assert!(matches!(joined(&whole[..6], false), Body::Unfinished));
+        assert!(matches!(joined(&whole[..6], true), Body::CutShort));
+        assert!(matches!(joined(b"ffffffffffffffff\r\n", false), Body::TooLarge));
+        assert!(matches!(joined(b"zz", false), Body::CutShort));
+        // Byte by byte gives the same.
+        let mut chunks = Chunks::default();
+        for end in 1..whole.len() - 4 {
+            assert!(
+                matches!(chunks.join(&whole[..end], 100, false), Body::Unfinished),
+                "{end}"
+            );
+        }
+        assert!(matches!(chunks.join(whole, 100, false), Body::Complete(b) if b == b"(INFO)"));
+    }
+
+    /// A megabyte in chunks of one byte, which come one by one.
+    #[test]
+    fn chunks_are_joined_in_linear_time() {
+        let piece = b"1\r\nx\r\n";
+        let all = piece.repeat(200_000);
+        let (mut chunks, started) = (Chunks::default(), Instant::now());
+        for end in (0..=all.len()).step_by(piece.len()) {
+            assert!(matches!(chunks.join(&all[..end], 1 << 20, false), Body::Unfinished));
+        }
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn bodies_that_are_cut_short() {
+        let reply = |text: &str, ended| reply_body(text.as_bytes(), ended);
+        let head = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n";
+        assert!(matches!(reply(&format!("{head}1"), false), Ok(Body::Unfinished)));
+        assert!(matches!(reply(&format!("{head}1"), true), Ok(Body::CutShort)));
+        assert!(matches!(reply(&format!("{head}12"), false), Ok(Body::Complete(b)) if b == b"12"));
+        let long = "HTTP/1.0 200 OK\r\nContent-Length: 60\r\n\r\n";
+        assert!(
+            matches!(reply(&format!("{long}(mark 1 1)"), true), Ok(Body::SoFar(_))),
+            "{long}"
+        );
+        let error = "HTTP/1.0 500 Oh\r\nContent-Length: 4\r\n\r\nnoop";
+        assert!(matches!(reply(error, true), Err(NoReply::Unreachable(why)) if why.contains("500")));
+        assert!(matches!(
+            reply(&format!("HTTP/1.1 100 Continue\r\n\r\n{head}12"), false),
+            Ok(Body::Complete(_))
+        ));
+    }
+
+    #[test]
+    fn peers_cannot_forge_lines_of_a_log() {
+        assert_eq!(
+            printable("noop\r\nINFO all is well \u{1b}[0m é"),
+            "noop\\r\\nINFO all is well \\u{1b}[0m é"
+        );
     }
 }

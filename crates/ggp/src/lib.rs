@@ -9,7 +9,7 @@
 //! from a program of your own:
 //!
 //! ```
-//! use game::{Budget, Decision, Fault, Meter, Player, RoleId, Seed, Simulator, Told};
+//! use game::{Budget, Decision, Fault, Meter, Player, RoleId, Seed, Simulator, StopFlag, Told};
 //! use referee::{Match, Seat, Seating};
 //! use std::sync::Arc;
 //! use surmise_ggp::http::Peer;
@@ -36,13 +36,13 @@
 //!
 //! struct HeadsFactory;
 //! impl PlayerFactory for HeadsFactory {
-//!     fn player(&self, _: &str, _: &gdl::Rules, _: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
+//!     fn player(&self, _: &str, _: &gdl::Rules, _: RoleId, _: &StopFlag) -> Result<Box<dyn MatchPlayer>, BoxError> {
 //!         Ok(Box::new(Heads))
 //!     }
-//!     fn fallback(&self, _: &str, _: &gdl::Rules, _: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
+//!     fn fallback(&self, _: &str, _: &gdl::Rules, _: RoleId, _: &StopFlag) -> Result<Box<dyn MatchPlayer>, BoxError> {
 //!         Ok(Box::new(Heads))
 //!     }
-//!     fn simulator(&self, rules: &gdl::Rules) -> Result<Box<dyn Simulator>, BoxError> {
+//!     fn simulator(&self, rules: &gdl::Rules, _: &StopFlag) -> Result<Box<dyn Simulator>, BoxError> {
 //!         Ok(Box::new(ground::Reference::new(rules)?))
 //!     }
 //! }
@@ -86,6 +86,7 @@ mod factory;
 pub mod http;
 pub mod kif;
 pub mod message;
+pub mod presence;
 mod remote;
 mod server;
 pub mod session;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::kif;
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -176,6 +177,29 @@ pub fn is_infix(text: &str) -> bool {
     words.contains(&word.to_ascii_lowercase().as_str()) && text[word.len()..].trim_start().starts_with('(')
 }
 
+/// The message with every `;` in the name of its match replaced. Elsewhere a `;` begins a comment, but some managers
+/// make names of matches with it. The names are only compared, so another character does as well.
+pub fn mend_id(text: &str) -> Cow<'_, str> {
+    let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '(' | ')');
+    let skip = |at: usize, what: fn(char) -> bool| at + text[at..].find(|c| !what(c)).unwrap_or(text.len() - at);
+    let word = skip(0, |c| c.is_ascii_whitespace() || c == '(');
+    let after = skip(word, |c| c.is_ascii_alphabetic());
+    let id = skip(after, |c| c.is_ascii_whitespace());
+    let end = id + text[id..].find(ends).unwrap_or(text.len() - id);
+    let words = ["start", "play", "stop", "abort"];
+    let is_named = id > after && words.contains(&text[word..after].to_ascii_lowercase().as_str());
+    match is_named && text[id..end].trim_start_matches(';').contains(';') {
+        true => format!(
+            "{}{}{}",
+            &text[..id],
+            text[id..end].replace(';', "\u{37e}"),
+            &text[end..]
+        )
+        .into(),
+        false => text.into(),
+    }
+}
+
 fn name(text: &str) -> Option<&str> {
     (!text.starts_with('(')).then_some(text)
 }
@@ -281,6 +305,28 @@ mod tests {
         assert!(
             is_infix(" stop(m1, 3, switch, [1])") && !is_infix("(stop m1 NIL)") && !is_infix("info") && !is_infix("")
         );
+    }
+
+    #[test]
+    fn names_of_matches_may_have_semicolons() {
+        let mended = mend_id("( PLAY a;b;1 ((x) ; y\n z))");
+        let Some(Message::Play { id, news }) = Message::parse(&mended) else {
+            panic!("{mended}")
+        };
+        assert_eq!((id, news), ("a\u{37e}b\u{37e}1", News::List(vec!["(x)", "z"])));
+        for same in [
+            "(INFO)",
+            "(PLAY m1 (x;y\n))",
+            "(PLAY ;comment\n m1 NIL)",
+            "",
+            "(",
+            "(START",
+            "info",
+            "(PLAY é;",
+        ] {
+            let mended = mend_id(same);
+            assert!(mended == same || same == "(PLAY é;", "{mended}");
+        }
     }
 
     #[test]

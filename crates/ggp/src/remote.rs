@@ -4,7 +4,7 @@
 //! own moves and percepts: messages are made from what the referee tells the role, and from nothing else.
 
 use crate::error::Error;
-use crate::http::{self, NoReply, Peer};
+use crate::http::{self, NoReply, Peer, printable};
 use crate::kif;
 use crate::message::{self, Variant};
 use crate::spelling::{ANNOUNCEMENT, Spelling, prefix_text};
@@ -176,6 +176,7 @@ impl Remote {
             Err(_) => Substitution::Unreadable,
             Ok(first) if kif::is_nil(first) => Substitution::Nil,
             Ok(first) if first.eq_ignore_ascii_case("busy") => Substitution::Busy,
+            Ok(first) if !is_single(whole, first) => Substitution::Unreadable,
             Ok(first) => match self.host.spelling.receive(first) {
                 Some(mv) => return Ok(Reply { mv, raw }),
                 None => Substitution::Unreadable,
@@ -201,7 +202,7 @@ impl Guest for Remote {
                 })
             }
             Ok(reply) => {
-                info!(id, role, %peer, "{role} begins: {}", clipped(&reply));
+                info!(id, role, %peer, "{role} begins: {}", printable(&clipped(&reply)));
                 Ok(())
             }
             Err(excuse) => {
@@ -218,15 +219,15 @@ impl Guest for Remote {
         let reply = reply.and_then(|raw| self.read(&raw));
         let (id, role, turn) = (&self.host.id, self.role(), told.len());
         match &reply {
-            Ok(reply) => info!(id, role, turn, "{role} answers {}", reply.raw),
+            Ok(reply) => info!(id, role, turn, "{role} answers {}", printable(&reply.raw)),
             Err(excuse) => warn!(
                 id,
                 role,
                 turn,
                 code = excuse.why.code(),
                 "{role} has no move: {} {}",
-                excuse.why,
-                excuse.raw
+                printable(&excuse.why.to_string()),
+                printable(&excuse.raw)
             ),
         }
         reply
@@ -243,9 +244,20 @@ impl Guest for Remote {
         let said = self.say(&message, patience, &StopFlag::default());
         let (id, role, how) = (&self.host.id, self.role(), if over { "STOP" } else { "ABORT" });
         match said {
-            Ok(reply) => debug!(id, role, "{role} answers {} to {how}", clipped(&reply)),
+            Ok(reply) => debug!(id, role, "{role} answers {} to {how}", printable(&clipped(&reply))),
             Err(excuse) => debug!(id, role, "{role} does not answer to {how}: {}", excuse.why),
         }
+    }
+}
+
+/// Whether a reply has a single expression. Jocular appends an explanation and a taunt, which do not count.
+fn is_single(whole: &str, first: &str) -> bool {
+    let end = first.as_ptr() as usize - whole.as_ptr() as usize + first.len();
+    let rest = whole[end..].trim_start().to_ascii_lowercase();
+    let rest = rest.strip_prefix('(').map(str::trim_start);
+    match rest {
+        None => whole[end..].trim().is_empty(),
+        Some(rest) => rest.starts_with("explanation") || rest.starts_with("taunt"),
     }
 }
 
@@ -265,6 +277,14 @@ mod tests {
         let mut rules = gdl::read(text, &gdl::Options::default()).rules;
         rules.announce_moves();
         Host::new("m1", &rules, &["a".to_owned()], variant, Clocks::default(), None)
+    }
+
+    #[test]
+    fn a_move_is_one_expression() {
+        let single = |whole: &str| is_single(whole, kif::first(whole).expect("an expression"));
+        assert!(single("noop") && single(" (mark 1 1)\r\n"));
+        assert!(single("noop (explanation \"so) there\") (taunt \"ha\")") && single("(m 1) ( TAUNT x)"));
+        assert!(!single("noop noop") && !single("(mark 1 1) (mark 2 2)") && !single("noop )"));
     }
 
     const OPEN: &str = "(role a) (<= (legal ?r m) (role ?r))";

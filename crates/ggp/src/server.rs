@@ -5,15 +5,17 @@
 
 use crate::error::Error;
 use crate::factory::PlayerFactory;
-use crate::http::{self, Refusal, Request, RequestLimits};
+use crate::http::{self, HttpReply, Refusal, Request, RequestLimits, printable};
 use crate::message::{self, Message, News, Variant};
-use crate::session::{self, MatchStart, Session};
+use crate::presence::{Caller, Presence};
+use crate::session::{self, MatchStart, Session, Work};
+use game::StopFlag;
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 
@@ -26,12 +28,18 @@ pub struct ServerOptions {
     pub name: String,
     /// Most matches at the same time.
     pub max_matches: usize,
-    /// Time after the clocks of a match have run out, after which a silent match may be dropped for another one.
+    /// Time after the clock of a match has run out, after which a silent match makes room for another one.
     pub forget: Duration,
     /// Most connections at the same time.
     pub max_connections: usize,
     /// Limits of a request.
     pub limits: RequestLimits,
+    /// Names by which managers may call this machine, besides its addresses and `localhost`.
+    pub allow_hosts: Vec<String>,
+    /// Origins of web pages that may call; `*` for all.
+    pub allow_origins: Vec<String>,
+    /// Time at the end of each clock without thinking.
+    pub margin: Duration,
     /// Variant of the protocol; none to find it out from the messages.
     pub variant: Option<Variant>,
 }
@@ -42,9 +50,12 @@ impl Default for ServerOptions {
             bind: SocketAddr::from(([127, 0, 0, 1], 9147)),
             name: "Surmise".to_owned(),
             max_matches: 1,
-            forget: Duration::from_secs(30),
+            forget: Duration::from_secs(5),
             max_connections: 256,
             limits: RequestLimits::default(),
+            allow_hosts: Vec::new(),
+            allow_origins: Vec::new(),
+            margin: session::MARGIN,
             variant: None,
         }
     }
@@ -69,7 +80,7 @@ impl ServerHandle {
         self.shared.stopped.store(true, Ordering::SeqCst);
         // Wakes the server up.
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
-        self.shared.lock().clear();
+        self.shared.lock().drain().for_each(|(_, entry)| entry.dismiss());
     }
 
     /// Number of matches that are being played.
@@ -82,15 +93,39 @@ struct ServerState {
     options: ServerOptions,
     factory: Arc<dyn PlayerFactory>,
     matches: Mutex<HashMap<String, MatchEntry>>,
+    /// The matches that compute, those included that were given up and have not ended yet.
+    places: Mutex<Vec<Weak<()>>>,
     connections: AtomicUsize,
     stopped: AtomicBool,
 }
 
-/// A match, or a match whose rules are still being read.
+/// Longest clock in seconds; longer ones are cut to this. A match must not hold its place for ever.
+const MAX_CLOCK: u64 = 3_600;
+
+/// Longest time that a START waits for a sign of life of the match whose place it wants.
+const LISTENING: Duration = Duration::from_secs(10);
+
+/// Shortest silence that is taken for the absence of a manager whose next message is not overdue.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Longest time that a match waits for matches that were given up to end their work.
+const WINDING_DOWN: Duration = Duration::from_secs(10);
+
+/// A match.
 #[derive(Clone)]
-enum MatchEntry {
-    Opening { since: Instant, play_clock: u64 },
-    Open(Arc<Session>),
+struct MatchEntry {
+    start: Arc<MatchStart>,
+    presence: Arc<Presence>,
+    stop: StopFlag,
+    /// The match once its rules have been read.
+    session: Option<Arc<Session>>,
+}
+
+impl MatchEntry {
+    /// Ends all work on the match.
+    fn dismiss(self) {
+        self.stop.raise();
+    }
 }
 
 impl Server {
@@ -104,6 +139,7 @@ impl Server {
             options,
             factory,
             matches: Mutex::new(HashMap::new()),
+            places: Mutex::new(Vec::new()),
             connections: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
         };
@@ -171,7 +207,7 @@ impl Server {
                 let served = catch_unwind(AssertUnwindSafe(|| shared.serve_one(&stream)));
                 if served.is_err() {
                     warn!("a connection broke down; please report this");
-                    let _ = http::reply(&stream, 200, "OK", "text/acl", "what");
+                    let _ = http::reply(&stream, plain((200, "OK"), "what"));
                 }
                 shared.connections.fetch_sub(1, Ordering::SeqCst);
             });
@@ -194,7 +230,7 @@ impl ServerState {
             Err(Refusal::Gone) => Ok(()),
             Err(Refusal::Status(status, reason)) => {
                 debug!(status, "a request that is none: {reason}");
-                http::reply(stream, status, reason, "text/acl", "what")
+                http::reply(stream, plain((status, reason), "what"))
             }
         };
         if let Err(error) = sent {
@@ -203,20 +239,38 @@ impl ServerState {
     }
 
     fn answer_http(self: &Arc<Self>, stream: &TcpStream, request: &Request) -> io::Result<()> {
+        let Some(origin) = self.origin(request) else {
+            let (host, origin) = (request.host.as_deref(), request.origin.as_deref());
+            warn!(host, origin, "refused: --allow-host and --allow-origin let it in");
+            return http::reply(stream, plain((403, "Forbidden"), "what"));
+        };
+        let send = |status, kind, body: &str| {
+            let origin = origin.as_deref();
+            http::reply(
+                stream,
+                HttpReply {
+                    status,
+                    kind,
+                    body,
+                    origin,
+                },
+            )
+        };
         let body = match request.method.as_str() {
-            "OPTIONS" => return http::reply(stream, 200, "OK", "text/acl", ""),
+            "OPTIONS" => return send((200, "OK"), "text/acl", ""),
             "GET" | "HEAD" => match http::decode_target(&request.target) {
                 body if body.is_empty() => {
-                    return http::reply(stream, 200, "OK", "text/plain; charset=utf-8", &self.status_page());
+                    return send((200, "OK"), "text/plain; charset=utf-8", &self.status_page());
                 }
                 body => body,
             },
             "POST" => request.body.clone(),
-            _ => return http::reply(stream, 405, "Method Not Allowed", "text/acl", "what"),
+            _ => return send((405, "Method Not Allowed"), "text/acl", "what"),
         };
         let text = gdl::source::decode(&body).text;
+        let text = message::mend_id(&text);
         let reply = match Message::parse(&text) {
-            Some(message) => self.answer(&message, request.arrived),
+            Some(message) => self.answer(&message, &Caller::new(stream, request.arrived)),
             None if message::is_infix(&text) => {
                 warn!(
                     bytes = body.len(),
@@ -234,14 +288,36 @@ impl ServerState {
                 "what".to_owned()
             }
         };
-        http::reply(stream, 200, "OK", "text/acl", &reply)
+        send((200, "OK"), "text/acl", &reply)
+    }
+
+    /// Whether a request may be served, and which origin may read the reply. Managers send no Origin, and Host is an
+    /// address, or a name that was given; a page in somebody's browser is told apart by either.
+    fn origin(&self, request: &Request) -> Option<Option<String>> {
+        let allowed = &self.options.allow_origins;
+        if allowed.iter().any(|origin| origin == "*") {
+            return Some(Some("*".to_owned()));
+        }
+        if let Some(host) = &request.host {
+            let name = host_name(host);
+            let known = |h: &String| h.eq_ignore_ascii_case(name);
+            let is_address = name.parse::<std::net::IpAddr>().is_ok();
+            if !is_address && !name.eq_ignore_ascii_case("localhost") && !self.options.allow_hosts.iter().any(known) {
+                return None;
+            }
+        }
+        match &request.origin {
+            None => Some(None),
+            Some(origin) if allowed.iter().any(|o| o.eq_ignore_ascii_case(origin)) => Some(Some(origin.clone())),
+            Some(_) => None,
+        }
     }
 
     fn status_page(&self) -> String {
         let matches: Vec<String> = self.lock().keys().cloned().collect();
         let state = match matches.len() {
             0 => "It is free.".to_owned(),
-            _ => format!("It plays {}.", matches.join(", ")),
+            _ => format!("It plays {}.", printable(&matches.join(", "))),
         };
         format!(
             "This is {}, a general game player. {state}\n\nIt speaks the GGP protocol: send messages such as (INFO) by \
@@ -250,7 +326,7 @@ impl ServerState {
         )
     }
 
-    fn answer(self: &Arc<Self>, message: &Message<'_>, arrived: Instant) -> String {
+    fn answer(self: &Arc<Self>, message: &Message<'_>, caller: &Caller<'_>) -> String {
         match message {
             Message::Info => format!(
                 "((name {}) (status {}) (species alien))",
@@ -259,9 +335,9 @@ impl ServerState {
             ),
             Message::Ping | Message::Preview { .. } if self.is_full() => "busy".to_owned(),
             Message::Ping | Message::Preview { .. } => "ready".to_owned(),
-            Message::Start { .. } => self.start(message, arrived),
-            Message::Play { id, news } => match self.find(id, arrived) {
-                Found::Open(session) => session.play(news, arrived),
+            Message::Start { .. } => self.start(message, caller),
+            Message::Play { id, news } => match self.find(id, caller.arrived) {
+                Found::Open(session) => session.play(news, caller),
                 Found::StillOpening => "nil".to_owned(),
                 Found::Unknown => unknown(message, id),
             },
@@ -270,21 +346,27 @@ impl ServerState {
         }
     }
 
+    /// Whether there is no place, and no match whose manager is late.
     fn is_full(&self) -> bool {
-        self.lock().len() >= self.options.max_matches
+        let matches = self.lock();
+        matches.len() >= self.options.max_matches && !matches.values().any(|entry| entry.presence.is_overdue())
     }
 
     /// The match of this name. Waits for its rules to be read, at most for the time of a move.
     fn find(&self, id: &str, arrived: Instant) -> Found {
+        let mut noted = false;
         loop {
             match self.lock().get(id) {
                 None => return Found::Unknown,
-                Some(MatchEntry::Open(session)) => {
-                    session.touch();
-                    return Found::Open(session.clone());
-                }
-                Some(MatchEntry::Opening { play_clock, .. }) => {
-                    if arrived.elapsed() >= session::due(*play_clock).1 {
+                Some(entry) => {
+                    let clock = entry.start.play_clock;
+                    if !std::mem::replace(&mut noted, true) {
+                        entry.presence.heard(clock, self.options.forget);
+                    }
+                    if let Some(session) = &entry.session {
+                        return Found::Open(session.clone());
+                    }
+                    if arrived.elapsed() >= session::due(clock, self.options.margin).1 {
                         warn!(id, "is asked for a move while its rules are read");
                         return Found::StillOpening;
                     }
@@ -294,7 +376,7 @@ impl ServerState {
         }
     }
 
-    fn start(self: &Arc<Self>, message: &Message<'_>, arrived: Instant) -> String {
+    fn start(self: &Arc<Self>, message: &Message<'_>, caller: &Caller<'_>) -> String {
         let Message::Start {
             id,
             role,
@@ -309,35 +391,35 @@ impl ServerState {
             id: id.to_owned(),
             role: role.to_owned(),
             rules: rules.to_owned(),
-            start_clock,
-            play_clock,
+            start_clock: start_clock.min(MAX_CLOCK),
+            play_clock: play_clock.min(MAX_CLOCK),
+            margin: self.options.margin,
             variant: self.options.variant,
         };
-        match self.admit(&start) {
-            Admission::Kept => {}
+        let entry = match self.admit(start, caller.arrived) {
+            Admission::Kept(entry) => entry,
             Admission::Again => return "ready".to_owned(),
             Admission::Full => {
                 info!(id, "refused: there are as many matches as are allowed");
                 return "busy".to_owned();
             }
-        }
+        };
         info!(id, role, start_clock, play_clock, bytes = rules.len(), "starts");
         // Reading the rules may take longer than the start clock, so the answer does not wait for it.
         let (sender, opened) = std::sync::mpsc::channel();
-        let shared = self.clone();
+        let (shared, opening) = (self.clone(), entry.clone());
         let open = move || {
-            let _ = sender.send(shared.open(start));
+            let _ = sender.send(shared.open(opening));
         };
         if let Err(error) = std::thread::Builder::new().name("open".to_owned()).spawn(open) {
             warn!("cannot start a thread: {error}");
-            self.lock().remove(id);
+            self.forget(&entry);
             return "busy".to_owned();
         }
-        let (_, answer) = session::due(start_clock);
-        match opened.recv_timeout(answer.saturating_sub(arrived.elapsed())) {
+        let (_, answer) = session::due(entry.start.start_clock, entry.start.margin);
+        match caller.wait(&entry.presence, &opened, caller.arrived + answer) {
             Ok(Some(session)) => {
-                session.prepare(arrived);
-                session.touch();
+                session.prepare(caller);
                 "ready".to_owned()
             }
             Ok(None) => "busy".to_owned(),
@@ -349,77 +431,152 @@ impl ServerState {
     }
 
     /// Reads the rules of a match that was admitted.
-    fn open(&self, start: MatchStart) -> Option<Arc<Session>> {
-        let id = start.id.clone();
-        let opened = catch_unwind(AssertUnwindSafe(|| Session::open(start, self.factory.clone())));
-        let opened = opened.unwrap_or_else(|_| Err(Error::Panicked));
-        let mut matches = self.lock();
+    fn open(&self, entry: MatchEntry) -> Option<Arc<Session>> {
+        let id = entry.start.id.clone();
+        let work = Work {
+            stop: entry.stop.clone(),
+            place: self.place(&entry.stop)?,
+            presence: entry.presence.clone(),
+        };
+        let opening = || Session::open(entry.start.clone(), self.factory.clone(), work);
+        let opened = catch_unwind(AssertUnwindSafe(opening)).unwrap_or(Err(Error::Panicked));
         match opened {
-            // A match without an entry was aborted meanwhile.
-            Ok(session) if matches.contains_key(&id) => {
+            Ok(session) => {
                 let session = Arc::new(session);
-                matches.insert(id, MatchEntry::Open(session.clone()));
+                let mut matches = self.lock();
+                // A match without an entry was given up meanwhile.
+                let kept = matches.get_mut(&id).filter(|e| Arc::ptr_eq(&e.start, &entry.start))?;
+                kept.session = Some(session.clone());
                 Some(session)
             }
-            Ok(_) => None,
             Err(why) => {
-                warn!(id, "refused: {why}");
-                matches.remove(&id);
+                warn!(id, "refused: {}", printable(&why.to_string()));
+                self.forget(&entry);
                 None
             }
         }
     }
 
-    /// Admits a match, if there is room for it.
-    fn admit(&self, start: &MatchStart) -> Admission {
+    /// A place among the matches that compute, when there is one. None if the match is given up meanwhile.
+    fn place(&self, stop: &StopFlag) -> Option<Arc<()>> {
+        let since = Instant::now();
+        loop {
+            if stop.is_raised() {
+                return None;
+            }
+            let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.retain(|place| place.strong_count() > 0);
+            let late = since.elapsed() > WINDING_DOWN;
+            if places.len() < self.options.max_matches || late {
+                if late {
+                    warn!("a match that was given up still computes");
+                }
+                let place = Arc::new(());
+                places.push(Arc::downgrade(&place));
+                return Some(place);
+            }
+            drop(places);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Removes a match, unless another one has its name by now.
+    fn forget(&self, entry: &MatchEntry) {
         let mut matches = self.lock();
-        if let Some(MatchEntry::Open(session)) = matches.get(&start.id) {
-            let b = &session.start;
-            let same = (&b.role, &b.rules, b.start_clock, b.play_clock)
-                == (&start.role, &start.rules, start.start_clock, start.play_clock);
-            return match same && !session.is_playing() {
-                true => Admission::Again,
-                false => Admission::Full,
-            };
+        if matches
+            .get(&entry.start.id)
+            .is_some_and(|e| Arc::ptr_eq(&e.start, &entry.start))
+        {
+            matches.remove(&entry.start.id);
         }
-        if matches.contains_key(&start.id) {
-            return Admission::Full;
-        }
-        if matches.len() >= self.options.max_matches {
-            let stale = |entry: &MatchEntry| match entry {
-                MatchEntry::Open(session) => session.is_stale(self.options.forget),
-                MatchEntry::Opening { since, .. } => since.elapsed() > Duration::from_secs(600),
+        entry.stop.raise();
+    }
+
+    /// Admits a match, if there is room for it. If the manager of a running match may be dead, listens for a while
+    /// whether it says something.
+    fn admit(&self, start: MatchStart, arrived: Instant) -> Admission {
+        let start = Arc::new(start);
+        let listening = (Duration::from_secs(start.start_clock) / 2).min(LISTENING);
+        let mut heard: Option<HashMap<String, u64>> = None;
+        loop {
+            let mut matches = self.lock();
+            if let Some(entry) = matches.get(&start.id) {
+                let playing = entry.session.as_ref().is_some_and(|session| session.is_playing());
+                if *entry.start == *start && !playing {
+                    return Admission::Again;
+                }
+                warn!(id = start.id, "starts anew: the match of this name is dropped");
+                matches.remove(&start.id).into_iter().for_each(MatchEntry::dismiss);
+            }
+            if matches.len() < self.options.max_matches {
+                let entry = MatchEntry {
+                    presence: Arc::new(Presence::new(start.start_clock, self.options.forget)),
+                    stop: StopFlag::default(),
+                    session: None,
+                    start,
+                };
+                matches.insert(entry.start.id.clone(), entry.clone());
+                return Admission::Kept(entry);
+            }
+            let count = |entry: &MatchEntry| entry.presence.messages();
+            let heard = heard.get_or_insert_with(|| matches.iter().map(|(id, e)| (id.clone(), count(e))).collect());
+            let silent = |(id, entry): &(&String, &MatchEntry)| {
+                !entry.presence.is_waiting() && heard.get(*id) == Some(&count(entry))
             };
-            let forgotten = matches.iter().find(|(_, entry)| stale(entry)).map(|(id, _)| id.clone());
-            let Some(forgotten) = forgotten else {
+            let over = arrived.elapsed() >= listening;
+            let dead =
+                |(_, entry): &(&String, &MatchEntry)| entry.presence.is_overdue() || (over && listening >= SILENCE);
+            let mut silent = matches.iter().filter(silent).peekable();
+            if silent.peek().is_none() {
                 return Admission::Full;
-            };
-            warn!(id = forgotten, "dropped: its manager has been silent for long");
-            matches.remove(&forgotten);
+            }
+            if let Some(id) = silent.find(dead).map(|(id, _)| id.clone()) {
+                warn!(id, "dropped: its manager is silent");
+                matches.remove(&id).into_iter().for_each(MatchEntry::dismiss);
+                continue;
+            }
+            drop(matches);
+            if over {
+                return Admission::Full;
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
-        let opening = MatchEntry::Opening {
-            since: Instant::now(),
-            play_clock: start.play_clock,
-        };
-        matches.insert(start.id.clone(), opening);
-        Admission::Kept
     }
 
     fn stop(&self, message: &Message<'_>, id: &str, news: Option<&News<'_>>) -> String {
-        let removed = self.lock().remove(id);
-        match (removed, news) {
-            (None, _) => return unknown(message, id),
-            (Some(MatchEntry::Open(session)), Some(news)) => session.stop(news),
-            (Some(MatchEntry::Open(session)), None) => {
-                session.cancel();
-                info!(id, "is given up by its manager");
-            }
-            (Some(MatchEntry::Opening { .. }), _) => info!(id, "is given up while its rules are read"),
+        let Some(entry) = self.lock().remove(id) else {
+            return unknown(message, id);
+        };
+        match (&entry.session, news) {
+            (Some(session), Some(news)) => session.stop(news),
+            (Some(_), None) => info!(id, "is given up by its manager"),
+            (None, _) => info!(id, "is given up while its rules are read"),
         }
+        entry.dismiss();
         match news {
             Some(_) => "done".to_owned(),
             None => "aborted".to_owned(),
         }
+    }
+}
+
+fn plain<'a>(status: (u16, &'a str), body: &'a str) -> HttpReply<'a> {
+    HttpReply {
+        status,
+        kind: "text/acl",
+        body,
+        origin: None,
+    }
+}
+
+/// The name in a Host header, without its port.
+fn host_name(host: &str) -> &str {
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or(rest);
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 
@@ -430,7 +587,7 @@ enum Found {
 }
 
 enum Admission {
-    Kept,
+    Kept(MatchEntry),
     Again,
     Full,
 }

@@ -12,8 +12,10 @@ mod thinker;
 
 use crate::error::Error;
 use crate::factory::PlayerFactory;
+use crate::http::printable;
 use crate::kif;
 use crate::message::{News, Variant};
+use crate::presence::{Caller, Presence};
 use crate::spelling::Spelling;
 use dialect::StateTracker;
 use game::{Budget, RoleId, Simulator, StopFlag, Told};
@@ -25,6 +27,7 @@ use thinker::{Answers, Thinkers};
 use tracing::{debug, info, warn};
 
 /// The contents of a START.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchStart {
     /// Name of the match.
     pub id: String,
@@ -36,21 +39,23 @@ pub struct MatchStart {
     pub start_clock: u64,
     /// Seconds for each move.
     pub play_clock: u64,
+    /// Time at the end of each clock without thinking.
+    pub margin: Duration,
     /// Variant of the protocol, if it is known beforehand.
     pub variant: Option<Variant>,
 }
 
-/// Time at the end of a clock without thinking: at least this, and at least this share of the clock.
-const MARGIN: Duration = Duration::from_millis(300);
+/// Time at the end of a clock without thinking: the margin that was asked for, and at least this share of the clock.
+pub(crate) const MARGIN: Duration = Duration::from_millis(300);
 const MARGIN_SHARE: f64 = 0.05;
 
 /// Least time to answer, also for a clock of zero seconds.
 const MOMENT: Duration = Duration::from_millis(150);
 
 /// Times after the first byte of a message at which thinking should end and at which the answer is due.
-pub(crate) fn due(clock: u64) -> (Duration, Duration) {
+pub(crate) fn due(clock: u64, margin: Duration) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
-    let margin = clock.mul_f64(MARGIN_SHARE).max(MARGIN).min(clock / 2);
+    let margin = clock.mul_f64(MARGIN_SHARE).max(margin).min(clock / 2);
     (clock - margin, (clock - margin / 3).max(MOMENT))
 }
 
@@ -59,7 +64,7 @@ pub struct Session {
     /// Name of the match.
     pub id: String,
     /// The START of the match, to recognise a repetition.
-    pub start: MatchStart,
+    pub start: Arc<MatchStart>,
     rules: Rules,
     role: RoleId,
     roles: Vec<String>,
@@ -67,7 +72,18 @@ pub struct Session {
     factory: Arc<dyn PlayerFactory>,
     first_legal: Option<String>,
     progress: Mutex<MatchProgress>,
-    touched: Mutex<Instant>,
+    work: Work,
+}
+
+/// What all work on a match has in common.
+#[derive(Clone)]
+pub struct Work {
+    /// Raised when the match is given up: ends grounding, compiling and searching.
+    pub stop: StopFlag,
+    /// The place among the matches that compute; free when nobody holds it.
+    pub place: Arc<()>,
+    /// What is known of the manager.
+    pub presence: Arc<Presence>,
 }
 
 /// What was told and asked so far.
@@ -99,7 +115,7 @@ impl Session {
     ///
     /// # Errors
     /// If the match cannot be played.
-    pub fn open(start: MatchStart, factory: Arc<dyn PlayerFactory>) -> Result<Session, Error> {
+    pub fn open(start: Arc<MatchStart>, factory: Arc<dyn PlayerFactory>, work: Work) -> Result<Session, Error> {
         let inner = start.rules.trim().strip_prefix('(').and_then(|r| r.strip_suffix(')'));
         let text = inner.ok_or(Error::RulesNotAList)?;
         let reading = gdl::read(
@@ -118,20 +134,20 @@ impl Session {
                 id = start.id,
                 code = diagnostic.code.text(),
                 "the rules have a mistake: {}",
-                diagnostic.message
+                printable(&diagnostic.message)
             );
         }
         let rules = reading.rules;
         let mut announced = rules.clone();
         announced.announce_moves();
-        let mut sim = factory.simulator(&announced).map_err(Error::Simulator)?;
+        let mut sim = factory.simulator(&announced, &work.stop).map_err(Error::Simulator)?;
         let folded = start.role.to_ascii_lowercase();
         let role = sim.roles().iter().position(|r| *r == folded);
         let role = role.ok_or_else(|| Error::UnknownRole(start.role.clone()))?;
         let roles = sim.roles().to_vec();
         let role = RoleId(role as u16);
         let first_legal = first_legal(sim.as_mut(), role)?;
-        let thinkers = Thinkers::new(&factory, &start.id, &announced, role);
+        let thinkers = Thinkers::new(&factory, &start.id, &announced, role, &work);
         let known = start.variant;
         let session = Session {
             id: start.id.clone(),
@@ -152,7 +168,7 @@ impl Session {
             start,
             factory,
             first_legal,
-            touched: Mutex::new(Instant::now()),
+            work,
         };
         if let Some(variant) = known {
             session.settle(&mut session.lock(), variant);
@@ -161,24 +177,25 @@ impl Session {
     }
 
     /// Lets the player prepare until the start clock runs out. The clock began when the first byte arrived.
-    pub fn prepare(&self, arrived: Instant) {
-        let (think, answer) = due(self.start.start_clock);
-        let budget = timed(arrived, think);
+    pub fn prepare(&self, caller: &Caller<'_>) {
+        let (think, answer) = due(self.start.start_clock, self.start.margin);
+        let budget = self.timed(caller.arrived, think);
         let receiver = {
             let mut progress = self.lock();
             progress.current = budget.stop.clone();
             progress.thinkers.player.prepare(budget)
         };
-        if let Ok(Ok(decision)) = receiver.recv_timeout(left(arrived, answer)) {
+        if let Ok(Ok(decision)) = caller.wait(&self.work.presence, &receiver, caller.arrived + answer) {
             debug!(id = self.id, "prepared");
             self.lock().prepared = Some(decision.mv).filter(|mv| !mv.is_empty());
         }
     }
 
     /// Answers a PLAY.
-    pub fn play(&self, news: &News<'_>, arrived: Instant) -> String {
-        let (think, answer) = due(self.start.play_clock);
-        let budget = timed(arrived, think);
+    pub fn play(&self, news: &News<'_>, caller: &Caller<'_>) -> String {
+        let arrived = caller.arrived;
+        let (think, answer) = due(self.start.play_clock, self.start.margin);
+        let budget = self.timed(arrived, think);
         let (turn, question, player, fallback) = {
             let mut progress = self.lock();
             let turn = match self.hear(&mut progress, news) {
@@ -194,7 +211,7 @@ impl Session {
             let fallback = progress.thinkers.fallback.ask(told, budget.clone());
             (turn, progress.question, player, fallback)
         };
-        let mv = self.wait(&player, &fallback, arrived + answer, turn);
+        let mv = self.wait(&player, &fallback, caller, arrived + answer, turn);
         let reply = mv.map_or_else(|| "nil".to_owned(), |mv| self.spelling.send(&mv));
         let mut progress = self.lock();
         if progress.question == question
@@ -215,9 +232,15 @@ impl Session {
     }
 
     /// The best move when the answer is due.
-    fn wait(&self, player: &Answers, fallback: &Answers, due: Instant, turn: usize) -> Option<String> {
-        let left = due.saturating_duration_since(Instant::now());
-        match player.recv_timeout(left) {
+    fn wait(
+        &self,
+        player: &Answers,
+        fallback: &Answers,
+        caller: &Caller<'_>,
+        due: Instant,
+        turn: usize,
+    ) -> Option<String> {
+        match caller.wait(&self.work.presence, player, due) {
             Ok(Ok(decision)) if !decision.mv.is_empty() => {
                 if !decision.belief.is_empty() {
                     debug!(id = self.id, turn, "{}", decision.belief);
@@ -265,21 +288,10 @@ impl Session {
         }
     }
 
-    /// Cancels the present question.
-    pub fn cancel(&self) {
-        self.lock().current.raise();
-    }
-
-    /// Notes a sign of life of the manager.
-    pub fn touch(&self) {
-        *self.touched.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
-    /// Whether the manager has been silent for its clocks and this time after them.
-    pub fn is_stale(&self, forget: Duration) -> bool {
-        let clocks = self.start.play_clock.saturating_mul(3).max(self.start.start_clock);
-        let touched = *self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        touched.elapsed() > Duration::from_secs(clocks).saturating_add(forget)
+    fn timed(&self, arrived: Instant, think: Duration) -> Budget {
+        let think = think.as_secs_f64().max(1e-3);
+        let clock = StopFlag::by(move || arrived.elapsed().as_secs_f64() / think);
+        Budget::timed(clock.under(&self.work.stop))
     }
 
     /// Whether a move was asked for.
@@ -299,7 +311,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.cancel();
+        self.work.stop.raise();
     }
 }
 
@@ -310,9 +322,16 @@ impl MatchProgress {
     }
 
     /// Makes new players, which are told everything from the beginning.
-    fn replace_players(&mut self, factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId) {
+    fn replace_players(
+        &mut self,
+        factory: &Arc<dyn PlayerFactory>,
+        id: &str,
+        rules: &Rules,
+        role: RoleId,
+        work: &Work,
+    ) {
         self.current.raise();
-        self.thinkers = Thinkers::new(factory, id, rules, role);
+        self.thinkers = Thinkers::new(factory, id, rules, role, work);
     }
 }
 
@@ -327,25 +346,18 @@ fn first_legal(sim: &mut dyn Simulator, role: RoleId) -> Result<Option<String>, 
     }
 }
 
-fn timed(arrived: Instant, think: Duration) -> Budget {
-    let think = think.as_secs_f64().max(1e-3);
-    Budget::timed(StopFlag::by(move || arrived.elapsed().as_secs_f64() / think))
-}
-
-fn left(arrived: Instant, due: Duration) -> Duration {
-    (arrived + due).saturating_duration_since(Instant::now())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn clocks_leave_a_margin() {
-        let ms = |clock| {
-            let (think, answer) = due(clock);
+        let with = |clock, margin| {
+            let (think, answer) = due(clock, margin);
             (think.as_millis(), answer.as_millis())
         };
+        let ms = |clock| with(clock, MARGIN);
+        assert_eq!(with(10, Duration::from_millis(1_500)), (8_500, 9_500));
         assert_eq!(ms(0), (0, 150));
         assert_eq!(ms(1), (700, 900));
         assert_eq!(ms(15), (14_250, 14_750));

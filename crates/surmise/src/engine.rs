@@ -7,7 +7,7 @@
 use crate::Error;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
-use ground::{GroundError, Limits, Program, Progress, Reference, Splitting};
+use ground::{EvaluationLimits, GroundError, Limits, Program, Progress, Reference, Splitting};
 use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
 use std::sync::{Mutex, PoisonError};
@@ -35,6 +35,8 @@ pub struct EngineOptions {
     pub kind: EngineKind,
     /// Limits of grounding.
     pub limits: Limits,
+    /// Ends questions to the reference simulator.
+    pub evaluation_stop: StopFlag,
     /// Time for grounding.
     pub time: Duration,
     /// Time for grounding and compiling together.
@@ -48,6 +50,7 @@ impl Default for EngineOptions {
         EngineOptions {
             kind: EngineKind::Auto,
             limits: Limits::default(),
+            evaluation_stop: StopFlag::default(),
             time: Duration::from_secs(30),
             compile_time: Duration::from_secs(180),
             native: true,
@@ -111,7 +114,7 @@ impl Engine {
         options: &EngineOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Engine, Error> {
-        let reference = Reference::new(rules)?;
+        let reference = Reference::with(rules, EvaluationLimits::default(), options.evaluation_stop.clone())?;
         let mut engine = Engine {
             kind: EngineKind::Reference,
             why: "asked for".to_owned(),
@@ -294,7 +297,7 @@ impl Pending {
     /// # Errors
     /// If the rules cannot be run at all.
     pub fn start(rules: &Rules, options: &EngineOptions) -> Result<Pending, Error> {
-        let reference = Reference::new(rules)?;
+        let reference = Reference::with(rules, EvaluationLimits::default(), options.evaluation_stop.clone())?;
         let (rules, there) = (rules.clone(), options.clone());
         Ok(Pending {
             worker: Some(std::thread::spawn(move || Engine::new(&rules, &there))),

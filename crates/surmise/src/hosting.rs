@@ -82,7 +82,8 @@ impl MatchHost<'_> {
         let players = self.game.fill(self.players.clone())?;
         let rules = &self.game.engine().rules;
         let (seating, roles) = (self.game.seating(), self.game.roles());
-        let id = match_id(self.game.name());
+        // The name of a scrambled game would tell which game it is.
+        let id = match_id(if self.scramble { "scrambled" } else { self.game.name() });
         let scramble = self.scramble.then_some(seed);
         let host = Host::new(&id, rules, roles, self.variant, self.clocks, scramble);
         let host = host?;

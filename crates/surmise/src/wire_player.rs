@@ -6,10 +6,10 @@
 use crate::engine::{Engine, EngineKind, EngineOptions, Pending};
 use crate::players::PlayerSpec;
 use crate::{Error, Unsuitable};
-use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, Told};
+use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, StopFlag, Told};
 use gdl::{Information, Rules};
 use ggp::{BoxError, MatchPlayer, PlayerFactory};
-use ground::Reference;
+use ground::{EvaluationLimits, Limits, Reference};
 use referee::Seat;
 use search::Random;
 use std::time::Duration;
@@ -53,17 +53,37 @@ impl WirePlayers {
 /// Time for compiling, which goes on in the background: a match may be long.
 const COMPILING: Duration = Duration::from_secs(120);
 
+/// The reference engine, whose questions end when the flag is raised.
+fn reference(stop: &StopFlag) -> EngineOptions {
+    EngineOptions {
+        kind: EngineKind::Reference,
+        evaluation_stop: stop.clone(),
+        ..EngineOptions::default()
+    }
+}
+
 impl PlayerFactory for WirePlayers {
-    fn player(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
+    fn player(
+        &self,
+        match_id: &str,
+        rules: &Rules,
+        role: RoleId,
+        stop: &StopFlag,
+    ) -> Result<Box<dyn MatchPlayer>, BoxError> {
         let make = || -> Result<UpgradingPlayer, Error> {
-            let reference = EngineOptions {
-                kind: EngineKind::Reference,
-                ..EngineOptions::default()
-            };
+            let compiling = StopFlag::default().under(stop);
             let options = EngineOptions {
+                limits: Limits {
+                    stop: compiling.clone(),
+                    ..Limits::default()
+                },
                 time: COMPILING,
                 compile_time: COMPILING,
-                ..EngineOptions::default()
+                ..reference(stop)
+            };
+            let options = EngineOptions {
+                kind: EngineKind::Auto,
+                ..options
             };
             let pending = Pending::start(rules, &options)?;
             let mut player = UpgradingPlayer {
@@ -72,8 +92,9 @@ impl PlayerFactory for WirePlayers {
                 seed: self.seed.child(match_id),
                 player: None,
                 pending: Some(pending),
+                compiling,
             };
-            player.seat(&Engine::new(rules, &reference)?)?;
+            player.seat(&Engine::new(rules, &reference(stop))?)?;
             Ok(player)
         };
         match make() {
@@ -82,19 +103,21 @@ impl PlayerFactory for WirePlayers {
         }
     }
 
-    fn fallback(&self, match_id: &str, rules: &Rules, role: RoleId) -> Result<Box<dyn MatchPlayer>, BoxError> {
-        let options = EngineOptions {
-            kind: EngineKind::Reference,
-            ..EngineOptions::default()
-        };
-        let engine = Engine::new(rules, &options)?;
+    fn fallback(
+        &self,
+        match_id: &str,
+        rules: &Rules,
+        role: RoleId,
+        stop: &StopFlag,
+    ) -> Result<Box<dyn MatchPlayer>, BoxError> {
+        let engine = Engine::new(rules, &reference(stop))?;
         let tools = engine.tools(role, self.seed.child(match_id).child("steward"));
         let player = Random::new(tools)?;
         Ok(Box::new(FallbackPlayer(player)))
     }
 
-    fn simulator(&self, rules: &Rules) -> Result<Box<dyn Simulator>, BoxError> {
-        match Reference::new(rules) {
+    fn simulator(&self, rules: &Rules, stop: &StopFlag) -> Result<Box<dyn Simulator>, BoxError> {
+        match Reference::with(rules, EvaluationLimits::default(), stop.clone()) {
             Ok(reference) => Ok(Box::new(reference)),
             Err(fault) => Err(fault.into()),
         }
@@ -108,6 +131,18 @@ struct UpgradingPlayer {
     seed: Seed,
     player: Option<Box<dyn Player>>,
     pending: Option<Pending>,
+    /// Raised to end compiling.
+    compiling: StopFlag,
+}
+
+impl Drop for UpgradingPlayer {
+    /// Waits for the end of compiling, so that a player that is gone does not compute.
+    fn drop(&mut self) {
+        self.compiling.raise();
+        while self.pending.as_mut().is_some_and(|pending| pending.poll().is_none()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 impl UpgradingPlayer {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use surmise::PlayerSpec;
-use surmise::ggp::http::{Peer, exchange};
+use surmise::ggp::http::{Peer, exchange, printable};
 use surmise::ggp::{Clocks, Variant};
 use surmise::hosting::{HostedMatch, MatchHost};
 use surmise::lab::stats::{self, Interval};
@@ -116,8 +116,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         output::note(&format!("stopped after {} of {} matches", summary.complete, args.games));
         return Ok(interrupt::exit_code());
     }
-    let aborted = summary.aborted > 0 || played.is_empty();
-    Ok(if aborted { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let absent: Vec<&Row> = summary.rows.iter().filter(|row| row.is_absent()).collect();
+    for row in &absent {
+        output::error(&format!(
+            "{} took no part: every move of {} was made for it",
+            row.player, row.role
+        ));
+    }
+    let failed = summary.aborted > 0 || played.is_empty() || !absent.is_empty();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn seconds(option: &str, value: f64) -> Result<Duration> {
@@ -169,7 +176,7 @@ fn greet(host: &MatchHost<'_>) {
         };
         match exchange(peer, "(INFO)", Duration::from_secs(1), &host.stop) {
             Ok(reply) => {
-                tracing::info!(role, %peer, "{role} says it is {}", reply.chars().take(200).collect::<String>())
+                tracing::info!(role, %peer, "{role} says it is {}", printable(&reply.chars().take(200).collect::<String>()))
             }
             Err(none) => tracing::warn!(role, %peer, "{role} does not answer to INFO: {none}"),
         }
@@ -286,6 +293,12 @@ impl Row {
             }
         }
         row
+    }
+
+    /// Whether the player was unreachable or busy at every move.
+    fn is_absent(&self) -> bool {
+        let missed: u64 = ["CE", "BUSY"].iter().filter_map(|code| self.errors.get(code)).sum();
+        self.moves > 0 && missed >= self.moves
     }
 
     fn score(&self) -> Interval {

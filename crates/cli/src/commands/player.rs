@@ -42,6 +42,15 @@ pub struct Args {
     /// Seconds that a message may take to arrive
     #[arg(long, default_value_t = RequestLimits::default().time.as_secs(), value_name = "S")]
     max_wait: u64,
+    /// Milliseconds at the end of each clock without thinking; more for managers that are slow or far away
+    #[arg(long, default_value_t = 300, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=60_000))]
+    margin: u64,
+    /// Name of this machine by which managers call it, as in http://NAME:9147; addresses and localhost always work
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Origin of web pages that may call, as in https://example.org; `*` lets every page and every host name in
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
     /// The name it gives to INFO: one word
     #[arg(long, default_value = "Surmise", value_name = "NAME")]
     name: String,
@@ -75,6 +84,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             time: Duration::from_secs(args.max_wait.max(1)),
             ..RequestLimits::default()
         },
+        allow_hosts: args.allow_host.clone(),
+        allow_origins: args.allow_origin.clone(),
+        margin: Duration::from_millis(args.margin),
         variant: args.protocol,
         ..ServerOptions::default()
     };

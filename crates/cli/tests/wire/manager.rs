@@ -1,6 +1,6 @@
 //! The manager's half of the checklist.
 
-use crate::support::{Fake, helpless, open, outcome, pause, player, player_with, polite, table};
+use crate::support::{Fake, helpless, manage, open, outcome, pause, player, player_with, polite, table};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -207,7 +207,11 @@ fn t22_whatever_peers_do_the_match_goes_on() {
             saying(b"HTTP/1.0 200 OK\r\n\r\n ( SHOW\tTAILS )\r\n"),
             None,
         ),
-        ("with a status", saying(b"HTTP/1.1 500 Oh No\r\n\r\n(show tails)"), None),
+        (
+            "with a status",
+            saying(b"HTTP/1.1 500 Oh No\r\n\r\n(show tails)"),
+            Some("CE"),
+        ),
         (
             "with a taunt",
             saying(b"HTTP/1.0 200 OK\r\n\r\n(show tails) (taunt \"ha\")"),
@@ -578,4 +582,60 @@ fn t28_giving_up_tells_everybody_at_once() {
         let delay = at.duration_since(*raised.lock().unwrap());
         assert!(delay < Duration::from_secs(1), "{delay:?}");
     }
+}
+
+/// What is cut short, said twice or sent with an error is not a move.
+#[test]
+fn t22_pieces_of_answers_are_not_moves() {
+    let rules = "(role a) (init (step 1)) (legal a 1) (legal a 12) (legal a noop) (<= (next (step 2)) (true (step 1))) \
+        (<= (next got) (does a 12)) (<= terminal (true (step 2))) (goal a 50)";
+    let game = open(rules);
+    let cases: [(&str, &str, u64); 6] = [
+        ("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n1", "TO", 3_000),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n1", "CE", 0),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n1", "CE", 0),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nnoop noop", "PARSE", 0),
+        ("HTTP/1.0 500 Oh\r\nContent-Length: 4\r\n\r\nnoop", "CE", 0),
+        ("HTTP/1.0 404 No\r\n\r\n12", "CE", 0),
+    ];
+    for (bytes, code, hold) in cases {
+        let fake = Fake::new(move |message, stream| {
+            let reply = match message.starts_with("(PLAY") {
+                true => bytes.to_owned(),
+                false => "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nready".to_owned(),
+            };
+            let _ = stream.write_all(reply.as_bytes());
+            if message.starts_with("(PLAY") {
+                pause(hold);
+            }
+        });
+        let name = fake.name();
+        let mut table = table(&game, &[&name], Variant::Gdl1);
+        table.clocks.play = 1;
+        let (_, outcome) = outcome(&table, 1);
+        let why = outcome.record.rounds[0].substitutions[0].as_ref();
+        assert_eq!(why.map(|why| why.code()), Some(code), "{bytes:?}");
+    }
+}
+
+/// Players that never take part, and names that a scrambled match must not tell.
+#[test]
+fn t27_scrambled_matches_do_not_tell_their_game_and_absent_players_are_reported() {
+    let fake = Fake::answering(|message| polite(message, "busy"));
+    let clocks = ["--start-clock", "1", "--play-clock", "1", "--log", "off"];
+    let run = |players: &str| {
+        let arguments = ["tictactoe", "--scramble", "--players", players];
+        manage(&[&arguments[..], &clocks[..]].concat()).output().unwrap()
+    };
+    let output = run(&format!("{};random", fake.name()));
+    assert!(!output.status.success(), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("took no part"),
+        "{output:?}"
+    );
+    for message in fake.messages() {
+        assert!(!message.to_ascii_lowercase().contains("tictactoe"), "{message}");
+    }
+    assert!(!run("127.0.0.1:1;random").status.success());
+    assert!(run("random;random").status.success());
 }

@@ -109,3 +109,33 @@ fn our_own_player_passes_the_compliance_report() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("FAILED") && text.contains("not a legal move"), "{text}");
 }
+
+/// A player that serves one connection at a time leaves INFO waiting while it thinks; and one that knows no INFO is
+/// tested all the same.
+#[test]
+fn compliance_finds_players_that_leave_info_waiting() {
+    use crate::support::{Fake, pause, polite};
+    use surmise::ggp::compliance::{CheckVerdict, run};
+    let turn = std::sync::Mutex::new(());
+    let fake = Fake::answering(move |message| {
+        let _turn = turn.lock().unwrap();
+        match message {
+            "(INFO)" => return Some(String::new()),
+            _ if message.starts_with("(PLAY c.busy") => pause(2_500),
+            _ => {}
+        }
+        polite(message, "(say a)")
+    });
+    let findings = run(&fake.peer, false, &surmise::game::StopFlag::default(), &mut |_| {});
+    assert!(findings.len() > 20, "{findings:?}");
+    let info = findings.iter().find(|f| f.number == 6).unwrap();
+    assert!(matches!(info.verdict, CheckVerdict::Failed(_)), "{info:?}");
+    let played = findings.iter().find(|f| f.title.contains("GDL-I match")).unwrap();
+    assert_eq!(played.verdict, CheckVerdict::Passed);
+    // Nobody there: one finding.
+    let gone = surmise::ggp::http::Peer::parse("127.0.0.1:1").unwrap();
+    assert_eq!(
+        run(&gone, false, &surmise::game::StopFlag::default(), &mut |_| {}).len(),
+        1
+    );
+}

@@ -50,12 +50,13 @@ fn t01_post_in_every_form() {
     let player = player("random");
     assert_eq!(player.body(b"POST / HTTP/1.0\r\nContent-Length: 6\r\n\r\n(INFO)"), INFO);
     assert_eq!(
-        player.body(b"POST /any/path HTTP/1.1\r\nhOsT: x\r\nX-Odd: 1\r\ncontent-LENGTH: 6\r\n\r\n(INFO)"),
+        player.body(b"POST /any/path HTTP/1.1\r\nhOsT: 127.0.0.1:9147\r\nX-Odd: 1\r\ncontent-LENGTH: 6\r\n\r\n(INFO)"),
         INFO
     );
-    let chunked = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n(I\r\n4\r\nNFO)\r\n0\r\n\r\n";
+    let chunked =
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n(I\r\n4\r\nNFO)\r\n0\r\n\r\n";
     assert_eq!(player.body(chunked), INFO);
-    let head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n";
+    let head = b"POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n";
     let reply = player.raw(&[head, b"(INFO)"], Duration::from_millis(100), false);
     let rest = reply
         .strip_prefix("HTTP/1.1 100 Continue\r\n\r\n")
@@ -68,12 +69,16 @@ fn t02_get_options_and_other_methods() {
     let player = player("random");
     assert_eq!(player.body(b"GET /%28INFO%29 HTTP/1.0\r\n\r\n"), INFO);
     assert_eq!(
-        player.body(b"GET /(PLAY+nobody+NIL) HTTP/1.1\r\nHost: x\r\n\r\n"),
+        player.body(b"GET /(PLAY+nobody+NIL) HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         "busy"
     );
-    let options = player.raw(&[b"OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n"], Duration::ZERO, false);
+    let options = player.raw(
+        &[b"OPTIONS / HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+        Duration::ZERO,
+        false,
+    );
     assert!(
-        options.starts_with("HTTP/1.0 200 OK\r\n") && options.contains("Access-Control-Allow-Origin: *"),
+        options.starts_with("HTTP/1.0 200 OK\r\n") && !options.contains("Access-Control"),
         "{options}"
     );
     assert_eq!(body(&options), "");
@@ -84,6 +89,52 @@ fn t02_get_options_and_other_methods() {
     );
     assert!(put.starts_with("HTTP/1.0 405 "), "{put}");
     assert!(player.body(b"GET / HTTP/1.0\r\n\r\n").contains("general game player"));
+}
+
+/// Pages in somebody's browser cannot play, unless they were let in.
+#[test]
+fn t02_web_pages_are_refused() {
+    let closed = player("random");
+    let named = player_with("random", |options| {
+        options.allow_hosts = vec!["player.example.org".to_owned()];
+        options.allow_origins = vec!["https://good.example".to_owned()];
+    });
+    let open = player_with("random", |options| options.allow_origins = vec!["*".to_owned()]);
+    let ask = |player: &crate::support::Player, headers: &str| {
+        let request = format!("POST / HTTP/1.1\r\n{headers}Content-Length: 6\r\n\r\n(INFO)");
+        player.raw(&[request.as_bytes()], Duration::ZERO, false)
+    };
+    for headers in ["", "Host: localhost:1\r\n", "Host: [::1]:80\r\n", "Host: 10.0.0.5\r\n"] {
+        assert_eq!(body(&ask(&closed, headers)), INFO, "{headers}");
+    }
+    for headers in [
+        "Host: evil.example\r\n",
+        "Host: localhost\r\nOrigin: http://evil.example\r\n",
+        "Origin: null\r\n",
+        "Host: localhost.evil.example:9147\r\n",
+    ] {
+        for player in [&closed, &named] {
+            let reply = ask(player, headers);
+            assert!(
+                reply.starts_with("HTTP/1.0 403 ") && !reply.contains("Access-Control"),
+                "{headers}: {reply}"
+            );
+        }
+        let reply = ask(&open, headers);
+        assert!(
+            reply.contains("Access-Control-Allow-Origin: *\r\n") && body(&reply) == INFO,
+            "{reply}"
+        );
+    }
+    let reply = ask(
+        &named,
+        "Host: Player.example.org:9147\r\nOrigin: https://good.example\r\n",
+    );
+    assert!(
+        reply.contains("Access-Control-Allow-Origin: https://good.example\r\n"),
+        "{reply}"
+    );
+    assert_eq!(body(&reply), INFO);
 }
 
 #[test]
@@ -222,7 +273,7 @@ fn t04_infix_messages_are_refused_clearly() {
         "info()",
     ] {
         let request = format!(
-            "POST / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\nContent-Length: {}\r\n\r\n{message}",
+            "POST / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\nContent-Length: {}\r\n\r\n{message}",
             message.len()
         );
         assert_eq!(player.body(request.as_bytes()), "what", "{message}");
@@ -236,9 +287,7 @@ fn t05_replies_are_exact_and_the_connection_ends() {
     let player = player("random");
     let reply = player.raw(&[&post("(INFO)")], Duration::ZERO, false);
     let expected = format!(
-        "HTTP/1.0 200 OK\r\nContent-Type: text/acl\r\nContent-Length: {}\r\nConnection: close\r\n\
-         Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: POST, GET, OPTIONS\r\n\
-         Access-Control-Allow-Headers: Content-Type\r\n\r\n{INFO}",
+        "HTTP/1.0 200 OK\r\nContent-Type: text/acl\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{INFO}",
         INFO.len()
     );
     assert_eq!(reply, expected);
@@ -511,9 +560,7 @@ fn t14_retries_restarts_and_gaps() {
     player.expect(&first, "ready");
     player.expect(&first, "ready");
     player.expect(&start("m2", "guesser", HIDDEN, "1 1"), "busy");
-    player.expect(&start("m1", "random", HIDDEN, "1 1"), "busy");
     player.expect("(PLAY m1 0 NIL NIL)", "noop");
-    player.expect(&first, "busy");
     player.expect("(PLAY m1 0 NIL NIL)", "noop");
     let answers: Vec<String> = (0..8).map(|_| player.moves("(PLAY m1 1 NOOP (3 3))", DOORS)).collect();
     assert!(answers.iter().all(|a| *a == answers[0]), "{answers:?}");
@@ -564,6 +611,89 @@ fn t14_a_forgotten_match_makes_room() {
     player.expect(&start("m3", "first", OPEN, "0 0"), "ready");
     player.expect("(PLAY m1 NIL)", "busy");
     player.moves("(PLAY m3 NIL)", SAYS);
+}
+
+/// A match is run again under its old id, with another role and other rules.
+#[test]
+fn t14_a_start_with_the_id_of_a_running_match_replaces_it() {
+    let player = player("random");
+    let first = start("m1", "guesser", HIDDEN, "1 1");
+    player.expect(&first, "ready");
+    player.expect(&start("m1", "random", HIDDEN, "1 1"), "ready");
+    player.moves("(PLAY m1 0 NIL NIL)", &["(hide 1)", "(hide 2)", "(hide 3)"]);
+    player.expect(&first, "ready");
+    player.expect("(PLAY m1 0 NIL NIL)", "noop");
+    player.expect(&start("m1", "second", OPEN, "1 1"), "ready");
+    player.moves("(PLAY m1 NIL)", SAYS);
+    assert_eq!(player.handle.matches(), 1);
+    // In the middle of a move.
+    let thinker = self::player("hp");
+    thinker.expect(&start("m1", "first", OPEN, "1 30"), "ready");
+    std::thread::scope(|scope| {
+        let old = scope.spawn(|| thinker.say("(PLAY m1 0 NIL NIL)"));
+        std::thread::sleep(Duration::from_millis(400));
+        let asked = Instant::now();
+        thinker.expect(&start("m1", "guesser", HIDDEN, "1 1"), "ready");
+        old.join().unwrap();
+        assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    });
+    thinker.expect("(PLAY m1 0 NIL NIL)", "noop");
+}
+
+/// A manager that dies while it waits for a move leaves no match behind that is in the way.
+#[test]
+fn t14_a_manager_that_dies_makes_room_at_once() {
+    use std::io::Write;
+    let player = player("hp");
+    player.expect(&start("m1", "first", OPEN, "1 600"), "ready");
+    let mut stream = std::net::TcpStream::connect(player.address).unwrap();
+    stream.write_all(&post("(PLAY m1 0 NIL NIL)")).unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    // It is there, and waits: nobody else gets the place.
+    player.expect("(INFO)", &INFO.replace("available", "busy"));
+    player.expect(&start("m2", "first", OPEN, "4 1"), "busy");
+    drop(stream);
+    std::thread::sleep(Duration::from_millis(300));
+    player.expect("(INFO)", INFO);
+    player.expect("(PING)", "ready");
+    player.expect(&start("m2", "first", OPEN, "1 1"), "ready");
+    player.moves("(PLAY m2 NIL)", SAYS);
+    player.expect("(PLAY m1 0 NIL NIL)", "busy");
+}
+
+/// A manager that dies between two messages: START listens for it and then takes the place; INFO is free when the next
+/// message is overdue.
+#[test]
+fn t14_a_manager_that_dies_between_messages() {
+    let player = player_with("random", |options| options.forget = Duration::from_millis(500));
+    player.expect(&start("m1", "first", OPEN, "1 1"), "ready");
+    player.moves("(PLAY m1 NIL)", SAYS);
+    player.expect("(INFO)", &INFO.replace("available", "busy"));
+    std::thread::sleep(Duration::from_millis(1_600));
+    player.expect("(INFO)", INFO);
+    player.expect(&start("m2", "first", OPEN, "1 600"), "ready");
+    // Its next message could come in ten minutes, but a manager that starts a match is certainly there.
+    let asked = Instant::now();
+    player.expect(&start("m3", "first", OPEN, "4 600"), "ready");
+    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+    player.moves("(PLAY m3 NIL)", SAYS);
+    // The match goes on: the place is taken.
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| player.say(&start("m4", "first", OPEN, "4 1")));
+        std::thread::sleep(Duration::from_millis(300));
+        player.moves("(PLAY m3 ((say a) (say b)))", SAYS);
+        assert_eq!(other.join().unwrap(), "busy");
+    });
+}
+
+/// Clocks beyond reason do not hold the only place.
+#[test]
+fn t16_clocks_of_thirty_years() {
+    let player = player("random");
+    player.expect(&start("m1", "first", OPEN, "1 1000000000"), "ready");
+    player.moves("(PLAY m1 NIL)", SAYS);
+    player.expect(&start("m2", "first", OPEN, "3 1"), "ready");
+    player.moves("(PLAY m2 NIL)", SAYS);
 }
 
 #[test]
@@ -642,6 +772,77 @@ fn t18_impossible_news() {
     }
 }
 
+/// Rules whose first question, and whose grounding, take very long.
+fn endless(bits: usize) -> String {
+    let list = |each: &dyn Fn(usize) -> String| (0..bits).map(each).collect::<Vec<_>>().join(" ");
+    let (vars, any) = (list(&|n| format!("?x{n}")), list(&|n| format!("(b ?x{n})")));
+    format!(
+        "(role a) (role b) (b 0) (b 1) (init (step 1)) (<= (legal ?r go) (role ?r)) (<= (legal a (set {vars})) {any}) \
+         (<= (next (step 2)) (true (step 1))) (<= terminal (true (step 2))) (goal a 50) (goal b 50)"
+    )
+}
+
+/// Matches that are given up stop computing: their threads and their memory are free within seconds.
+#[test]
+#[cfg(target_os = "linux")]
+fn t19_matches_that_are_given_up_stop_computing() {
+    let rules = endless(26);
+    let (mut child, peer) = served(&["--with", "hp"]);
+    let say = |message: &str| {
+        let never = surmise::game::StopFlag::default();
+        surmise::ggp::http::exchange(&peer, message, Duration::from_secs(20), &never).unwrap()
+    };
+    assert_eq!(
+        say(&start("warm", "a", OPEN.replace("first", "a").as_str(), "1 1")),
+        "ready"
+    );
+    assert_eq!(say("(STOP warm NIL)"), "done");
+    let before = resources(child.id());
+    let mut most = before.1;
+    for number in 0..80 {
+        std::thread::scope(|scope| {
+            let begun = scope.spawn(|| say(&start(&format!("m{number}"), ["a", "b"][number % 2], &rules, "60 60")));
+            std::thread::sleep(Duration::from_millis(40));
+            match number % 3 {
+                0 => assert_eq!(say(&format!("(STOP m{number} NIL)")), "done"),
+                1 => assert_eq!(say(&format!("(ABORT m{number})")), "aborted"),
+                // The same name with other rules takes the place.
+                _ => {
+                    let short = start(&format!("m{number}"), "second", OPEN, "0 1");
+                    assert_eq!(say(&short), "ready");
+                    assert_eq!(say(&format!("(ABORT m{number})")), "aborted");
+                }
+            }
+            begun.join().unwrap();
+            most = most.max(resources(child.id()).1);
+        });
+    }
+    std::thread::sleep(Duration::from_secs(3));
+    let after = resources(child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(after.1 <= before.1 + 2, "threads: {} and {}", before.1, after.1);
+    assert!(most <= before.1 + 12, "threads meanwhile: {} and {most}", before.1);
+    assert!(after.0 < before.0 + (256 << 10), "kB: {} and {}", before.0, after.0);
+}
+
+/// A player in a process of its own.
+fn served(args: &[&str]) -> (std::process::Child, surmise::ggp::http::Peer) {
+    use std::io::BufRead;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_surmise"))
+        .args(["player", "--port", "0", "--log", "off"])
+        .args(args)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let peer = surmise::ggp::http::Peer::parse(line.trim().rsplit(' ').next().unwrap()).unwrap();
+    (child, peer)
+}
+
 fn resources(pid: u32) -> (u64, u64, usize) {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let number = |key: &str| {
@@ -655,17 +856,7 @@ fn resources(pid: u32) -> (u64, u64, usize) {
 #[test]
 #[cfg(target_os = "linux")]
 fn t19_a_thousand_matches_leave_nothing_behind() {
-    use std::io::BufRead;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_surmise"))
-        .args(["player", "--port", "0", "--with", "random", "--log", "off"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    std::io::BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let peer = surmise::ggp::http::Peer::parse(line.trim().rsplit(' ').next().unwrap()).unwrap();
+    let (mut child, peer) = served(&["--with", "random"]);
     let say = |message: &str| {
         let never = surmise::game::StopFlag::default();
         surmise::ggp::http::exchange(&peer, message, Duration::from_secs(20), &never).unwrap()

@@ -32,7 +32,10 @@ impl Session {
     }
 
     fn read_both_ways(&self, progress: &MatchProgress, items: &[String]) -> Result<Variant, Error> {
-        let mut sim = self.factory.simulator(&self.rules).map_err(Error::Simulator)?;
+        let mut sim = self
+            .factory
+            .simulator(&self.rules, &self.work.stop)
+            .map_err(Error::Simulator)?;
         let state = sim.initial()?;
         let mut legal = Vec::new();
         for role in (0..self.roles.len()).map(|r| RoleId(r as u16)) {
@@ -63,13 +66,13 @@ impl Session {
             return;
         }
         let rules = self.rules_in_use(Some(variant));
-        progress.replace_players(&self.factory, &self.id, &rules, self.role);
+        progress.replace_players(&self.factory, &self.id, &rules, self.role, &self.work);
         if !joint {
             // The rules have no `sees`, and the manager sends percepts: nothing is perceived.
             return;
         }
         // The manager tells every joint move, so the state is known.
-        progress.tracker = self.factory.simulator(&rules).ok().map(|mut sim| {
+        progress.tracker = self.factory.simulator(&rules, &self.work.stop).ok().map(|mut sim| {
             let state = sim.initial().ok();
             StateTracker { sim, state }
         });

@@ -109,7 +109,13 @@ impl Session {
             reply: None,
         }];
         progress.tracker = None;
-        progress.replace_players(&self.factory, &self.id, &self.rules_in_use(progress.variant), self.role);
+        progress.replace_players(
+            &self.factory,
+            &self.id,
+            &self.rules_in_use(progress.variant),
+            self.role,
+            &self.work,
+        );
         Heard::Asked(0)
     }
 
@@ -138,7 +144,7 @@ impl Session {
         progress.told.pop();
         progress.turns.truncate(turn);
         let rules = self.rules_in_use(progress.variant);
-        progress.replace_players(&self.factory, &self.id, &rules, self.role);
+        progress.replace_players(&self.factory, &self.id, &rules, self.role, &self.work);
         self.go_on(progress, said, own, Some(sees))
     }
 

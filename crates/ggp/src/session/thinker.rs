@@ -1,8 +1,9 @@
 //! Players that think on threads of their own.
 
+use super::Work;
 use crate::BoxError;
 use crate::factory::{MatchPlayer, PlayerFactory};
-use game::{Budget, Decision, Fault, RoleId, Told};
+use game::{Budget, Decision, Fault, RoleId, StopFlag, Told};
 use gdl::Rules;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,20 +15,36 @@ use tracing::warn;
 pub(super) struct Thinkers {
     pub player: Thinker,
     pub fallback: Thinker,
+    stop: StopFlag,
 }
 
 impl Thinkers {
-    pub fn new(factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId) -> Thinkers {
-        type Make = fn(&dyn PlayerFactory, &str, &Rules, RoleId) -> Result<Box<dyn MatchPlayer>, BoxError>;
+    /// Players whose work ends when these thinkers are dropped, and when the match is given up.
+    pub fn new(factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId, work: &Work) -> Thinkers {
         let rules = Arc::new(rules.clone());
+        let stop = StopFlag::default().under(&work.stop);
         let thinker = |name: &str, make: Make| {
-            let (factory, rules, id) = (factory.clone(), rules.clone(), id.to_owned());
-            Thinker::new(name, Box::new(move || make(factory.as_ref(), &id, &rules, role)))
+            let (factory, rules, id, stop) = (factory.clone(), rules.clone(), id.to_owned(), stop.clone());
+            let make = move || make(factory.as_ref(), &id, &rules, role, &stop);
+            Thinker::new(name, Box::new(make), work.place.clone())
         };
         Thinkers {
-            player: thinker("player", |factory, id, rules, role| factory.player(id, rules, role)),
-            fallback: thinker("fallback", |factory, id, rules, role| factory.fallback(id, rules, role)),
+            player: thinker("player", |factory, id, rules, role, stop| {
+                factory.player(id, rules, role, stop)
+            }),
+            fallback: thinker("fallback", |factory, id, rules, role, stop| {
+                factory.fallback(id, rules, role, stop)
+            }),
+            stop,
         }
+    }
+}
+
+type Make = fn(&dyn PlayerFactory, &str, &Rules, RoleId, &StopFlag) -> Result<Box<dyn MatchPlayer>, BoxError>;
+
+impl Drop for Thinkers {
+    fn drop(&mut self) {
+        self.stop.raise();
     }
 }
 
@@ -72,9 +89,11 @@ struct Question {
 type MakePlayer = Box<dyn Fn() -> Result<Box<dyn MatchPlayer>, BoxError> + Send>;
 
 impl Thinker {
-    fn new(name: &str, make: MakePlayer) -> Thinker {
+    fn new(name: &str, make: MakePlayer, place: Arc<()>) -> Thinker {
         let (sender, questions) = channel::<Question>();
         let work = move || {
+            // Declared before the player, and so freed after it.
+            let _place = place;
             let mut player = make_safely(&make);
             while let Ok(mut question) = questions.recv() {
                 // Only the newest question is still of interest.

@@ -1,0 +1,154 @@
+//! Whether the manager of a match is still there.
+//!
+//! Managers die without a word: Dresden's never sends ABORT. While a manager waits for an answer, its connection tells:
+//! a connection that ends before the answer has nobody at its other end. Some managers end their half of the connection
+//! right after the request; such an end says nothing. Between two messages there is no connection, and a manager counts
+//! as there until its next message is overdue: the other players may use their whole clock.
+
+use std::cell::Cell;
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time after a request within which the end of its stream is taken for the end of the manager's half only.
+const HALF_CLOSE: Duration = Duration::from_millis(250);
+
+/// Time between two looks at a connection.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Longest clock for which silence between two messages is taken for waiting.
+const LONGEST_SILENCE: Duration = Duration::from_secs(600);
+
+/// What is known of the manager of a match.
+pub struct Presence(Mutex<PresenceState>);
+
+struct PresenceState {
+    /// Messages so far.
+    messages: u64,
+    /// Connections that wait for an answer and are known to be open.
+    waiting: usize,
+    /// Time at which the next message is overdue.
+    overdue: Instant,
+}
+
+impl Presence {
+    /// A manager that has just sent a message, whose next one comes after a clock, and time to spare, at the latest.
+    pub fn new(clock: u64, spare: Duration) -> Presence {
+        Presence(Mutex::new(PresenceState {
+            messages: 1,
+            waiting: 0,
+            overdue: after(clock, spare),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PresenceState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a message. The next one comes after a clock, and time to spare, at the latest.
+    pub fn heard(&self, clock: u64, spare: Duration) {
+        let mut state = self.lock();
+        state.messages += 1;
+        state.overdue = after(clock, spare);
+    }
+
+    /// Number of messages so far.
+    pub fn messages(&self) -> u64 {
+        self.lock().messages
+    }
+
+    /// Whether the manager is certainly there: it waits for an answer.
+    pub fn is_waiting(&self) -> bool {
+        self.lock().waiting > 0
+    }
+
+    /// Whether the manager is late with its next message.
+    pub fn is_overdue(&self) -> bool {
+        let state = self.lock();
+        state.waiting == 0 && Instant::now() >= state.overdue
+    }
+}
+
+fn after(clock: u64, spare: Duration) -> Instant {
+    Instant::now() + Duration::from_secs(clock).min(LONGEST_SILENCE) + spare
+}
+
+/// A manager that waits for the answer to a message.
+pub struct Caller<'a> {
+    /// Time at which the first byte of the message arrived.
+    pub arrived: Instant,
+    stream: &'a TcpStream,
+    read: Instant,
+    line: Cell<Line>,
+}
+
+/// What is known of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Open,
+    /// The manager ended its half at once; it may still read.
+    HalfClosed,
+    Gone,
+}
+
+impl<'a> Caller<'a> {
+    /// The sender of a request that has just been read.
+    pub fn new(stream: &'a TcpStream, arrived: Instant) -> Caller<'a> {
+        Caller {
+            arrived,
+            stream,
+            read: Instant::now(),
+            line: Cell::new(Line::Open),
+        }
+    }
+
+    fn look(&self) -> Line {
+        if self.line.get() != Line::Open || self.stream.set_nonblocking(true).is_err() {
+            return self.line.get();
+        }
+        let peeked = self.stream.peek(&mut [0]);
+        let _ = self.stream.set_nonblocking(false);
+        let line = match peeked {
+            Ok(0) if self.read.elapsed() < HALF_CLOSE => Line::HalfClosed,
+            Ok(0) => Line::Gone,
+            Ok(_) => Line::Open,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Line::Open,
+            Err(_) => Line::Gone,
+        };
+        self.line.set(line);
+        line
+    }
+
+    /// Waits for a result, and watches the connection meanwhile.
+    ///
+    /// # Errors
+    /// If there is no result in time.
+    pub fn wait<T>(&self, presence: &Presence, results: &Receiver<T>, due: Instant) -> Result<T, RecvTimeoutError> {
+        let mut counted = false;
+        let result = loop {
+            let line = self.look();
+            if (line == Line::Open) != counted {
+                counted = !counted;
+                let mut state = presence.lock();
+                match counted {
+                    true => state.waiting += 1,
+                    false => state.waiting -= 1,
+                }
+                if line == Line::Gone && state.waiting == 0 {
+                    state.overdue = Instant::now();
+                }
+            }
+            let left = due.saturating_duration_since(Instant::now());
+            match results.recv_timeout(left.min(GLANCE)) {
+                Err(RecvTimeoutError::Timeout) if left > GLANCE => {}
+                result => break result,
+            }
+        };
+        if counted {
+            presence.lock().waiting -= 1;
+        }
+        result
+    }
+}
