@@ -55,6 +55,9 @@ pub struct Args {
     /// Write the record of every match into this folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Overwrite records of other matches in that folder
+    #[arg(long, requires = "record")]
+    force: bool,
     /// Print what was weighed at every move of the first match
     #[arg(long)]
     explain: bool,
@@ -82,6 +85,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         threads: args.threads,
         clock: clock(args.time_per_move)?,
         record: args.record.clone(),
+        overwrite: args.force,
         stop: interrupt::flag(),
         ..MatchOptions::default()
     };

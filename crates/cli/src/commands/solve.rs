@@ -68,6 +68,9 @@ pub struct Args {
     /// Write the game as an extensive form file for Gambit and OpenSpiel
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
+    /// Overwrite files of --save and --efg that hold something else
+    #[arg(long)]
+    force: bool,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -107,7 +110,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(path) = &args.efg {
         let mut text = Vec::new();
         tree.write_efg(&mut text)?;
-        save(path, &text)?;
+        save(path, &text, args.force)?;
     }
     let shown = progress::spinner("solving");
     let solution = match &args.rate {
@@ -128,13 +131,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     shown.finish();
     let solution = solution?;
-    if let Some(path) = &args.save {
-        save(path, solution.to_json().as_bytes())?;
-    }
+    let saved = match &args.save {
+        Some(path) => save(path, solution.to_json().as_bytes(), args.force),
+        None => Ok(()),
+    };
+    // The solution took its time: it is printed even if it cannot be saved.
     output::print(&match args.json {
         true => solution.to_json(),
         false => Report { args, solution }.text(),
     });
+    saved?;
     Ok(interrupt::exit_code())
 }
 
@@ -151,7 +157,14 @@ fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
     }
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file. One that exists with other contents is overwritten only by force.
+fn save(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    if !force && files::differs(path, bytes) {
+        bail!(
+            "`{}` exists and holds something else; --force overwrites it",
+            path.display()
+        );
+    }
     files::write(path, bytes)?;
     output::note(&format!("wrote `{}`", path.display()));
     Ok(())
