@@ -290,7 +290,12 @@ impl TrialGraph {
         for &id in ids {
             let node = &mut self.nodes[id as usize];
             if !std::mem::replace(&mut node.paid, true) {
-                price = u64::saturating_add(price, node.outcomes.len() as u64);
+                // Of a product without bound, only what was tried has a cost.
+                let n = match &node.outcomes {
+                    TrialOutcomes::Dense(all) => all.len(),
+                    TrialOutcomes::Sparse(_, tried) => tried.len(),
+                };
+                price += n as u64;
             }
         }
         price

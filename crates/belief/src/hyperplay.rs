@@ -439,7 +439,7 @@ impl Hyperplay {
         for (round, clue) in clues.iter().enumerate().take(self.rounds) {
             let nodes: Vec<TrialNodeId> = self.live().map(|model| model.path[round].node).collect();
             self.graph.try_whole(work, clue, &nodes)?;
-            work.touches = work.touches.saturating_add(self.graph.pay(&nodes));
+            work.touches += self.graph.pay(&nodes);
         }
         Ok(())
     }
