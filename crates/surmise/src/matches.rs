@@ -509,7 +509,7 @@ mod tests {
     fn times_of_a_million_moves_take_little_memory() {
         let mut times = MoveTimes::default();
         (1..=1_000_000).for_each(|n| times.add(Duration::from_nanos(1_000 * n)));
-        assert!(times.counts.len() < 1_000, "{}", times.counts.len());
+        assert!(times.counts.len() < 1_400, "{}", times.counts.len());
         assert_eq!(times.at(1.0), Duration::from_secs(1));
         for share in [0.01, 0.5, 0.99] {
             let (exact, found) = (share, times.at(share).as_secs_f64());
