@@ -110,6 +110,9 @@ pub fn enumerate(
     Ok(InformationSet { histories })
 }
 
+/// Moves of a role, and the probability of each.
+type WeightedMoves = (Vec<MoveId>, Vec<f64>);
+
 struct Enumeration<'a> {
     sim: &'a mut dyn Simulator,
     role: RoleId,
@@ -184,7 +187,7 @@ impl Enumeration<'_> {
 
     /// The moves of each role, and how likely they are. Our own move is the executed one if it is known; else every
     /// legal one counts alike.
-    fn choices(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<(Vec<MoveId>, Vec<f64>)>, Fault> {
+    fn choices(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<WeightedMoves>, Fault> {
         let mut choices = Vec::new();
         for role in (0..self.sim.roles().len()).map(|r| RoleId(r as u16)) {
             let mut legal = Vec::new();

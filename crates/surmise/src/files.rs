@@ -29,10 +29,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Whether there is a file here with other bytes than these, so that writing them would lose something.
+/// Whether there is a file here with other bytes than these, so that writing them would lose something. An empty file
+/// has nothing to lose.
 pub fn differs(path: &Path, bytes: &[u8]) -> bool {
     match std::fs::metadata(path) {
-        Ok(about) if !about.is_file() => false,
+        Ok(about) if !about.is_file() || about.len() == 0 => false,
         Ok(about) if about.len() == bytes.len() as u64 => std::fs::read(path).is_ok_and(|there| there != bytes),
         Ok(_) => true,
         Err(_) => false,
