@@ -52,11 +52,11 @@ pub struct Args {
     /// Seconds for a move; players answer with what they have
     #[arg(long, value_name = "S")]
     time_per_move: Option<f64>,
-    /// Write the record of every match into this folder
+    /// Write the record of every match into this folder; --force overwrites records of other matches
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// Overwrite records of other matches in that folder
-    #[arg(long, requires = "record")]
+    #[arg(long, requires = "record", hide = true)]
     force: bool,
     /// Print what was weighed at every move of the first match
     #[arg(long)]
