@@ -52,7 +52,7 @@ pub struct Args {
     /// Seconds for a move; players answer with what they have
     #[arg(long, value_name = "S")]
     time_per_move: Option<f64>,
-    /// Write the record of every match into this folder; --force overwrites records of other matches
+    /// Write the record of every match into this folder; --force overwrites others
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// Overwrite records of other matches in that folder
