@@ -41,6 +41,8 @@ struct Draw {
 
 /// Games drawn side by side. The number changes the samples: a game avoids what was known when it drew.
 const WAVE: u64 = 64;
+/// Candidates that a draw tries at a node with too many to try all.
+const TRIES_OF_MANY: usize = 16;
 /// Nodes beyond which the cache is emptied between updates.
 const MAX_NODES: usize = 2_000_000;
 
@@ -66,14 +68,30 @@ impl Cached {
         work.touches += self.graph.try_whole(work, clue, &nodes)? as u64;
         let mut left = Vec::with_capacity(draws.len());
         for mut draw in draws {
+            let is_large = !self.graph.is_tried_whole(draw.at);
+            if is_large {
+                let n = self.graph.n_candidates(draw.at);
+                for _ in 0..TRIES_OF_MANY {
+                    work.touches += 1;
+                    let candidate = draw.rng.below(n);
+                    self.graph.try_one(work, clue, draw.at, candidate)?;
+                }
+            }
             let live: Vec<(usize, TrialNodeId)> = self.graph.live(draw.at).collect();
             if live.is_empty() {
-                self.graph.bury(draw.at);
+                if !is_large {
+                    self.graph.bury(draw.at);
+                }
                 continue;
             }
             work.touches += 1;
             let (candidate, child) = *draw.rng.pick(&live);
-            draw.log_weight += (live.len() as f64).ln() - self.graph.log_choice(draw.at);
+            let n_live = if is_large {
+                self.graph.n_live(draw.at)
+            } else {
+                live.len() as f64
+            };
+            draw.log_weight += n_live.ln() - self.graph.log_choice(draw.at);
             draw.path.push((draw.at, candidate));
             draw.at = child;
             left.push(draw);

@@ -6,6 +6,7 @@
 use crate::{BeliefError, Joint, Now, OpponentModel};
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State, View};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::fmt;
 
 /// An element of an information set: a history, not a state.
@@ -109,6 +110,9 @@ pub fn enumerate(
     Ok(InformationSet { histories })
 }
 
+/// Moves of a role, and the probability of each.
+type WeightedMoves = (Vec<MoveId>, Vec<f64>);
+
 struct Enumeration<'a> {
     sim: &'a mut dyn Simulator,
     role: RoleId,
@@ -146,7 +150,23 @@ impl Enumeration<'_> {
         // As in the samplers: without the own move, percepts of the round are no constraint either.
         let percepts_are_known = own.is_some() && round.sees != [PerceptId::UNKNOWN];
         let mut sees = Vec::new();
-        for (joint, p) in self.joints(state, own)? {
+        let choices = self.choices(state, own)?;
+        let mut places: SmallVec<[u32; 4]> = SmallVec::from_elem(0, choices.len());
+        let mut is_open = choices.iter().all(|(moves, _)| !moves.is_empty());
+        while is_open {
+            let picked = choices.iter().zip(&places);
+            let p = picked.clone().fold(1.0, |p, ((_, row), &at)| p * row[at as usize]);
+            let joint: Joint = picked.map(|((moves, _), &at)| moves[at as usize]).collect();
+            // The next joint move: the last role's move changes fastest.
+            let later = (0..places.len()).rfind(|&role| places[role] as usize + 1 < choices[role].0.len());
+            is_open = later.is_some();
+            if let Some(role) = later {
+                places[role] += 1;
+                places[role + 1..].fill(0);
+            }
+            if p <= 0.0 {
+                continue;
+            }
             self.tried += 1;
             if !self.budget.allows(self.tried) {
                 return Err(EnumerateError::TooLarge);
@@ -165,12 +185,12 @@ impl Enumeration<'_> {
         Ok(())
     }
 
-    /// The joint moves, and how likely the others are to make theirs. Our own move is the executed one if it is known;
-    /// else every legal one counts alike.
-    fn joints(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<(Joint, f64)>, Fault> {
-        let mut joints: Vec<(Joint, f64)> = vec![(Joint::new(), 1.0)];
-        let mut legal = Vec::new();
+    /// The moves of each role, and how likely they are. Our own move is the executed one if it is known; else every
+    /// legal one counts alike.
+    fn choices(&mut self, state: &State, own: Option<MoveId>) -> Result<Vec<WeightedMoves>, Fault> {
+        let mut choices = Vec::new();
         for role in (0..self.sim.roles().len()).map(|r| RoleId(r as u16)) {
+            let mut legal = Vec::new();
             self.sim.legal(state, role, &mut legal)?;
             let mut row: Vec<f64> = vec![1.0 / legal.len() as f64; legal.len()];
             if role == self.role {
@@ -179,18 +199,10 @@ impl Enumeration<'_> {
             } else if let Some(opponents) = self.opponents.filter(|_| self.sim.nature() != Some(role)) {
                 opponents.probabilities(state, role, &legal, &mut row);
             }
-            let extend = |(joint, p): &(Joint, f64)| {
-                let (joint, p) = (joint.clone(), *p);
-                let moves = legal.iter().zip(&row).map(move |(&mv, q)| {
-                    let mut longer = joint.clone();
-                    longer.push(mv);
-                    (longer, p * q)
-                });
-                moves.collect::<Vec<_>>()
-            };
-            joints = joints.iter().flat_map(extend).collect();
+            // A model of the opponents may leave moves out at the end; they count as impossible.
+            row.resize(legal.len(), 0.0);
+            choices.push((legal, row));
         }
-        joints.retain(|(_, p)| *p > 0.0);
-        Ok(joints)
+        Ok(choices)
     }
 }

@@ -8,6 +8,7 @@ use crate::work::{Clue, Level, OpenMoves, Work};
 use crate::{Joint, Now};
 use game::{Fault, State};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 pub(crate) type TrialNodeId = u32;
 
@@ -19,13 +20,77 @@ pub(crate) enum TrialOutcome {
     To(TrialNodeId),
 }
 
+/// Results of the candidates of a node, by candidate. The candidates are a product of moves, which rules can make as
+/// large as they like: beyond [`DENSE`] only results are stored.
+#[derive(Clone, Debug)]
+enum TrialOutcomes {
+    /// One place for each candidate.
+    Dense(Vec<TrialOutcome>),
+    /// The candidates that were tried, among so many.
+    Sparse(usize, BTreeMap<usize, TrialOutcome>),
+}
+
+/// Candidates up to which each has a place of its own.
+const DENSE: usize = 1 << 16;
+
+impl TrialOutcomes {
+    fn new(len: usize) -> TrialOutcomes {
+        match len <= DENSE {
+            true => TrialOutcomes::Dense(vec![TrialOutcome::Untried; len]),
+            false => TrialOutcomes::Sparse(len, BTreeMap::new()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            TrialOutcomes::Dense(all) => all.len(),
+            TrialOutcomes::Sparse(len, _) => *len,
+        }
+    }
+
+    fn get(&self, candidate: usize) -> TrialOutcome {
+        match self {
+            TrialOutcomes::Dense(all) => all[candidate],
+            TrialOutcomes::Sparse(_, tried) => tried.get(&candidate).copied().unwrap_or(TrialOutcome::Untried),
+        }
+    }
+
+    fn set(&mut self, candidate: usize, outcome: TrialOutcome) {
+        match self {
+            TrialOutcomes::Dense(all) => all[candidate] = outcome,
+            TrialOutcomes::Sparse(_, tried) => {
+                tried.insert(candidate, outcome);
+            }
+        }
+    }
+
+    /// Candidates and their results, in the order of candidates; of a sparse node only those that were tried.
+    fn iter(&self) -> impl Iterator<Item = (usize, TrialOutcome)> + '_ {
+        let (dense, sparse) = match self {
+            TrialOutcomes::Dense(all) => (Some(all), None),
+            TrialOutcomes::Sparse(_, tried) => (None, Some(tried)),
+        };
+        let dense = dense.into_iter().flatten().copied().enumerate();
+        dense.chain(sparse.into_iter().flatten().map(|(&at, &outcome)| (at, outcome)))
+    }
+
+    fn map(&self, mut of: impl FnMut(TrialOutcome) -> TrialOutcome) -> TrialOutcomes {
+        match self {
+            TrialOutcomes::Dense(all) => TrialOutcomes::Dense(all.iter().map(|&o| of(o)).collect()),
+            TrialOutcomes::Sparse(len, tried) => {
+                TrialOutcomes::Sparse(*len, tried.iter().map(|(&at, &o)| (at, of(o))).collect())
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct GraphNode {
     state: State,
     round: u32,
     /// Candidates; none until the node is opened.
     fan: Option<OpenMoves>,
-    outcomes: Vec<TrialOutcome>,
+    outcomes: TrialOutcomes,
     untried: usize,
     /// Whether no history that explains the view passes through the node.
     dead: bool,
@@ -73,7 +138,7 @@ impl TrialGraph {
             state,
             round: round as u32,
             fan: None,
-            outcomes: Vec::new(),
+            outcomes: TrialOutcomes::new(0),
             untried: 0,
             dead: false,
             paid: false,
@@ -92,7 +157,7 @@ impl TrialGraph {
     }
 
     pub(crate) fn outcome(&self, id: TrialNodeId, candidate: usize) -> TrialOutcome {
-        self.nodes[id as usize].outcomes[candidate]
+        self.nodes[id as usize].outcomes.get(candidate)
     }
 
     pub(crate) fn joint(&self, id: TrialNodeId, candidate: usize) -> Joint {
@@ -114,11 +179,16 @@ impl TrialGraph {
 
     /// Candidates that lead on, as far as is known, and the nodes they lead to.
     pub(crate) fn live(&self, id: TrialNodeId) -> impl Iterator<Item = (usize, TrialNodeId)> + '_ {
-        let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
-        outcomes.filter_map(|(at, outcome)| match *outcome {
+        let outcomes = self.nodes[id as usize].outcomes.iter();
+        outcomes.filter_map(|(at, outcome)| match outcome {
             TrialOutcome::To(child) if !self.is_dead(child) => Some((at, child)),
             _ => None,
         })
+    }
+
+    /// Whether all candidates of an opened node were tried.
+    pub(crate) fn is_tried_whole(&self, id: TrialNodeId) -> bool {
+        self.nodes[id as usize].untried == 0
     }
 
     /// How many candidates lead on; where not all were tried, in proportion.
@@ -142,7 +212,7 @@ impl TrialGraph {
                 node.dead = false;
                 if node.round as usize >= same {
                     node.fan = None;
-                    node.outcomes.clear();
+                    node.outcomes = TrialOutcomes::new(0);
                     node.untried = 0;
                     node.paid = false;
                 }
@@ -169,7 +239,7 @@ impl TrialGraph {
         for (id, fan) in closed.into_iter().zip(fans) {
             let node = &mut self.nodes[id as usize];
             node.untried = fan.len();
-            node.outcomes = vec![TrialOutcome::Untried; fan.len()];
+            node.outcomes = TrialOutcomes::new(fan.len());
             node.fan = Some(fan);
         }
         Ok(())
@@ -192,7 +262,7 @@ impl TrialGraph {
             if work.on_lanes() && self.n_candidates(id) <= WHOLE {
                 self.try_whole(work, clue, &[id])?;
             } else {
-                self.try_these(work, clue, &[(id, candidate as u32)])?;
+                self.try_these(work, clue, &[(id, candidate)])?;
             }
         }
         Ok(self.outcome(id, candidate))
@@ -206,9 +276,9 @@ impl TrialGraph {
         untried.dedup();
         let mut pairs = Vec::new();
         for id in untried {
-            let outcomes = self.nodes[id as usize].outcomes.iter().enumerate();
-            let open = outcomes.filter(|(_, outcome)| **outcome == TrialOutcome::Untried);
-            pairs.extend(open.map(|(at, _)| (id, at as u32)));
+            let outcomes = self.nodes[id as usize].outcomes.iter();
+            let open = outcomes.filter(|(_, outcome)| *outcome == TrialOutcome::Untried);
+            pairs.extend(open.map(|(at, _)| (id, at)));
         }
         self.try_these(work, clue, &pairs)?;
         Ok(pairs.len())
@@ -220,13 +290,18 @@ impl TrialGraph {
         for &id in ids {
             let node = &mut self.nodes[id as usize];
             if !std::mem::replace(&mut node.paid, true) {
-                price += node.outcomes.len() as u64;
+                // Of a product without bound, only what was tried has a cost.
+                let n = match &node.outcomes {
+                    TrialOutcomes::Dense(all) => all.len(),
+                    TrialOutcomes::Sparse(_, tried) => tried.len(),
+                };
+                price += n as u64;
             }
         }
         price
     }
 
-    fn try_these(&mut self, work: &mut Work, clue: &Clue, pairs: &[(TrialNodeId, u32)]) -> Result<(), Fault> {
+    fn try_these(&mut self, work: &mut Work, clue: &Clue, pairs: &[(TrialNodeId, usize)]) -> Result<(), Fault> {
         let mut found: Vec<Option<State>> = vec![None; pairs.len()];
         let mut parents: Vec<&State> = Vec::new();
         let mut candidates: Vec<(u32, Joint)> = Vec::with_capacity(pairs.len());
@@ -235,7 +310,7 @@ impl TrialGraph {
             if last.replace(id) != Some(id) {
                 parents.push(self.state(id));
             }
-            candidates.push((parents.len() as u32 - 1, self.joint(id, candidate as usize)));
+            candidates.push((parents.len() as u32 - 1, self.joint(id, candidate)));
         }
         work.try_all(&parents, &candidates, clue, &mut |n, state| found[n] = Some(state))?;
         for (&(id, candidate), state) in pairs.iter().zip(found) {
@@ -247,7 +322,7 @@ impl TrialGraph {
                 None => TrialOutcome::Fails,
             };
             let node = &mut self.nodes[id as usize];
-            node.outcomes[candidate as usize] = outcome;
+            node.outcomes.set(candidate, outcome);
             node.untried -= 1;
         }
         Ok(())
@@ -302,11 +377,11 @@ impl TrialGraph {
                 continue;
             }
             let node = &old[id as usize];
-            let follow = |outcome: &TrialOutcome| match *outcome {
+            let follow = |outcome: TrialOutcome| match outcome {
                 TrialOutcome::To(child) => TrialOutcome::To(bare(self, child)),
                 other => other,
             };
-            let outcomes: Vec<TrialOutcome> = node.outcomes.iter().map(follow).collect();
+            let outcomes = node.outcomes.map(follow);
             let kept = &mut self.nodes[new as usize];
             (kept.fan, kept.outcomes, kept.untried) = (node.fan.clone(), outcomes, node.untried);
         }

@@ -54,23 +54,66 @@ struct ModelSearch {
 struct PathNode {
     node: TrialNodeId,
     /// Candidates in the order of trying, as far as decided.
-    order: Vec<u32>,
+    order: TrialOrder,
     tried: usize,
+}
+
+/// A shuffle of the numbers below `len` that is decided place by place. It stores all numbers where they are few, and
+/// else only the places that were swapped: a product of moves has no bound.
+#[derive(Clone, Debug)]
+struct TrialOrder {
+    len: usize,
+    few: Vec<u32>,
+    swapped: FxHashMap<usize, usize>,
+}
+
+/// Numbers up to which a shuffle stores them all.
+const FEW: usize = 1 << 16;
+
+impl TrialOrder {
+    fn new(len: usize) -> TrialOrder {
+        TrialOrder {
+            len,
+            few: if len <= FEW {
+                (0..len as u32).collect()
+            } else {
+                Vec::new()
+            },
+            swapped: FxHashMap::default(),
+        }
+    }
+
+    fn at(&self, place: usize) -> usize {
+        match self.few.get(place) {
+            Some(&number) => number as usize,
+            None => self.swapped.get(&place).copied().unwrap_or(place),
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        if self.len <= FEW {
+            self.few.swap(a, b);
+        } else {
+            let (at_a, at_b) = (self.at(a), self.at(b));
+            self.swapped.insert(a, at_b);
+            self.swapped.insert(b, at_a);
+        }
+    }
 }
 
 impl PathNode {
     fn new(node: TrialNodeId) -> PathNode {
         PathNode {
             node,
-            order: Vec::new(),
+            order: TrialOrder::new(0),
             tried: 0,
         }
     }
 
     /// A node at which one candidate was taken and no other tried.
     fn having_taken(node: TrialNodeId, candidate: usize, n_candidates: usize) -> PathNode {
-        let mut order: Vec<u32> = (0..n_candidates as u32).collect();
-        if candidate < order.len() {
+        let mut order = TrialOrder::new(n_candidates);
+        if candidate < order.len {
             order.swap(0, candidate);
         }
         PathNode { node, order, tried: 1 }
@@ -78,21 +121,22 @@ impl PathNode {
 
     /// The next candidate of so many, in random order.
     fn draw(&mut self, n_candidates: usize, rng: &mut Rng) -> Option<usize> {
-        if self.order.is_empty() {
-            self.order = (0..n_candidates as u32).collect();
+        if self.order.len == 0 {
+            self.order = TrialOrder::new(n_candidates);
         }
-        if self.tried >= self.order.len() {
+        if self.tried >= self.order.len {
             return None;
         }
-        let other = self.tried + rng.below(self.order.len() - self.tried);
+        let other = self.tried + rng.below(self.order.len - self.tried);
         self.order.swap(self.tried, other);
         self.tried += 1;
-        Some(self.order[self.tried - 1] as usize)
+        Some(self.order.at(self.tried - 1))
     }
 
     /// The candidate that was tried last.
     fn taken(&self) -> Option<usize> {
-        self.order.get(self.tried.checked_sub(1)?).map(|&c| c as usize)
+        let last = self.tried.checked_sub(1)?;
+        (last < self.order.len).then(|| self.order.at(last))
     }
 }
 

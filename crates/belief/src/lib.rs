@@ -48,5 +48,5 @@ mod types;
 mod work;
 
 pub use enumerate::{EnumerateError, History, InformationSet, enumerate};
-pub use options::{Options, Remedy, SamplerKind, Weights, make};
+pub use options::{MAX_MODELS, Options, Remedy, SamplerKind, Weights, make};
 pub use types::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Sampler, World};

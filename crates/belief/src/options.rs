@@ -58,6 +58,9 @@ impl FromStr for SamplerKind {
     }
 }
 
+/// Models that a belief may have.
+pub const MAX_MODELS: usize = 10_000_000;
+
 /// How models of `hyperplay` are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weights {
@@ -158,6 +161,9 @@ impl Default for Options {
 pub fn make(kind: SamplerKind, options: &Options, role: RoleId, seed: Seed) -> Result<Box<dyn Sampler>, BeliefError> {
     if options.models == 0 {
         return Err(BeliefError::NoModels);
+    }
+    if options.models > MAX_MODELS {
+        return Err(BeliefError::TooManyModels(options.models));
     }
     let limits = [
         (options.offline_after, "offline_after"),

@@ -207,6 +207,8 @@ impl fmt::Display for BeliefReport {
 pub enum BeliefError {
     /// No models were asked for.
     NoModels,
+    /// More models were asked for than [`MAX_MODELS`](crate::MAX_MODELS).
+    TooManyModels(usize),
     /// A limit that must be positive is zero.
     ZeroLimit(&'static str),
     /// The game has no such role.
@@ -227,6 +229,9 @@ pub enum BeliefError {
 impl fmt::Display for BeliefError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            BeliefError::TooManyModels(asked) => {
+                write!(f, "a belief has at most {} models, not {asked}", crate::MAX_MODELS)
+            }
             BeliefError::NoModels => f.write_str("a belief needs at least one model; ask for 1 or more"),
             BeliefError::ZeroLimit(what) => write!(f, "`{what}` has to be at least 1"),
             BeliefError::UnknownRole(role) => write!(f, "the game has no role number {}", role.0),

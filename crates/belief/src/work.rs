@@ -5,7 +5,7 @@
 //! are the same without lanes.
 
 use crate::{Joint, Now, World};
-use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Simulator, State};
+use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Seed, Simulator, State};
 use smallvec::SmallVec;
 
 /// How much of a round constrains histories.
@@ -56,7 +56,7 @@ pub(crate) struct OpenMoves {
 }
 
 impl OpenMoves {
-    /// Number of joint moves; 0 if the game is over or the own move is not legal.
+    /// Number of joint moves; 0 if the game is over or the own move is not legal; `usize::MAX` if there are more.
     pub(crate) fn len(&self) -> usize {
         if self.moves.is_empty() {
             return 0;
@@ -69,14 +69,26 @@ impl OpenMoves {
         &self.moves[role.0 as usize]
     }
 
-    /// A joint move by its number; the last role's move changes fastest.
-    pub(crate) fn joint(&self, mut number: usize) -> Joint {
-        let mut joint: Joint = SmallVec::from_elem(MoveId(0), self.moves.len());
-        for (mv, row) in joint.iter_mut().zip(&self.moves).rev() {
-            *mv = row[number % row.len()];
+    /// A joint move by its number; the last role's move changes fastest. Where the joint moves are too many to be
+    /// numbered, a number is the seed by which each role's move is drawn, so that every joint move can come up.
+    pub(crate) fn joint(&self, number: usize) -> Joint {
+        let places = self.places(number);
+        let moves = self.moves.iter().zip(places);
+        moves.map(|(row, at)| row[at as usize]).collect()
+    }
+
+    /// The places of a joint move's moves among those of each role, by its number.
+    pub(crate) fn places(&self, mut number: usize) -> SmallVec<[u32; 4]> {
+        if self.len() == usize::MAX {
+            let mut rng = Seed(number as u64).rng();
+            return self.moves.iter().map(|row| rng.below(row.len()) as u32).collect();
+        }
+        let mut places: SmallVec<[u32; 4]> = SmallVec::from_elem(0, self.moves.len());
+        for (at, row) in places.iter_mut().zip(&self.moves).rev() {
+            *at = (number % row.len()) as u32;
             number /= row.len();
         }
-        joint
+        places
     }
 
     fn close(&mut self, role: RoleId, clue: &Clue) {

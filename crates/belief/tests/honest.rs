@@ -318,7 +318,13 @@ fn bad_requests_are_refused() {
         let error = sampler.update(&mut World::new(&mut sim), &View::default(), Now::Playing, &plenty());
         assert!(error.unwrap_err().to_string().contains("no role number 7"));
     }
-    assert!("hyperplya".parse::<SamplerKind>().unwrap_err().to_string().contains("choose"));
+    assert!(
+        "hyperplya"
+            .parse::<SamplerKind>()
+            .unwrap_err()
+            .to_string()
+            .contains("choose")
+    );
 }
 
 #[test]

@@ -213,6 +213,7 @@ impl Simulator for Reference {
     fn next(&mut self, state: &State, joint: &[MoveId]) -> Result<State, Fault> {
         self.load_joint(state, joint)?;
         let fluents = self.column(rel::NEXT, &[None])?;
+        self.machine.check_state(rel::NEXT, &fluents)?;
         self.meter.states += 1;
         Ok(pack(fluents))
     }

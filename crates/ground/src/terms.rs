@@ -30,6 +30,8 @@ struct Node {
     start: u32,
     arity: u32,
     depth: u32,
+    /// Symbols, each counted as often as it is written; saturates.
+    size: u32,
 }
 
 impl Terms {
@@ -58,11 +60,13 @@ impl Terms {
     fn insert(&mut self, at: usize, symbol: Symbol, args: &[TermId]) -> TermId {
         let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 terms");
         let depth = args.iter().map(|&a| self.depth(a)).max().unwrap_or(0) + 1;
+        let size = args.iter().map(|&a| self.size(a)).fold(1, u32::saturating_add);
         self.nodes.push(Node {
             symbol,
             start: self.args.len() as u32,
             arity: args.len() as u32,
             depth,
+            size,
         });
         self.args.extend_from_slice(args);
         self.slots[at] = id;
@@ -100,6 +104,12 @@ impl Terms {
     /// Levels of nesting; 1 for a constant.
     pub fn depth(&self, term: TermId) -> u32 {
         self.nodes[term.0 as usize].depth
+    }
+
+    /// Symbols in the term's text; `u32::MAX` if there are more. Terms share their parts, texts do not: a small number of
+    /// terms can have a text of any length.
+    pub fn size(&self, term: TermId) -> u32 {
+        self.nodes[term.0 as usize].size
     }
 
     /// Canonical text.

@@ -348,12 +348,21 @@ impl Theory {
         needed
     }
 
-    /// The deepest term in facts and rules.
+    /// The depth of the deepest term in facts and rules.
     pub fn term_depth(&self) -> u32 {
+        self.terms().map(depth).max().unwrap_or(0)
+    }
+
+    /// Symbols and variables of the largest term in facts and rules.
+    pub fn term_size(&self) -> u32 {
+        self.terms().map(size).max().unwrap_or(0)
+    }
+
+    fn terms(&self) -> impl Iterator<Item = &Term> {
         let facts = self.relations.iter().flat_map(|r| r.facts.iter().flatten());
         let bodies = self.rules.iter().flat_map(|r| &r.body).flat_map(Literal::terms);
         let heads = self.rules.iter().flat_map(|r| &r.args);
-        facts.chain(bodies).chain(heads).map(depth).max().unwrap_or(0)
+        facts.chain(bodies).chain(heads)
     }
 
     /// The sources of roles, in joint-move order: the facts, then each rule.
@@ -398,6 +407,13 @@ fn depth(term: &Term) -> u32 {
     match term {
         Term::Var(_) => 1,
         Term::Fun(_, args) => 1 + args.iter().map(depth).max().unwrap_or(0),
+    }
+}
+
+fn size(term: &Term) -> u32 {
+    match term {
+        Term::Var(_) => 1,
+        Term::Fun(_, args) => args.iter().map(size).fold(1, u32::saturating_add),
     }
 }
 

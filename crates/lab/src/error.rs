@@ -90,6 +90,13 @@ pub enum Error {
         /// Number of the line, from 1.
         line: usize,
     },
+    /// A line of a journal that differs from its checksum.
+    WrongChecksum {
+        /// The journal.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+    },
     /// Two different results of one match.
     Contradiction {
         /// Key of the cell.
@@ -270,6 +277,12 @@ impl fmt::Display for Error {
                 f,
                 "{}:{line}: this is not a finished match, and others follow it; something damaged the file. Delete \
                  the line, and its match is played again",
+                path.display()
+            ),
+            Error::WrongChecksum { path, line } => write!(
+                f,
+                "{}:{line}: the line differs from its checksum; something changed the file. Delete the line, and its \
+                 match is played again",
                 path.display()
             ),
             Error::Contradiction { cell, number, versions } => write!(

@@ -3,6 +3,9 @@
 //! A line is written in one call as soon as its match is over. Now and then the file is synced to the disk, so that a
 //! crash of the machine loses little. An incomplete last line is dropped, and its match is played again. A broken line
 //! before the end is damage that the lab did not cause, and is reported.
+//!
+//! The last field of a line, `sum`, is a checksum of what stands before it. A line that differs from its checksum is
+//! reported. Lines without a checksum are read as they are.
 
 use crate::error::{Error, FileAction, Result};
 use crate::unit::FinishedMatch;
@@ -55,7 +58,9 @@ impl Journal {
     /// If the disk is full or gone.
     pub fn append(&mut self, played: &FinishedMatch) -> Result<()> {
         let mut line = serde_json::to_vec(played).expect("plain data");
-        line.push(b'\n');
+        line.pop();
+        let sum = checksum(&line);
+        line.extend_from_slice(format!("{SUM}{sum:016x}\"}}\n").as_bytes());
         let written = self.file.write_all(&line);
         written.map_err(Error::io(FileAction::Write, &self.path))?;
         self.unsynced += 1;
@@ -76,6 +81,25 @@ impl Journal {
         self.synced = Instant::now();
         Ok(())
     }
+}
+
+/// What stands before the checksum of a line.
+const SUM: &str = ",\"sum\":\"";
+
+/// FNV-1a: any change of one byte changes the sum.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Whether a line is what its checksum says; a line without a checksum always is.
+fn is_intact(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    let place = line.windows(SUM.len()).rposition(|part| part == SUM.as_bytes());
+    let Some(place) = place else { return true };
+    let sum = format!("{:016x}\"}}", checksum(&line[..place]));
+    &line[place + SUM.len()..] == sum.as_bytes()
 }
 
 /// The finished matches of a journal.
@@ -103,6 +127,12 @@ fn parse(bytes: &[u8], path: &Path) -> Result<ParsedJournal> {
         at += line.len();
         let complete = line.ends_with(b"\n");
         match serde_json::from_slice(line).ok().filter(|_| complete) {
+            Some(_) if !is_intact(line) => {
+                return Err(Error::WrongChecksum {
+                    path: path.to_owned(),
+                    line: number + 1,
+                });
+            }
             Some(played) => {
                 if let Some(line) = broken {
                     return Err(Error::DamagedJournal {
@@ -171,6 +201,43 @@ mod tests {
         assert!(read(&path).unwrap_err().to_string().contains("journal.jsonl:2:"));
         std::fs::write(&path, format!("{good}\nrubbish\n\0\0\0")).unwrap();
         assert_eq!(read(&path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_changed_byte_changes_no_result_unnoticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        (0..3).for_each(|n| journal.append(&played(n)).unwrap());
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let results = read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            // What is read of a changed file is a part of the truth: lines at the end may be lost, and are played again.
+            if let Ok(read) = read(&path) {
+                assert!(results.starts_with(&read), "byte {at}");
+            }
+        }
+        let text = String::from_utf8(whole).unwrap();
+        std::fs::write(&path, text.replacen("[100]", "[000]", 1).replace("[000]", "[50]")).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("journal.jsonl:1:") && error.contains("checksum"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn lines_without_a_checksum_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let old = serde_json::to_string(&played(0)).unwrap();
+        std::fs::write(&path, format!("{old}\n")).unwrap();
+        Journal::open(&path).unwrap().append(&played(1)).unwrap();
+        assert_eq!(read(&path).unwrap(), [played(0), played(1)]);
     }
 
     #[test]

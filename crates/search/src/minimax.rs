@@ -476,7 +476,7 @@ impl Minimax {
         };
         let (n_rows, n_columns) = (open.moves(first).len(), open.moves(second).len());
         let n_chances = dive.nature.map_or(1, |r| open.moves(r).len());
-        let mut cells = Vec::with_capacity(n_rows * n_columns);
+        let mut cells = Vec::new();
         let mut all = true;
         for cell in 0..n_rows * n_columns {
             let mut total = 0.0;

@@ -3,7 +3,7 @@
 use crate::Error;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 /// Bytes that a JSON file may have: records of very long matches stay below.
@@ -29,17 +29,66 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
+/// Whether there is a file here with other bytes than these, so that writing them would lose something. An empty file
+/// has nothing to lose.
+pub fn differs(path: &Path, bytes: &[u8]) -> bool {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() || about.len() == 0 => false,
+        Ok(about) if about.len() == bytes.len() as u64 => std::fs::read(path).is_ok_and(|there| there != bytes),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+/// Bytes of a text that a person writes: a spec, a view.
+pub const SMALL_TEXT: u64 = 16 << 20;
+
+/// Bytes of the longest text that a program writes: records of very long matches, strategies and traces stay below.
+pub const LARGE_TEXT: u64 = MAX_JSON;
+
+/// Reads a text file of at most so many bytes. A file that is no text, such as a device that never ends, is refused at
+/// its first zero byte.
+///
+/// # Errors
+/// If the file cannot be read, is too long, or is no text.
+pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
+    let file = File::open(path).map_err(Error::io("cannot read", path))?;
+    text_from(file, path, most)
+}
+
+/// Reads text of at most so many bytes from standard input.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_stdin(most: u64) -> Result<String, Error> {
+    text_from(std::io::stdin().lock(), Path::new("standard input"), most)
+}
+
+fn text_from(mut from: impl Read, path: &Path, most: u64) -> Result<String, Error> {
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        let n = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::io("cannot read", path)(error)),
+        };
+        if chunk[..n].contains(&0) {
+            return Err(Error::format(path, "is not text: it has a zero byte"));
+        }
+        bytes.extend_from_slice(&chunk[..n]);
+        if bytes.len() as u64 > most {
+            return Err(Error::format(path, format!("is longer than {} MiB", most >> 20)));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| Error::format(path, "is not text in UTF-8"))
+}
+
 /// Reads a JSON file, of at most a gibibyte.
 ///
 /// # Errors
 /// If the file cannot be read or is not JSON.
 pub fn read_json(path: &Path) -> Result<Value, Error> {
-    let mut text = String::new();
-    let file = File::open(path).map_err(Error::io("cannot read", path))?;
-    let read = file.take(MAX_JSON + 1).read_to_string(&mut text);
-    read.map_err(Error::io("cannot read", path))?;
-    if text.len() as u64 > MAX_JSON {
-        return Err(Error::format(path, "is longer than 1 GiB"));
-    }
+    let text = read_text(path, MAX_JSON)?;
     serde_json::from_str(&text).map_err(|error| Error::format(path, format!("is not JSON: {error}")))
 }

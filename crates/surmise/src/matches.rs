@@ -5,6 +5,7 @@ use crate::{Error, Game, files};
 use game::{Meter, Player, RoleId, Seed, StopFlag};
 use lab::stats::{self, Interval};
 use referee::{Clock, Match, Outcome, Seat, Seating};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -75,6 +76,8 @@ pub struct MatchOptions {
     pub max_rounds: usize,
     /// Folder for the records of the matches.
     pub record: Option<PathBuf>,
+    /// Whether records of other matches in the folder are overwritten.
+    pub overwrite: bool,
     /// Ends the matches; what was played is kept.
     pub stop: StopFlag,
 }
@@ -89,6 +92,7 @@ impl Default for MatchOptions {
             clock: Clock::None,
             max_rounds: game::limits::MATCH_ROUNDS,
             record: None,
+            overwrite: false,
             stop: StopFlag::default(),
         }
     }
@@ -173,7 +177,12 @@ impl Game {
             source,
         })?;
         if let (Some(folder), false) = (&options.record, options.stop.is_raised()) {
-            write_record(&folder.join(format!("match-{number:06}.json")), &outcome.record)?;
+            let path = folder.join(format!("match-{number:06}.json"));
+            if !options.overwrite && files::differs(&path, record_text(&outcome.record).as_bytes()) {
+                let wrong = "holds the record of another match; choose another folder, or --force overwrites it";
+                return Err(Error::format(&path, wrong));
+            }
+            write_record(&path, &outcome.record)?;
         }
         Ok(MatchResult { number, shift, outcome })
     }
@@ -184,7 +193,11 @@ impl Game {
 /// # Errors
 /// If the file cannot be written.
 pub fn write_record(path: &Path, record: &referee::Record) -> Result<(), Error> {
-    files::write(path, format!("{}\n", record.to_json()).as_bytes())
+    files::write(path, record_text(record).as_bytes())
+}
+
+fn record_text(record: &referee::Record) -> String {
+    format!("{}\n", record.to_json())
 }
 
 /// Does numbered pieces of work on threads until all are done, one fails or the flag is raised.
@@ -226,7 +239,53 @@ pub struct MatchSummary {
     players: Vec<String>,
     swap: bool,
     matches: Vec<SummedMatch>,
+    /// Times of moves, by role and by seats that players had moved on.
+    times: BTreeMap<(usize, usize), MoveTimes>,
     aborted: u64,
+}
+
+/// How long moves took: sum, maximum and a histogram, whose size does not grow with the number of moves.
+#[derive(Clone, Debug, Default)]
+struct MoveTimes {
+    total: Duration,
+    longest: Duration,
+    /// Moves by the logarithm of their time; a step is a factor of 1.01.
+    counts: BTreeMap<u16, u64>,
+}
+
+/// Factor between two steps of the histogram of times.
+const TIME_STEP: f64 = 1.01;
+
+impl MoveTimes {
+    fn add(&mut self, time: Duration) {
+        self.total += time;
+        self.longest = self.longest.max(time);
+        let step = (time.as_nanos().max(1) as f64).log(TIME_STEP).ceil();
+        *self.counts.entry(step as u16).or_insert(0) += 1;
+    }
+
+    fn merge(&mut self, other: &MoveTimes) {
+        self.total += other.total;
+        self.longest = self.longest.max(other.longest);
+        for (&step, &count) in &other.counts {
+            *self.counts.entry(step).or_insert(0) += count;
+        }
+    }
+
+    /// A time that this share of the moves did not exceed, at most a step too long.
+    fn at(&self, share: f64) -> Duration {
+        let all: u64 = self.counts.values().sum();
+        let wanted = ((share * all as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (&step, &count) in &self.counts {
+            seen += count;
+            if seen >= wanted {
+                let nanos = TIME_STEP.powi(i32::from(step)).ceil();
+                return self.longest.min(Duration::from_nanos(nanos as u64));
+            }
+        }
+        self.longest
+    }
 }
 
 /// What a summary keeps of a match.
@@ -242,7 +301,6 @@ struct SummedSeat {
     moves: u64,
     illegal: u64,
     late: u64,
-    times: Vec<Duration>,
 }
 
 /// The results of a player, in one role or in all.
@@ -266,7 +324,7 @@ pub struct SummaryRow {
     pub illegal: u64,
     /// Moves that came late.
     pub late: u64,
-    times: Vec<Duration>,
+    times: MoveTimes,
 }
 
 impl MatchSummary {
@@ -277,6 +335,7 @@ impl MatchSummary {
             players: players.iter().map(|player| player.name().to_owned()).collect(),
             swap,
             matches: Vec::new(),
+            times: BTreeMap::new(),
             aborted: 0,
         }
     }
@@ -288,12 +347,15 @@ impl MatchSummary {
             self.aborted += 1;
             return;
         }
+        for (role, seat) in seats.iter().enumerate() {
+            let times = self.times.entry((role, result.shift)).or_default();
+            seat.times.iter().for_each(|&time| times.add(time));
+        }
         let seats = seats.iter().map(|seat| SummedSeat {
             meter: seat.meter,
             moves: seat.moves,
             illegal: seat.illegal,
             late: seat.late,
-            times: seat.times.clone(),
         });
         let summed = SummedMatch {
             number: result.number,
@@ -380,8 +442,9 @@ impl MatchSummary {
             moves: 0,
             illegal: 0,
             late: 0,
-            times: Vec::new(),
+            times: MoveTimes::default(),
         };
+        let mut timed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for summed in &self.matches {
             let Some(seats) = seats(summed) else {
                 continue;
@@ -394,7 +457,12 @@ impl MatchSummary {
                 row.moves += seat.moves;
                 row.illegal += seat.illegal;
                 row.late += seat.late;
-                row.times.extend(&seat.times);
+                // All matches with these seats count for the row alike.
+                if timed.insert((role, summed.shift))
+                    && let Some(times) = self.times.get(&(role, summed.shift))
+                {
+                    row.times.merge(times);
+                }
             }
         }
         row.score = stats::of_scores(&scores, block, level);
@@ -424,14 +492,29 @@ impl SummaryRow {
 
     /// Milliseconds per move.
     pub fn ms_per_move(&self) -> f64 {
-        self.times.iter().sum::<Duration>().as_secs_f64() * 1e3 / self.moves.max(1) as f64
+        self.times.total.as_secs_f64() * 1e3 / self.moves.max(1) as f64
     }
 
-    /// Milliseconds that this share of the moves did not exceed.
+    /// Milliseconds that this share of the moves did not exceed, at most 1 % too long; exact for all moves.
     pub fn ms_at(&self, share: f64) -> f64 {
-        let mut times = self.times.clone();
-        times.sort();
-        let at = (share * times.len() as f64).ceil() as usize;
-        times.get(at.max(1) - 1).map_or(0.0, |t| t.as_secs_f64() * 1e3)
+        self.times.at(share).as_secs_f64() * 1e3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_a_million_moves_take_little_memory() {
+        let mut times = MoveTimes::default();
+        (1..=1_000_000).for_each(|n| times.add(Duration::from_nanos(1_000 * n)));
+        assert!(times.counts.len() < 1_400, "{}", times.counts.len());
+        assert_eq!(times.at(1.0), Duration::from_secs(1));
+        for share in [0.01, 0.5, 0.99] {
+            let (exact, found) = (share, times.at(share).as_secs_f64());
+            assert!((exact..=exact * TIME_STEP * 1.001).contains(&found), "{share}: {found}");
+        }
+        assert_eq!(MoveTimes::default().at(0.99), Duration::ZERO);
     }
 }

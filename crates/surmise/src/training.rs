@@ -10,6 +10,7 @@ use learn::{Blueprint, CacheUse, Loss, Method, Settings, Trainer, Worker};
 use referee::{Clock, Match, Seat};
 use search::CfrOptions;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,12 +24,12 @@ pub struct TrainOptions {
     pub games: Option<u64>,
     /// Whether to go on with the training in the folder.
     pub resume: bool,
-    /// Seed.
-    pub seed: u64,
+    /// Seed; 1 for a new training if none is given.
+    pub seed: Option<u64>,
     /// Threads. What is learned does not depend on it.
     pub threads: usize,
-    /// How games of self-play are played.
-    pub method: Method,
+    /// How games of self-play are played; as usual for a new training if nothing is given.
+    pub method: Option<Method>,
     /// Width of the hidden layers.
     pub width: Option<usize>,
     /// Share of games in which all roles but the learner's move at random.
@@ -49,9 +50,9 @@ impl Default for TrainOptions {
             time: Some(Duration::from_secs(600)),
             games: None,
             resume: false,
-            seed: 1,
+            seed: None,
             threads: 1,
-            method: Method::default(),
+            method: None,
             width: None,
             beginners: None,
             cache_mib: 256,
@@ -85,6 +86,35 @@ impl TrainOptions {
     }
 }
 
+impl TrainOptions {
+    /// Refuses to go on with a training by other settings than it began with.
+    fn agrees_with(&self, folder: &Path, trainer: &Trainer) -> Result<(), Error> {
+        let (settings, width) = (&trainer.settings, trainer.network.shape().width);
+        let mut wrong = Vec::new();
+        let mut compare = |option: &str, asked: Option<String>, is: String| {
+            if let Some(asked) = asked.filter(|asked| *asked != is) {
+                wrong.push(format!("{option} {is}, not {asked}"));
+            }
+        };
+        let text = |method: Method| format!("{method:?}").to_lowercase();
+        compare("--seed", self.seed.map(|s| s.to_string()), settings.seed.to_string());
+        compare("--method", self.method.map(text), text(settings.method));
+        compare("--width", self.width.map(|w| w.to_string()), width.to_string());
+        let beginners = self.beginners.map(|b| b.to_string());
+        compare("--beginners", beginners, settings.beginners.to_string());
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(Error::format(
+                folder,
+                format!(
+                    "holds a training with other settings, which --resume keeps: {}",
+                    wrong.join("; ")
+                ),
+            )),
+        }
+    }
+}
+
 /// How far a training is.
 pub enum TrainProgress<'a> {
     /// The training begins.
@@ -97,6 +127,8 @@ pub enum TrainProgress<'a> {
 
 /// A training in progress.
 pub struct Training<'g> {
+    /// Lock of the folder.
+    _lock: File,
     game: &'g Game,
     folder: TrainingFolder,
     options: &'g TrainOptions,
@@ -129,16 +161,24 @@ impl Game {
         options.check()?;
         let codec = training_folder::codec(self.engine())?;
         let files = TrainingFolder::new(folder);
+        if options.resume && !files.has_checkpoint() {
+            files.resume(&codec)?;
+        }
+        let lock = files.lock()?;
         let (trainer, run) = match (options.resume, files.has_checkpoint()) {
-            (true, _) => files.resume(&codec)?,
+            (true, _) => {
+                let (trainer, run) = files.resume(&codec)?;
+                options.agrees_with(folder, &trainer)?;
+                (trainer, run)
+            }
             (false, true) => {
                 let wrong = "holds a training already; --resume goes on with it, or choose another folder";
                 return Err(Error::format(folder, wrong));
             }
             (false, false) => {
-                let usual = Settings::of(options.method);
+                let usual = Settings::of(options.method.unwrap_or_default());
                 let settings = Settings {
-                    seed: options.seed,
+                    seed: options.seed.unwrap_or(usual.seed),
                     width: options.width,
                     beginners: options.beginners.unwrap_or(usual.beginners),
                     ..usual
@@ -147,6 +187,7 @@ impl Game {
             }
         };
         let training = Training {
+            _lock: lock,
             game: self,
             folder: files,
             options,

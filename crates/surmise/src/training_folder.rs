@@ -1,12 +1,13 @@
 //! A training on disk: a folder that `surmise train` writes and the player `cfr:net=DIR` reads.
 //!
 //! `network.safetensors` and `table.safetensors` are for play, `checkpoint.safetensors` is for resuming, `run.json` is
-//! for people. Each file is written under a temporary name and then renamed, so that no reader finds half a file.
+//! for people, `lock` is locked while a training runs. Each file is written under a temporary name and then renamed, so that no reader finds half a file.
 
 use crate::engine::Engine;
 use crate::{Error, files};
 use learn::{Archive, ArchiveError, Blueprint, Codec, Trainer};
 use serde_json::Value;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,12 +63,26 @@ impl TrainingFolder {
         self.file("checkpoint.safetensors").exists()
     }
 
+    /// Makes the folder and locks it until the file is dropped.
+    ///
+    /// # Errors
+    /// If the folder cannot be written, or another training holds the lock.
+    pub fn lock(&self) -> Result<File, Error> {
+        std::fs::create_dir_all(&self.0).map_err(Error::io("cannot make the folder", &self.0))?;
+        let path = self.file("lock");
+        let file = File::create(&path).map_err(Error::io("cannot write", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Error::format(&self.0, "is in use: another training writes into it")),
+            Err(TryLockError::Error(error)) => Err(Error::io("cannot lock", &path)(error)),
+        }
+    }
+
     /// Writes everything.
     ///
     /// # Errors
     /// If the folder cannot be written.
     pub fn save(&self, trainer: &Trainer, run: &Value) -> Result<(), Error> {
-        std::fs::create_dir_all(&self.0).map_err(Error::io("cannot make the folder", &self.0))?;
         let write = |name: &str, bytes: &[u8]| files::write(&self.file(name), bytes);
         let blueprint = Blueprint::of(trainer);
         let network = blueprint.network_archive(trainer.settings.to_json());

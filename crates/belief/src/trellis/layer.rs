@@ -180,6 +180,12 @@ impl GrowingLayer {
         from.log_choice.resize(from.open.len(), 0.0);
     }
 
+    /// Records that only a sample of a parent's joint moves was tried.
+    pub(crate) fn sampled(&mut self, parent: usize, from: &mut StateLayer) {
+        self.resampled = true;
+        from.open[parent] = true;
+    }
+
     fn place_of(&mut self, state: State) -> u32 {
         let place = self.states.len() as u32;
         let head = self.heads.entry(FxBuildHasher.hash_one(&state)).or_insert(NOWHERE);

@@ -46,6 +46,8 @@ const LARGEST: usize = 50_000;
 const GOING_BACK: u64 = 30_000_000;
 /// A resampled layer with fewer states than this fraction of the limit has few states left.
 const FEW: usize = 16;
+/// Joint moves tried for one layer, about; states with more than their share of them get a sample.
+const LAYER_TRIES: usize = 1 << 24;
 
 impl Trellis {
     pub(crate) fn new(options: &Options, seed: Seed) -> Trellis {
@@ -112,6 +114,7 @@ impl Trellis {
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
         let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
         let mut probabilities = Vec::new();
+        let whole = PORTION.max(LAYER_TRIES / parents.len().max(1));
         for (group, states) in parents.chunks(256).enumerate() {
             if work.is_late() && !growing.states.is_empty() {
                 let tried = tests.first().map_or(group * 256, |(parent, _)| *parent as usize);
@@ -123,9 +126,22 @@ impl Trellis {
                 let parent = group * 256 + at;
                 from.log_choice.push(fan.log_choice);
                 self.step_probabilities(work, parents[parent], fan, &mut probabilities);
-                for number in 0..fan.len() {
-                    let p = probabilities.get(number).copied();
-                    let p = p.unwrap_or_else(|| (-fan.log_choice).exp());
+                // A product of moves has no bound. Of too many joint moves a sample stands for all.
+                let sampled = fan.len() > whole;
+                if sampled {
+                    growing.sampled(parent, from);
+                }
+                let n = if sampled { PORTION } else { fan.len() };
+                let share = if sampled { fan.len() as f64 / n as f64 } else { 1.0 };
+                let mut rng = sampled.then(|| self.seed.child("joint moves").nth(parent as u64).rng());
+                for number in 0..n {
+                    let number = rng.as_mut().map_or(number, |rng| rng.below(fan.len()));
+                    let p = if probabilities.is_empty() {
+                        (-fan.log_choice).exp()
+                    } else {
+                        probability(fan, number, &probabilities)
+                    };
+                    let p = p * share;
                     if p > 0.0 {
                         tests.push((parent as u32, fan.joint(number)));
                         steps.push(p);
@@ -146,8 +162,8 @@ impl Trellis {
         Ok(growing)
     }
 
-    /// The probabilities of joint moves by the model of the opponents; empty for uniform play.
-    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &OpenMoves, out: &mut Vec<f64>) {
+    /// The probabilities of each role's moves by the model of the opponents; empty for uniform play.
+    fn step_probabilities(&self, work: &mut Work, state: &State, fan: &OpenMoves, out: &mut Vec<Vec<f64>>) {
         out.clear();
         let Some(opponents) = &self.opponents else { return };
         if fan.len() == 0 {
@@ -155,10 +171,9 @@ impl Trellis {
         }
         let nature = work.sim().nature();
         let n_roles = work.sim().roles().len();
-        out.push(1.0);
-        let mut row = Vec::new();
         for role in (0..n_roles).map(|r| RoleId(r as u16)) {
             let moves = fan.of(role);
+            let mut row = Vec::new();
             if role == work.role {
                 // Our own moves are the same in every history, so they are no evidence.
                 row = vec![1.0; moves.len()];
@@ -168,10 +183,7 @@ impl Trellis {
                 opponents.probabilities(state, role, moves, &mut row);
                 row.resize(moves.len(), 0.0);
             }
-            *out = out
-                .iter()
-                .flat_map(|&p| row.iter().map(move |&q| p * q.max(0.0)))
-                .collect();
+            out.push(row);
         }
     }
 
@@ -417,4 +429,10 @@ impl SamplingMethod for Trellis {
         self.opponents = Some(opponents);
         Ok(())
     }
+}
+/// The probability of a joint move, given those of each role's moves.
+fn probability(fan: &OpenMoves, number: usize, rows: &[Vec<f64>]) -> f64 {
+    let places = fan.places(number);
+    let each = rows.iter().zip(places);
+    each.fold(1.0, |p, (row, at)| p * row[at as usize].max(0.0))
 }

@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 fn view_file(file: &str) -> Result<Vec<Told>> {
     let value = match file {
-        "-" => serde_json::from_reader(std::io::stdin().lock()).context("standard input is not JSON")?,
+        "-" => serde_json::from_str(&files::read_stdin(files::SMALL_TEXT)?).context("standard input is not JSON")?,
         path => files::read_json(Path::new(path))?,
     };
     let shape = || anyhow!("`{file}` is not a view; write [{{\"move\": \"…\", \"sees\": [\"…\"]}}, …]");

@@ -3,6 +3,7 @@
 use crate::commands::check::DialectArgs;
 use crate::{open, output};
 use anyhow::{Context, Result, bail};
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use surmise::gdl::{Mode, Notation, Severity};
@@ -122,7 +123,12 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = target.with_file_name(name);
-    let written = std::fs::write(&temporary, text)
+    let write = || {
+        let mut file = std::fs::File::create(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    let written = write()
         .and_then(|()| std::fs::set_permissions(&temporary, std::fs::metadata(&target)?.permissions()))
         .and_then(|()| std::fs::rename(&temporary, &target));
     if written.is_err() {

@@ -14,7 +14,7 @@ use surmise::lab::presets::{PRESETS, find};
 use surmise::lab::run::{RunProgress, missing};
 use surmise::lab::slurm::{self, SlurmJob, SubmittedJobs};
 use surmise::lab::{RunOptions, RunPlan, Size, Spec, report};
-use surmise::{LabGames, lab};
+use surmise::{LabGames, files, lab};
 
 /// Run experiments: many matches, their statistics, and reports beside the papers' figures
 ///
@@ -236,7 +236,7 @@ impl SpecArgs {
         let spec = match preset {
             Some(preset) => Spec::read(preset.name, preset.text, size, &set)?,
             None => {
-                let text = std::fs::read_to_string(name).with_context(|| {
+                let text = files::read_text(Path::new(name), files::SMALL_TEXT).with_context(|| {
                     format!("cannot read `{name}`, and there is no preset of that name (`surmise lab list`)")
                 })?;
                 Spec::read(name, &text, size, &set)?

@@ -52,9 +52,12 @@ pub struct Args {
     /// Seconds for a move; players answer with what they have
     #[arg(long, value_name = "S")]
     time_per_move: Option<f64>,
-    /// Write the record of every match into this folder
+    /// Write the record of every match into this folder; --force overwrites others
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Overwrite records of other matches in that folder
+    #[arg(long, requires = "record", hide = true)]
+    force: bool,
     /// Print what was weighed at every move of the first match
     #[arg(long)]
     explain: bool,
@@ -82,6 +85,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         threads: args.threads,
         clock: clock(args.time_per_move)?,
         record: args.record.clone(),
+        overwrite: args.force,
         stop: interrupt::flag(),
         ..MatchOptions::default()
     };

@@ -4,13 +4,13 @@ use crate::commands::JSON_VERSION;
 use crate::{open, output};
 use anyhow::{Context, Result, anyhow};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use surmise::engine::{Engine, EngineKind};
 use surmise::game::{RoleId, Simulator};
 use surmise::ggp::kif;
 use surmise::referee::Record;
-use surmise::{gdl, ground, referee};
+use surmise::{files, gdl, ground, referee};
 
 /// Check a record of a match against its rules
 ///
@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn check(path: &str) -> Result<Record> {
-    let text = std::fs::read_to_string(path).context("cannot be read")?;
+    let text = files::read_text(Path::new(path), files::LARGE_TEXT)?;
     let value = serde_json::from_str(&text).context("is not JSON")?;
     let record = Record::from_json(&value)?;
     let reading = gdl::read(&record.rules, &gdl::Options::default());
@@ -106,7 +106,7 @@ fn write_views(args: &Args, record: &Record) -> Result<()> {
     };
     let more = match &args.view {
         None => String::new(),
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?,
+        Some(file) => files::read_text(file, files::SMALL_TEXT)?,
     };
     let hidden = gdl::read(&record.rules, &gdl::Options::default()).rules.information() == gdl::Information::Hidden;
     let mut sight = Sight::new(&record.rules, &more)?;
@@ -119,8 +119,8 @@ fn write_views(args: &Args, record: &Record) -> Result<()> {
     for (name, text) in files {
         let path = folder.join(name);
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let written = written.and_then(|()| std::fs::write(&path, text));
         written.with_context(|| format!("cannot write `{}`", path.display()))?;
+        files::write(&path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::commands::JSON_VERSION;
 use crate::output::{self, wrap};
 use crate::{complete, open};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let loaded = open::text(&args.game)?;
+    if loaded.bytes.len() > gdl::source::MAX_BYTES {
+        let most = gdl::source::MAX_BYTES >> 20;
+        bail!(
+            "`{}` is longer than {most} MiB, the most that rules may have",
+            loaded.name
+        );
+    }
     if args.rules && !args.infix {
         output::print(&String::from_utf8_lossy(&loaded.bytes));
         return Ok(ExitCode::SUCCESS);

@@ -68,6 +68,9 @@ pub struct Args {
     /// Write the game as an extensive form file for Gambit and OpenSpiel
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
+    /// Overwrite files of --save and --efg that hold something else
+    #[arg(long)]
+    force: bool,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -107,7 +110,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(path) = &args.efg {
         let mut text = Vec::new();
         tree.write_efg(&mut text)?;
-        save(path, &text)?;
+        save(path, &text, args.force)?;
     }
     let shown = progress::spinner("solving");
     let solution = match &args.rate {
@@ -128,13 +131,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     shown.finish();
     let solution = solution?;
-    if let Some(path) = &args.save {
-        save(path, solution.to_json().as_bytes())?;
-    }
+    let saved = match &args.save {
+        Some(path) => save(path, solution.to_json().as_bytes(), args.force),
+        None => Ok(()),
+    };
+    // The solution took its time: it is printed even if it cannot be saved.
     output::print(&match args.json {
         true => solution.to_json(),
         false => Report { args, solution }.text(),
     });
+    saved?;
     Ok(interrupt::exit_code())
 }
 
@@ -151,7 +157,27 @@ fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
     }
 }
 
-fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Whether a file holds the same solution, found in another time.
+fn is_same_solution(path: &Path, bytes: &[u8]) -> bool {
+    let timeless = |mut value: Value| {
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| !name.ends_with("seconds") && !name.ends_with("per_second"));
+        }
+        value
+    };
+    let ours: Option<Value> = serde_json::from_slice(bytes).ok();
+    let there = files::read_json(path).ok();
+    ours.is_some() && ours.map(timeless) == there.map(timeless)
+}
+
+/// Writes a file. One that exists with other contents is overwritten only by force.
+fn save(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    if !force && files::differs(path, bytes) && !is_same_solution(path, bytes) {
+        bail!(
+            "`{}` exists and holds something else; --force overwrites it",
+            path.display()
+        );
+    }
     files::write(path, bytes)?;
     output::note(&format!("wrote `{}`", path.display()));
     Ok(())

@@ -5,9 +5,11 @@ use crate::{complete, interrupt, open, output};
 use anyhow::{Context, Result, anyhow, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::{Map, Value, json};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+use std::path::Path;
 use std::process::ExitCode;
-use surmise::engine::Engine;
+use surmise::engine::{Engine, EngineKind};
+use surmise::files;
 use surmise::game::{Rng, RoleId, Seed, Simulator, State};
 use surmise::ggp::xmltrace;
 
@@ -45,7 +47,7 @@ pub struct Args {
     /// Hold an XML trace against this engine
     #[arg(long, value_name = "FILE", conflicts_with_all = ["playouts", "seed", "follow", "xml", "steps"])]
     check: Option<String>,
-    /// Which engine to ask; all print the same bytes
+    /// Which engine to ask; all print the same bytes. For up to 20 steps, auto is the reference
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
     /// Interpret the network of the lanes engine instead of running machine code
@@ -57,7 +59,13 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let loaded = open::text(&args.game)?;
     let reading = loaded.playable()?;
     let shows_sees = reading.rules.has_sees();
-    let options = open::engine_options(args.engine.into(), !args.no_native);
+    let steps = args.steps.saturating_mul(args.playouts);
+    let is_short = steps <= FEW_STEPS && args.follow.is_none() && args.check.is_none();
+    let kind = match args.engine.into() {
+        EngineKind::Auto if is_short => EngineKind::Reference,
+        kind => kind,
+    };
+    let options = open::engine_options(kind, !args.no_native);
     let engine = Engine::new(&reading.rules, &options)?;
     let mut sim = engine.simulator();
     if args.xml {
@@ -66,7 +74,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(file) = &args.check {
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
+        let text = files::read_text(Path::new(file), files::LARGE_TEXT)?;
         let steps = xmltrace::check(sim.as_mut(), &text).with_context(|| file.clone())?;
         output::print(&format!("{file}: {steps} steps, all as the rules say\n"));
         return Ok(ExitCode::SUCCESS);
@@ -87,6 +95,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     Ok(interrupt::exit_code())
 }
+
+/// Bytes of a line of a trace.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// Steps up to which a trace asks the reference simulator: it answers at once, and large games take long to compile.
+const FEW_STEPS: u64 = 20;
 
 struct Tracer<'a> {
     sim: &'a mut dyn Simulator,
@@ -171,16 +185,27 @@ impl Tracer<'_> {
 
     /// Plays the moves of a trace.
     fn follow(&mut self, file: &str) -> Result<()> {
-        let reader: Box<dyn BufRead> = match file {
+        let mut reader: Box<dyn BufRead> = match file {
             "-" => Box::new(std::io::stdin().lock()),
             path => Box::new(std::io::BufReader::new(
                 std::fs::File::open(path).with_context(|| format!("cannot open `{path}`"))?,
             )),
         };
         let mut state = None;
-        for (number, line) in reader.lines().enumerate() {
-            let line = line
-                .with_context(|| format!("cannot read `{file}` (is it compressed? Use `zcat FILE | … --follow -`)"))?;
+        for number in 0.. {
+            let mut line = String::new();
+            let read = reader.by_ref().take(LONGEST_LINE + 1).read_line(&mut line);
+            read.with_context(|| format!("cannot read `{file}` (is it compressed? Use `zcat FILE | … --follow -`)"))?;
+            if line.is_empty() {
+                break;
+            }
+            if line.len() as u64 > LONGEST_LINE {
+                bail!(
+                    "{file}:{}: the line is longer than {} MiB",
+                    number + 1,
+                    LONGEST_LINE >> 20
+                );
+            }
             if line.trim().is_empty() {
                 continue;
             }

@@ -33,18 +33,18 @@ pub struct Args {
     /// Folder for what is learned
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Go on with what is in the folder
+    /// Go on with what is in the folder; other settings than the training began with are refused
     #[arg(long)]
     resume: bool,
-    /// Seed
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
+    /// Seed; 1 if not given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Threads; as many as there are cores if not given
     #[arg(long, value_name = "N", value_parser = threads::parse)]
     threads: Option<usize>,
-    /// How games are played: regrets (ours) or paper (CFR from true and from sampled states)
-    #[arg(long, default_value = "regrets", value_name = "M")]
-    method: Method,
+    /// How games are played: regrets (ours, if not given) or paper (CFR from true and sampled states)
+    #[arg(long, value_name = "M")]
+    method: Option<Method>,
     /// Width of the hidden layers; that of the input, but between 128 and 512, if not given
     #[arg(long, value_name = "N")]
     width: Option<usize>,

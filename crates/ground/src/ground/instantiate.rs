@@ -437,10 +437,10 @@ impl Work<'_> {
             ..
         } = self;
         let row = build(&join.head_row, &mut machine.terms, env);
-        if row.iter().any(|&t| machine.terms.depth(t) > machine.limits.depth) {
+        if let Err(limit) = machine.limits.check(&machine.terms, &row) {
             return Err(GroundError::Unbounded {
                 relation: self.theory.relation(join.head).label.clone(),
-                limit: format!("term depth {}", machine.limits.depth),
+                limit,
             });
         }
         let head = found.atoms.mention(join.head, &row);

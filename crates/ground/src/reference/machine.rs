@@ -36,6 +36,10 @@ pub struct EvaluationLimits {
     pub atoms: usize,
     /// Levels of nesting of a term; raised to twice what the rules themselves contain.
     pub depth: u32,
+    /// Symbols of a term; raised to twice what the rules themselves contain.
+    pub size: u32,
+    /// Symbols of all fluents of a state.
+    pub state: u64,
     /// Steps of one question.
     pub steps: u64,
 }
@@ -45,8 +49,23 @@ impl Default for EvaluationLimits {
         EvaluationLimits {
             atoms: 8_000_000,
             depth: 64,
+            size: 10_000,
+            state: 4_000_000,
             steps: u64::MAX,
         }
+    }
+}
+
+impl EvaluationLimits {
+    /// The limit that a row of terms exceeds, for people.
+    pub(crate) fn check(&self, terms: &Terms, row: &[TermId]) -> Result<(), String> {
+        if row.iter().any(|&t| terms.depth(t) > self.depth) {
+            return Err(format!("term depth {}", self.depth));
+        }
+        if row.iter().any(|&t| terms.size(t) > self.size) {
+            return Err(format!("{} symbols of a term", self.size));
+        }
+        Ok(())
     }
 }
 
@@ -171,6 +190,7 @@ impl Machine {
         };
         // Terms of the rules themselves are no sign of growth.
         machine.limits.depth = machine.limits.depth.max(2 * machine.theory.term_depth());
+        machine.limits.size = machine.limits.size.max(machine.theory.term_size().saturating_mul(2));
         machine.store_facts();
         machine
     }
@@ -345,9 +365,9 @@ impl Machine {
     /// Makes a table and puts its rules on the stack.
     fn call(&mut self, proc: ProcId, known: Args) -> Result<TableId, Fault> {
         let code = self.code(proc);
-        if known.iter().any(|&t| self.terms.depth(t) > self.limits.depth) {
-            return Err(self.too_deep(code.relation));
-        }
+        self.limits
+            .check(&self.terms, &known)
+            .map_err(|limit| self.blowup(code.relation, limit))?;
         let number = self.run.incomplete.len() as u32;
         let layer = code.layer;
         let at = self.layers[layer as usize].add(proc, known, code.width, number);
@@ -404,8 +424,13 @@ impl Machine {
         }
     }
 
-    fn too_deep(&self, relation: RelId) -> Fault {
-        self.blowup(relation, format!("term depth {}", self.limits.depth))
+    /// Refuses states with too much text.
+    pub fn check_state(&self, relation: RelId, fluents: &[TermId]) -> Result<(), Fault> {
+        let symbols: u64 = fluents.iter().map(|&t| u64::from(self.terms.size(t))).sum();
+        match symbols > self.limits.state {
+            true => Err(self.blowup(relation, format!("{} symbols of a state", self.limits.state))),
+            false => Ok(()),
+        }
     }
 
     fn tick(&mut self) -> Result<(), Fault> {
@@ -600,8 +625,9 @@ impl Machine {
         let rule = &code.rules[top.rule];
         let env = &run.env[top.env..];
         let row: Args = rule.answer.iter().map(|b| b.build(terms, env)).collect();
-        if row.iter().any(|&t| terms.depth(t) > self.limits.depth) {
-            return Err(self.too_deep(code.relation));
+        let checked = self.limits.check(terms, &row);
+        if let Err(limit) = checked {
+            return Err(self.blowup(code.relation, limit));
         }
         let table = top.table;
         let (number, new) = layers[table.layer as usize].get_mut(table.at).answers.insert(&row);

@@ -89,6 +89,8 @@ impl Default for CfrOptions {
 
 /// Steps of one depth if no number and no time is given.
 const USUAL_NODES: usize = 20_000;
+/// Steps that the first round may take: the joint moves of a single history have no bound.
+const MOST_FIRST: usize = 2_000_000;
 /// Steps of one depth under a clock.
 const MOST_NODES: usize = 4_000_000;
 /// Steps of a first, quick answer under a clock.
@@ -276,8 +278,9 @@ impl Cfr {
         let mut found = None;
         while subgame.depth < depth && subgame.has_horizon() {
             let bounds = GrowthLimits {
-                // The first round is always searched; the number of histories was limited for it.
-                steps: if subgame.depth == 0 { usize::MAX } else { most },
+                // The number of histories was limited for the first round. It is searched, unless the joint moves of a
+                // single history are too many for any search.
+                steps: if subgame.depth == 0 { MOST_FIRST } else { most },
                 chance: self.options.chance,
                 stop,
             };

@@ -49,6 +49,8 @@ pub(super) struct TreeBuilder<'a> {
     pub options: Vec<ViewMoves>,
     views: FxHashMap<(u32, MoveId, SmallVec<[PerceptId; 4]>), u32>,
     pub stack: Vec<PendingHistory>,
+    /// Histories that the tree may have.
+    limit: u64,
     /// For every history longer than all before it: the number of histories before it, and its rounds.
     pub longest: Vec<(u64, u32)>,
 }
@@ -121,6 +123,7 @@ impl<'a> TreeBuilder<'a> {
             views: FxHashMap::default(),
             stack: vec![root],
             longest: Vec::new(),
+            limit: allowed(&Limits::default()),
         }
     }
 
@@ -143,6 +146,7 @@ impl<'a> TreeBuilder<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), BuildError> {
         let (reached, limit) = (self.tree.histories, allowed(limits));
+        self.limit = limit;
         if self.longest.last().is_none_or(|&(_, rounds)| rounds < at.rounds) {
             self.longest.push((reached, at.rounds));
         }
@@ -215,6 +219,18 @@ impl<'a> TreeBuilder<'a> {
         }
         if let Some(nature) = self.tree.nature {
             self.legal(&turn.at, nature, &mut turn.outcomes)?;
+        }
+        // Every joint move of the players is a history at least. Their number is a product, which rules choose.
+        let sizes = turn
+            .deciding
+            .iter()
+            .map(|&set| u64::from(self.tree.infosets[set as usize].n));
+        if sizes.fold(1, u64::saturating_mul) > self.limit {
+            return Err(BuildError::TooLarge {
+                reached: self.tree.histories,
+                limit: self.limit,
+                rounds: turn.at.rounds,
+            });
         }
         let (below, edge) = (self.stack.len(), turn.at.edge);
         self.decide(&mut turn, 0, edge)?;
