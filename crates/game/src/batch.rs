@@ -54,7 +54,8 @@ impl LaneSet {
 /// [`legal`](Batch::legal); [`force`](Batch::force) a move for every role; [`agree`](Batch::agree) with percepts;
 /// [`successors`](Batch::successors) of the lanes that did, or [`commit`](Batch::commit) to go there.
 ///
-/// Ids and states are those of the simulator that belongs to the batch. The contents of lanes beyond those loaded are unspecified.
+/// Ids and states are those of the simulator that belongs to the batch. The contents of lanes beyond those loaded are
+/// unspecified.
 pub trait Batch: Send {
     /// Lanes in a group: between 1 and 256.
     fn width(&self) -> usize;

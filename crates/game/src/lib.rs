@@ -29,8 +29,9 @@
 //! # Ok::<(), Fault>(())
 //! ```
 //!
-//! Where to read next: `simulator` and `batch` (games), `player` and `view` (what a role knows), `budget` (when to stop),
-//! `seed` (repeatable randomness), `fault` (what can go wrong), `regret` (the update that solvers and search share).
+//! Where to read next: `simulator` and `batch` (games), `player` and `view` (what a role knows), `budget` (when to
+//! stop), `seed` (repeatable randomness), `fault` (what can go wrong), `regret` (the update that solvers and search
+//! share).
 
 mod batch;
 mod budget;

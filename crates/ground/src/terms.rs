@@ -106,8 +106,8 @@ impl Terms {
         self.nodes[term.0 as usize].depth
     }
 
-    /// Symbols in the term's text; `u32::MAX` if there are more. Terms share their parts, texts do not: a small number of
-    /// terms can have a text of any length.
+    /// Symbols in the term's text; `u32::MAX` if there are more. Terms share their parts, texts do not: a small number
+    /// of terms can have a text of any length.
     pub fn size(&self, term: TermId) -> u32 {
         self.nodes[term.0 as usize].size
     }

@@ -216,7 +216,8 @@ mod tests {
             let mut changed = whole.clone();
             changed[at] ^= 1;
             std::fs::write(&path, &changed).unwrap();
-            // What is read of a changed file is a part of the truth: lines at the end may be lost, and are played again.
+            // What is read of a changed file is a part of the truth: lines at the end may be lost, and are played
+            // again.
             if let Ok(read) = read(&path) {
                 assert!(results.starts_with(&read), "byte {at}");
             }

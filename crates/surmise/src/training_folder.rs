@@ -1,7 +1,8 @@
 //! A training on disk: a folder that `surmise train` writes and the player `cfr:net=DIR` reads.
 //!
 //! `network.safetensors` and `table.safetensors` are for play, `checkpoint.safetensors` is for resuming, `run.json` is
-//! for people, `lock` is locked while a training runs. Each file is written under a temporary name and then renamed, so that no reader finds half a file.
+//! for people, `lock` is locked while a training runs. Each file is written under a temporary name and then renamed,
+//! so that no reader finds half a file.
 
 use crate::engine::Engine;
 use crate::{Error, files};

@@ -176,7 +176,8 @@ fn greet(host: &MatchHost<'_>) {
         };
         match exchange(peer, "(INFO)", Duration::from_secs(1), &host.stop) {
             Ok(reply) => {
-                tracing::info!(role, %peer, "{role} says it is {}", printable(&reply.chars().take(200).collect::<String>()))
+                let name: String = reply.chars().take(200).collect();
+                tracing::info!(role, %peer, "{role} says it is {}", printable(&name))
             }
             Err(none) => tracing::warn!(role, %peer, "{role} does not answer to INFO: {none}"),
         }
