@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_file_is_in_the_catalogue() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../games");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/games");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .filter_map(|f| f.unwrap().file_name().to_str()?.strip_suffix(".kif").map(str::to_owned))

@@ -3,9 +3,11 @@
 //! Only tests should be here. A test that lacks its data or a program says so through [`skip`], and `make test` prints
 //! all of these lines, with their number, at its end.
 //!
-//! ```
-//! let missing = surmise_testing::folder_at("/no/such/folder".as_ref(), "a doc test");
-//! assert_eq!(missing, None);
+//! ```no_run
+//! let Some(folder) = surmise_testing::conformance("my_test") else {
+//!     return;
+//! };
+//! assert!(folder.join("index.json").exists());
 //! ```
 
 use std::io::Write;
