@@ -39,9 +39,9 @@ bench:
 	python3 benchmarks/check.py
 	python3 benchmarks/engine.py
 
-# Goes on looking for inputs that break the reader; what breaks it is kept in testdata/fuzz/.
+# Coverage-guided search for inputs that break something; what does is kept in testdata/fuzz/.
 fuzz:
-	SURMISE_FUZZ_SECONDS=$(SECONDS) $(CARGO) test -p surmise-gdl --test fuzz -- --nocapture
+	CARGO=$(CARGO) scripts/fuzz.sh $(SECONDS)
 
 play:
 	$(CARGO) run --release --quiet -- match krieg-tictactoe --games 20

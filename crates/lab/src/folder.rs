@@ -17,7 +17,7 @@ use crate::{Size, Spec, journal};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// An experiment's folder.
@@ -54,6 +54,44 @@ pub struct Manifest {
 
 /// Finished matches by cell, in the order of their numbers.
 pub type Results = HashMap<String, Vec<FinishedMatch>>;
+
+/// Largest spec or description of a run that is read back.
+const MAX_TEXT: u64 = 64 << 20;
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(MAX_TEXT + 1).read_to_string(&mut text)? as u64;
+    match read > MAX_TEXT {
+        true => Err(std::io::Error::other(format!("longer than {} MiB", MAX_TEXT >> 20))),
+        false => Ok(text),
+    }
+}
+
+/// Finished matches of several journals, each once, by cell and in the order of their numbers.
+///
+/// # Errors
+/// If there are two different results of one match.
+pub fn merged(all: Vec<FinishedMatch>) -> Result<Results> {
+    let mut cells: HashMap<String, BTreeMap<u64, FinishedMatch>> = HashMap::new();
+    for played in all {
+        let cell = cells.entry(played.cell.clone()).or_default();
+        match cell.get(&played.n) {
+            None => {
+                cell.insert(played.n, played);
+            }
+            Some(before) if before.canonical() == played.canonical() => {}
+            Some(before) => {
+                return Err(Error::Contradiction {
+                    cell: played.cell,
+                    number: played.n,
+                    versions: [before.version.clone(), played.version],
+                });
+            }
+        }
+    }
+    let sorted = |(key, cell): (String, BTreeMap<u64, FinishedMatch>)| (key, cell.into_values().collect());
+    Ok(cells.into_iter().map(sorted).collect())
+}
 
 impl Folder {
     /// Makes a folder for a spec, or opens the existing one.
@@ -132,7 +170,7 @@ impl Folder {
         let folder = Folder { path: path.to_owned() };
         let manifest = folder.manifest()?;
         let text = folder.file("spec.toml");
-        let text = std::fs::read_to_string(&text).map_err(Error::io(FileAction::Read, &text))?;
+        let text = read_text(&text).map_err(Error::io(FileAction::Read, &text))?;
         let origin = folder.file("spec.toml").display().to_string();
         let mut spec = Spec::read(&origin, &text, Size::parse(&manifest.size)?, &manifest.set)?;
         spec.seal(&manifest.contents);
@@ -155,7 +193,7 @@ impl Folder {
 
     fn manifest(&self) -> Result<Manifest> {
         let path = self.file("lab.json");
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::NoExperiment {
+        let text = read_text(&path).map_err(|source| Error::NoExperiment {
             folder: self.path.clone(),
             source,
         })?;
@@ -196,27 +234,11 @@ impl Folder {
         let mut paths: Vec<PathBuf> = listed.filter_map(|e| Some(e.ok()?.path())).collect();
         paths.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
         paths.sort();
-        let mut all: HashMap<String, BTreeMap<u64, FinishedMatch>> = HashMap::new();
+        let mut all = Vec::new();
         for path in paths {
-            for played in journal::read(&path)? {
-                let cell = all.entry(played.cell.clone()).or_default();
-                match cell.get(&played.n) {
-                    None => {
-                        cell.insert(played.n, played);
-                    }
-                    Some(before) if before.canonical() == played.canonical() => {}
-                    Some(before) => {
-                        return Err(Error::Contradiction {
-                            cell: played.cell,
-                            number: played.n,
-                            versions: [before.version.clone(), played.version],
-                        });
-                    }
-                }
-            }
+            all.extend(journal::read(&path)?);
         }
-        let sorted = |(key, cell): (String, BTreeMap<u64, FinishedMatch>)| (key, cell.into_values().collect());
-        Ok(all.into_iter().map(sorted).collect())
+        merged(all)
     }
 
     /// Writes `results.jsonl` and `times.jsonl`. Returns the matches that count.

@@ -10,13 +10,16 @@
 use crate::error::{Error, FileAction, Result};
 use crate::unit::FinishedMatch;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Lines and time after which the file is synced to the disk.
 const SYNC_LINES: usize = 64;
 const SYNC_TIME: Duration = Duration::from_secs(2);
+
+/// Most bytes of a line. Beliefs of very long matches stay below.
+const MAX_LINE: u64 = 64 << 20;
 
 /// A file of finished matches that one process appends to.
 pub struct Journal {
@@ -39,11 +42,9 @@ impl Journal {
         if file.try_lock().is_err() {
             return Err(Error::JournalInUse(path.to_owned()));
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = parse(&bytes, path)?.whole;
-        file.set_len(whole as u64).map_err(failed)?;
-        file.seek(SeekFrom::Start(whole as u64)).map_err(failed)?;
+        let whole = parse(BufReader::new(&file), path)?.whole;
+        file.set_len(whole).map_err(failed)?;
+        file.seek(SeekFrom::Start(whole)).map_err(failed)?;
         Ok(Journal {
             file,
             path: path.to_owned(),
@@ -107,30 +108,51 @@ fn is_intact(line: &[u8]) -> bool {
 /// # Errors
 /// If it cannot be read, or is damaged before its end.
 pub fn read(path: &Path) -> Result<Vec<FinishedMatch>> {
-    let bytes = std::fs::read(path).map_err(Error::io(FileAction::Read, path))?;
-    Ok(parse(&bytes, path)?.played)
+    let file = File::open(path).map_err(Error::io(FileAction::Read, path))?;
+    read_from(BufReader::new(file), path)
+}
+
+/// The finished matches of the contents of a journal; the path is for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(from: impl BufRead, path: &Path) -> Result<Vec<FinishedMatch>> {
+    Ok(parse(from, path)?.played)
 }
 
 struct ParsedJournal {
     played: Vec<FinishedMatch>,
     /// Bytes up to the end of the last good line.
-    whole: usize,
+    whole: u64,
 }
 
-fn parse(bytes: &[u8], path: &Path) -> Result<ParsedJournal> {
+fn parse(mut from: impl BufRead, path: &Path) -> Result<ParsedJournal> {
     let mut parsed = ParsedJournal {
         played: Vec::new(),
         whole: 0,
     };
     let (mut at, mut broken) = (0, None);
-    for (number, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
-        at += line.len();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = from.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
+        let read = read.map_err(Error::io(FileAction::Read, path))? as u64;
+        if read == 0 {
+            break;
+        }
+        at += read;
         let complete = line.ends_with(b"\n");
-        match serde_json::from_slice(line).ok().filter(|_| complete) {
-            Some(_) if !is_intact(line) => {
+        if !complete && read == MAX_LINE {
+            return Err(Error::DamagedJournal {
+                path: path.to_owned(),
+                line: number,
+            });
+        }
+        match serde_json::from_slice(&line).ok().filter(|_| complete) {
+            Some(_) if !is_intact(&line) => {
                 return Err(Error::WrongChecksum {
                     path: path.to_owned(),
-                    line: number + 1,
+                    line: number,
                 });
             }
             Some(played) => {
@@ -143,7 +165,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<ParsedJournal> {
                 parsed.played.push(played);
                 parsed.whole = at;
             }
-            None => broken = broken.or(Some(number + 1)),
+            None => broken = broken.or(Some(number)),
         }
     }
     Ok(parsed)
@@ -239,6 +261,13 @@ mod tests {
         std::fs::write(&path, format!("{old}\n")).unwrap();
         Journal::open(&path).unwrap().append(&played(1)).unwrap();
         assert_eq!(read(&path).unwrap(), [played(0), played(1)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_line_without_end_is_not_read_for_ever() {
+        let endless = read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(endless.contains("/dev/zero:1:"), "{endless}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod svg;
 
 use crate::claims::{self, CheckedClaim};
 use crate::error::Result;
-use crate::folder::{Folder, Manifest};
+use crate::folder::{Folder, Manifest, Results};
 use crate::spec::{PaperValue, Plot};
 use crate::stats::Interval;
 use crate::summary::{CellSummary, RoundSummary, summarise};
@@ -44,13 +44,27 @@ pub struct ReportLine {
 /// If it is not the folder of an experiment, or cannot be written.
 pub fn write(folder: &Folder) -> Result<(ReportLine, Vec<PathBuf>)> {
     let (_, manifest, spec) = Folder::open(&folder.path)?;
-    let results = crate::run::kept(&spec, folder.load()?)?;
-    let summaries = summarise(&spec, &results)?;
-    let claims = claims::check(&spec, &summaries);
+    let (line, files) = files(&spec, &manifest, folder.load()?)?;
+    let mut written = Vec::new();
+    for (name, text) in files {
+        folder.write(&name, text.as_bytes())?;
+        written.push(folder.file(&name));
+    }
+    Ok((line, written))
+}
+
+/// The files of a report, by name.
+///
+/// # Errors
+/// If the results are not of this spec.
+pub fn files(spec: &Spec, manifest: &Manifest, results: Results) -> Result<(ReportLine, Vec<(String, String)>)> {
+    let results = crate::run::kept(spec, results)?;
+    let summaries = summarise(spec, &results)?;
+    let claims = claims::check(spec, &summaries);
     let charts: Vec<Chart> = spec.plots.iter().map(|plot| chart(plot, &summaries)).collect();
     let report = ReportData {
-        spec: &spec,
-        manifest: &manifest,
+        spec,
+        manifest,
         summaries,
         claims,
         charts,
@@ -66,12 +80,7 @@ pub fn write(folder: &Folder) -> Result<(ReportLine, Vec<PathBuf>)> {
     for (number, chart) in report.charts.iter().enumerate() {
         files.push((format!("plot-{}.svg", number + 1), chart.svg()));
     }
-    let mut written = Vec::new();
-    for (name, text) in files {
-        folder.write(&name, text.as_bytes())?;
-        written.push(folder.file(&name));
-    }
-    Ok((report.line(), written))
+    Ok((report.line(), files))
 }
 
 /// An HTML page with links to the reports of several experiments.

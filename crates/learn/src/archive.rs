@@ -128,6 +128,19 @@ impl Archive {
     /// # Errors
     /// If they are not an archive, or not as it was written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
+        let (archive, expected) = Archive::parse(bytes)?;
+        match expected.as_deref() == Some(&archive.checksum().to_string()) {
+            true => Ok(archive),
+            false => Err(ArchiveError::Checksum),
+        }
+    }
+
+    /// The archive, and the checksum that the file names, which is not compared: a stranger can compute it too, so the
+    /// contents are checked as if it were right.
+    ///
+    /// # Errors
+    /// If the bytes are not an archive.
+    pub fn parse(bytes: &[u8]) -> Result<(Archive, Option<String>), ArchiveError> {
         let not_ours = |e: safetensors::SafeTensorError| ArchiveError::NotSafetensors(e.to_string());
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_ours)?;
         let about = metadata.metadata().as_ref().and_then(|m| m.get("surmise"));
@@ -156,11 +169,7 @@ impl Archive {
             );
             archive.tensors.push(tensor);
         }
-        let expected = about["checksum"].as_str();
-        match expected == Some(&archive.checksum().to_string()) {
-            true => Ok(archive),
-            false => Err(ArchiveError::Checksum),
-        }
+        Ok((archive, about["checksum"].as_str().map(str::to_owned)))
     }
 
     fn get(&self, name: &str, dtype: Dtype) -> Result<&[u8], ArchiveError> {
@@ -184,6 +193,9 @@ impl Archive {
         Ok(chunks.iter().map(|&c| u32::from_le_bytes(c)).collect())
     }
 }
+
+/// Games, states and steps of the longest training: sums of them do not overflow.
+const MAX_COUNT: u64 = 1 << 44;
 
 /// FNV-1a, eight bytes at a time.
 fn hash(bytes: &[u8]) -> u64 {
@@ -242,15 +254,18 @@ pub(crate) fn put_network(archive: &mut Archive, codec: &Codec, network: &Neural
     archive.about["width"] = json!(network.shape().width);
 }
 
-pub(crate) fn get_network(archive: &Archive) -> Result<(Codec, NeuralNetwork), ArchiveError> {
+/// The network of an archive, which has to be of this game. Nothing is allocated by sizes that the archive only claims.
+pub(crate) fn get_network(archive: &Archive, game: &Codec) -> Result<(Codec, NeuralNetwork), ArchiveError> {
     let codec = Codec::from_json(&archive.about["game"]).ok_or(ArchiveError::BadField("game"))?;
+    if let Some(difference) = game.difference(&codec) {
+        return Err(ArchiveError::OtherGame(difference));
+    }
     let width = archive.about["width"].as_u64().filter(|w| *w > 0 && *w < 1 << 16);
     let shape: NetworkShape = codec.shape(width.ok_or(ArchiveError::BadField("width"))? as usize);
-    let like = NeuralNetwork::new(shape.clone(), game::Seed(0));
     let mut parameters = Vec::new();
-    for (name, _, expected) in like.tensors() {
+    for (name, expected) in shape.tensors() {
         let numbers = archive.get_f32(&name)?;
-        if numbers.len() != expected.len() || numbers.iter().any(|x| !x.is_finite()) {
+        if numbers.len() as u64 != expected || numbers.iter().any(|x| !x.is_finite()) {
             return Err(ArchiveError::BadTensor(name));
         }
         parameters.extend(numbers);
@@ -336,19 +351,23 @@ impl Trainer {
         if archive.about["what"] != "checkpoint" {
             return Err(ArchiveError::NotACheckpoint);
         }
-        let (codec, network) = get_network(archive)?;
-        if let Some(difference) = game.difference(&codec) {
-            return Err(ArchiveError::OtherGame(difference));
-        }
+        let (codec, network) = get_network(archive, game)?;
         let settings = Settings::from_json(&archive.about["settings"]);
         let settings = settings.ok_or(ArchiveError::BadField("settings"))?;
-        let number = |name: &'static str| archive.about[name].as_u64().ok_or(ArchiveError::BadField(name));
+        let number = |name: &'static str| {
+            let number = archive.about[name].as_u64().filter(|&n| n < MAX_COUNT);
+            number.ok_or(ArchiveError::BadField(name))
+        };
         let mut adam = Adam::new(network.parameters().len(), settings.rate);
         adam.steps = number("steps")?;
         (adam.mean, adam.square) = (archive.get_f32("adam.mean")?, archive.get_f32("adam.square")?);
         let buffer = get_buffer(archive, number("next")? as usize, &codec)?;
         let sizes = [adam.mean.len(), adam.square.len(), network.parameters().len()];
-        if sizes[0] != sizes[2] || sizes[1] != sizes[2] || buffer.targets.len() > settings.buffer {
+        if sizes[0] != sizes[2]
+            || sizes[1] != sizes[2]
+            || buffer.targets.len() > settings.buffer
+            || buffer.next >= settings.buffer
+        {
             return Err(ArchiveError::Inconsistent("its parts"));
         }
         Ok(Trainer {

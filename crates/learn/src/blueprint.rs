@@ -62,10 +62,7 @@ impl Blueprint {
     /// # Errors
     /// If they are damaged or belong to another game.
     pub fn from_archives(network: &Archive, table: Option<&Archive>, game: &Codec) -> Result<Blueprint, ArchiveError> {
-        let (codec, network) = get_network(network)?;
-        if let Some(difference) = game.difference(&codec) {
-            return Err(ArchiveError::OtherGame(difference));
-        }
+        let (codec, network) = get_network(network, game)?;
         let table = match table {
             None => RegretTable::default(),
             Some(archive) if archive.about["game"].as_str() != Some(&codec.fingerprint().to_string()) => {

@@ -112,6 +112,29 @@ pub struct Loss {
     pub policy: f32,
 }
 
+/// Names of the weights and the biases of a layer.
+fn tensor_names(layer: usize) -> [String; 2] {
+    let name = match layer {
+        0 => "hidden1".to_owned(),
+        1 => "hidden2".to_owned(),
+        2 => "values".to_owned(),
+        n if n % 2 == 1 => format!("policy{}.hidden", (n - BODY) / 2),
+        n => format!("policy{}.moves", (n - BODY) / 2),
+    };
+    [format!("{name}.weight"), format!("{name}.bias")]
+}
+
+impl NetworkShape {
+    /// Names and sizes of the tensors of a network of this shape.
+    pub(crate) fn tensors(&self) -> Vec<(String, u64)> {
+        let sizes = |(at, layer): (usize, &DenseLayer)| {
+            let [weight, bias] = tensor_names(at);
+            [(weight, layer.from as u64 * layer.to as u64), (bias, layer.to as u64)]
+        };
+        layers(self).iter().enumerate().flat_map(sizes).collect()
+    }
+}
+
 /// Layers before the heads.
 const BODY: usize = 3;
 
@@ -157,22 +180,12 @@ impl NeuralNetwork {
 
     /// The tensors by name: weights (from by to) and biases.
     pub fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
-        let name = |at: usize| match at {
-            0 => "hidden1".to_owned(),
-            1 => "hidden2".to_owned(),
-            2 => "values".to_owned(),
-            n if n % 2 == 1 => format!("policy{}.hidden", (n - BODY) / 2),
-            n => format!("policy{}.moves", (n - BODY) / 2),
-        };
         let mut tensors = Vec::new();
         for (at, layer) in self.layers.iter().enumerate() {
             let weights = layer.weights(&self.parameters);
-            tensors.push((format!("{}.weight", name(at)), vec![layer.from, layer.to], weights));
-            tensors.push((
-                format!("{}.bias", name(at)),
-                vec![layer.to],
-                layer.biases(&self.parameters),
-            ));
+            let [weight, bias] = tensor_names(at);
+            tensors.push((weight, vec![layer.from, layer.to], weights));
+            tensors.push((bias, vec![layer.to], layer.biases(&self.parameters)));
         }
         tensors
     }

@@ -35,6 +35,8 @@ pub struct EngineOptions {
     pub kind: EngineKind,
     /// Limits of grounding.
     pub limits: Limits,
+    /// Limits of the reference simulator.
+    pub evaluation: EvaluationLimits,
     /// Ends questions to the reference simulator.
     pub evaluation_stop: StopFlag,
     /// Time for grounding.
@@ -50,6 +52,7 @@ impl Default for EngineOptions {
         EngineOptions {
             kind: EngineKind::Auto,
             limits: Limits::default(),
+            evaluation: EvaluationLimits::default(),
             evaluation_stop: StopFlag::default(),
             time: Duration::from_secs(30),
             compile_time: Duration::from_secs(180),
@@ -114,7 +117,7 @@ impl Engine {
         options: &EngineOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Engine, Error> {
-        let reference = Reference::with(rules, EvaluationLimits::default(), options.evaluation_stop.clone())?;
+        let reference = Reference::with(rules, options.evaluation, options.evaluation_stop.clone())?;
         let mut engine = Engine {
             kind: EngineKind::Reference,
             why: "asked for".to_owned(),
@@ -297,7 +300,7 @@ impl Pending {
     /// # Errors
     /// If the rules cannot be run at all.
     pub fn start(rules: &Rules, options: &EngineOptions) -> Result<Pending, Error> {
-        let reference = Reference::with(rules, EvaluationLimits::default(), options.evaluation_stop.clone())?;
+        let reference = Reference::with(rules, options.evaluation, options.evaluation_stop.clone())?;
         let (rules, there) = (rules.clone(), options.clone());
         Ok(Pending {
             worker: Some(std::thread::spawn(move || Engine::new(&rules, &there))),

@@ -84,6 +84,28 @@ fn text_from(mut from: impl Read, path: &Path, most: u64) -> Result<String, Erro
     String::from_utf8(bytes).map_err(|_| Error::format(path, "is not text in UTF-8"))
 }
 
+/// Bytes of the longest file of a training.
+const MAX_TENSORS: u64 = 4 << 30;
+
+/// Reads a file of a training: a regular file of at most four gibibytes.
+///
+/// # Errors
+/// If the file cannot be read, is no regular file, or is too long.
+pub(crate) fn read_tensors(path: &Path) -> Result<Vec<u8>, Error> {
+    let file = File::open(path).map_err(Error::io("cannot read", path))?;
+    let about = file.metadata().map_err(Error::io("cannot read", path))?;
+    if !about.is_file() {
+        return Err(Error::format(path, "is not a regular file"));
+    }
+    if about.len() > MAX_TENSORS {
+        return Err(Error::format(path, format!("is longer than {} GiB", MAX_TENSORS >> 30)));
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_TENSORS).read_to_end(&mut bytes);
+    read.map_err(Error::io("cannot read", path))?;
+    Ok(bytes)
+}
+
 /// Reads a JSON file, of at most a gibibyte.
 ///
 /// # Errors

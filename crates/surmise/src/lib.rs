@@ -68,7 +68,7 @@ pub use players::PlayerSpec;
 pub use rating::ResponseBounds;
 pub use solving::{GameTree, How, Method, Solution, SolveOptions, SolveProgress};
 pub use source::GameText;
-pub use strategy::Strategy;
+pub use strategy::{Strategy, told_from_json};
 pub use training::{TrainOptions, TrainProgress, Training};
 pub use wire_player::WirePlayers;
 

@@ -34,15 +34,15 @@ impl Strategy {
         &self.path
     }
 
-    fn from_json(path: &Path, value: &Value) -> Option<Strategy> {
+    /// A strategy from the contents of its file; none if it is something else.
+    pub fn from_json(path: &Path, value: &Value) -> Option<Strategy> {
         let mut tables: BTreeMap<String, StrategyTable> = BTreeMap::new();
         for entry in value["strategy"].as_array()? {
-            let rounds = entry["view"].as_array()?;
-            let view: Option<Vec<Told>> = rounds.iter().map(told).collect();
+            let view = told_from_json(&entry["view"])?;
             let policy = entry["policy"].as_object()?.iter();
             let policy: Option<Vec<(String, f64)>> = policy.map(|(mv, p)| Some((mv.clone(), p.as_f64()?))).collect();
             let table = tables.entry(entry["role"].as_str()?.to_owned()).or_default();
-            table.insert(&view?, policy?);
+            table.insert(&view, policy?);
         }
         Some(Strategy {
             path: path.to_owned(),
@@ -117,11 +117,15 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     list.map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-fn told(round: &Value) -> Option<Told> {
-    Some(Told {
-        own: round["move"].as_str()?.to_owned(),
-        sees: texts(&round["sees"])?,
-    })
+/// What a role was told, from JSON such as `[{"move": "noop", "sees": ["(card jack)"]}]`; none if it is something else.
+pub fn told_from_json(value: &Value) -> Option<Vec<Told>> {
+    let round = |round: &Value| {
+        Some(Told {
+            own: round["move"].as_str()?.to_owned(),
+            sees: texts(&round["sees"])?,
+        })
+    };
+    value.as_array()?.iter().map(round).collect()
 }
 
 fn tell(sim: &dyn Simulator, role: RoleId, round: &Round) -> Told {

@@ -27,7 +27,7 @@ pub fn codec(engine: &Engine) -> Result<Codec, Error> {
 }
 
 fn read(path: &Path) -> Result<Archive, Error> {
-    let bytes = std::fs::read(path).map_err(Error::io("cannot read", path))?;
+    let bytes = files::read_tensors(path)?;
     Archive::from_bytes(&bytes).map_err(unusable(path))
 }
 
@@ -101,7 +101,7 @@ impl TrainingFolder {
         let path = self.file("checkpoint.safetensors");
         let archive = read(&path)?;
         let trainer = Trainer::from_archive(&archive, codec).map_err(unusable(&path))?;
-        let run = std::fs::read_to_string(self.file("run.json")).ok();
+        let run = files::read_text(&self.file("run.json"), files::SMALL_TEXT).ok();
         let run = run.and_then(|text| serde_json::from_str(&text).ok());
         Ok((trainer, run.unwrap_or(Value::Null)))
     }

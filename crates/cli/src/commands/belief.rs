@@ -90,13 +90,7 @@ fn view_file(file: &str) -> Result<Vec<Told>> {
         path => files::read_json(Path::new(path))?,
     };
     let shape = || anyhow!("`{file}` is not a view; write [{{\"move\": \"…\", \"sees\": [\"…\"]}}, …]");
-    let round = |round: &Value| {
-        let own = round["move"].as_str().ok_or_else(shape)?;
-        let sees = round["sees"].as_array().ok_or_else(shape)?;
-        let sees: Option<Vec<&str>> = sees.iter().map(Value::as_str).collect();
-        Ok(Told::new(own, sees.ok_or_else(shape)?))
-    };
-    value.as_array().ok_or_else(shape)?.iter().map(round).collect()
+    surmise::told_from_json(&value).ok_or_else(shape)
 }
 
 fn view_of_record(file: &str, role: &str, rounds: Option<usize>) -> Result<Vec<Told>> {
