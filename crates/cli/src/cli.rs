@@ -4,7 +4,7 @@ use crate::commands::{
     belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, show,
     solve, trace, train,
 };
-use crate::{interrupt, output, progress};
+use crate::{interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 use std::process::ExitCode;
@@ -19,13 +19,18 @@ struct Cli {
     /// No progress and no notes on standard error; errors are still printed
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// Stop with a message when the program holds more than so many MiB of memory
+    ///
+    /// SURMISE_MEMORY sets it for all commands.
+    #[arg(long, global = true, value_name = "MIB")]
+    memory: Option<u64>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "\
 Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);
-3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C or SIGTERM, with what was done printed and kept.";
+3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C, SIGTERM or --memory, with what was done printed and kept.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -73,6 +78,10 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     if cli.quiet {
         progress::be_quiet();
+    }
+    if let Err(error) = memory::limit(cli.memory) {
+        output::error(&format!("{error:#}"));
+        return ExitCode::from(2);
     }
     let Some(command) = cli.command else {
         output::print(GREETING);

@@ -7,6 +7,7 @@ mod commands;
 mod complete;
 mod interrupt;
 mod log;
+mod memory;
 mod open;
 mod output;
 mod progress;

@@ -1,7 +1,8 @@
 //! Games that arguments name, opened with progress.
 
-use crate::{interrupt, progress};
+use crate::{interrupt, memory, output, progress};
 use anyhow::{Context, Result};
+use std::time::Duration;
 use surmise::engine::{EngineKind, EngineOptions};
 use surmise::{Game, GameText};
 
@@ -21,7 +22,19 @@ pub fn engine_options(kind: EngineKind, native: bool) -> EngineOptions {
         ..EngineOptions::default()
     };
     options.limits.stop = interrupt::flag();
+    memory::shrink(&mut options);
     options
+}
+
+/// Time for grounding, and for grounding and compiling, where few states are computed: the reference simulator, which
+/// needs no setting up, has answered meanwhile.
+const BRIEF: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(6)];
+
+/// Opens a game of which few states are computed: after a few seconds of setting up, the reference simulator is used.
+pub fn briefly(name: &str) -> Result<Game> {
+    let mut options = engine_options(EngineKind::Auto, true);
+    [options.time, options.compile_time] = BRIEF;
+    with(&text(name)?, &options)
 }
 
 /// Opens a game with the default engine.
@@ -37,7 +50,15 @@ pub fn with(text: &GameText, options: &EngineOptions) -> Result<Game> {
     });
     progress.finish();
     interrupt::check("the game was not opened")?;
-    Ok(game?)
+    let game = game?;
+    let engine = game.engine();
+    if options.kind == EngineKind::Auto && engine.kind == EngineKind::Reference {
+        output::note(&format!(
+            "the reference simulator plays, which is slower: {}",
+            engine.why
+        ));
+    }
+    Ok(game)
 }
 
 /// Which engine to use, as an argument.

@@ -110,6 +110,32 @@ impl StopFlag {
     }
 }
 
+/// Looks at a stop flag once in so many units of work, where a unit is much shorter than asking a clock.
+#[derive(Debug)]
+pub struct PacedStop<'a> {
+    stop: &'a StopFlag,
+    every: u32,
+    done: u32,
+}
+
+impl<'a> PacedStop<'a> {
+    /// Looks once in `every` units, and before the first of them.
+    pub fn new(stop: &'a StopFlag, every: u32) -> PacedStop<'a> {
+        PacedStop {
+            stop,
+            every: every.max(1),
+            done: 0,
+        }
+    }
+
+    /// Counts a unit of work; whether the work should end, as far as it was looked.
+    pub fn is_raised(&mut self) -> bool {
+        let due = self.done == 0;
+        self.done = (self.done + 1) % self.every;
+        due && self.stop.is_raised()
+    }
+}
+
 /// A limit in iterations (same result everywhere) and a stop flag (time, Ctrl-C).
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -224,6 +250,17 @@ mod tests {
         let lone = StopFlag::default().under(&StopFlag::default());
         lone.raise();
         assert!(lone.is_raised());
+    }
+
+    #[test]
+    fn a_paced_stop_looks_once_in_so_many_units() {
+        let looks = Arc::new(AtomicU32::new(0));
+        let count = looks.clone();
+        let flag = StopFlag::by(move || f64::from(count.fetch_add(1, Ordering::Relaxed)) / 3.0);
+        let mut paced = PacedStop::new(&flag, 10);
+        let units = (0..1000).take_while(|_| !paced.is_raised()).count();
+        assert_eq!(units, 30, "the fourth look, at unit 30, finds the flag raised");
+        assert_eq!(looks.load(Ordering::Relaxed), 4);
     }
 
     #[test]

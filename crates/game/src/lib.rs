@@ -46,7 +46,7 @@ mod view;
 mod words;
 
 pub use batch::{Batch, LaneSet, SlowBatch};
-pub use budget::{Budget, StopFlag};
+pub use budget::{Budget, PacedStop, StopFlag};
 pub use fault::{Fault, PlayerError};
 pub use meter::Meter;
 pub use player::{Candidate, Cheat, Decision, Player, Told};

@@ -272,8 +272,14 @@ impl Folder {
         let path = self.file(name);
         let failed = Error::io(FileAction::Write, &path);
         let temporary = self.file(&format!("{name}.{}.tmp", std::process::id()));
-        let mut file = File::create(&temporary).map_err(failed)?;
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
-        std::fs::rename(&temporary, &path).map_err(failed)
+        let whole = || {
+            let mut file = File::create(&temporary)?;
+            file.write_all(bytes).and_then(|()| file.sync_all())?;
+            std::fs::rename(&temporary, &path)
+        };
+        whole().map_err(|error| {
+            let _ = std::fs::remove_file(&temporary);
+            failed(error)
+        })
     }
 }

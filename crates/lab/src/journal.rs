@@ -25,6 +25,8 @@ const MAX_LINE: u64 = 64 << 20;
 pub struct Journal {
     file: File,
     path: PathBuf,
+    /// Bytes of whole lines.
+    whole: u64,
     unsynced: usize,
     synced: Instant,
 }
@@ -48,6 +50,7 @@ impl Journal {
         Ok(Journal {
             file,
             path: path.to_owned(),
+            whole,
             unsynced: 0,
             synced: Instant::now(),
         })
@@ -62,8 +65,13 @@ impl Journal {
         line.pop();
         let sum = checksum(&line);
         line.extend_from_slice(format!("{SUM}{sum:016x}\"}}\n").as_bytes());
-        let written = self.file.write_all(&line);
-        written.map_err(Error::io(FileAction::Write, &self.path))?;
+        if let Err(error) = self.file.write_all(&line) {
+            // Half a line must not stand before the next one: another thread may have more luck with its match.
+            let _ = self.file.set_len(self.whole);
+            let _ = self.file.seek(SeekFrom::Start(self.whole));
+            return Err(Error::io(FileAction::Write, &self.path)(error));
+        }
+        self.whole += line.len() as u64;
         self.unsynced += 1;
         if self.unsynced >= SYNC_LINES || self.synced.elapsed() >= SYNC_TIME {
             self.sync()?;
@@ -148,7 +156,8 @@ fn parse(mut from: impl BufRead, path: &Path) -> Result<ParsedJournal> {
                 line: number,
             });
         }
-        match serde_json::from_slice(&line).ok().filter(|_| complete) {
+        let read: Option<FinishedMatch> = serde_json::from_slice(&line).ok();
+        match read.filter(|played| complete && played.fits_together()) {
             Some(_) if !is_intact(&line) => {
                 return Err(Error::WrongChecksum {
                     path: path.to_owned(),
@@ -251,6 +260,17 @@ mod tests {
             error.contains("journal.jsonl:1:") && error.contains("checksum"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_match_without_an_entry_for_each_role_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let (good, mut bad) = (played(0), played(1));
+        bad.touches.clear();
+        let line = |played| serde_json::to_string(played).unwrap();
+        std::fs::write(&path, format!("{}\n{}\n", line(&bad), line(&good))).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("journal.jsonl:1:"));
     }
 
     #[test]

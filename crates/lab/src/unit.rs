@@ -40,6 +40,13 @@ pub struct FinishedMatch {
 }
 
 impl FinishedMatch {
+    /// Whether every list has an entry for each role; payoffs may be missing.
+    pub(crate) fn fits_together(&self) -> bool {
+        let roles = self.players.len();
+        let lists = [self.states.len(), self.touches.len(), self.illegal.len()];
+        lists.iter().all(|&n| n == roles) && (self.goals.is_empty() || self.goals.len() == roles)
+    }
+
     /// The line without the duration, which differs from run to run.
     pub fn canonical(&self) -> String {
         let timeless = FinishedMatch {

@@ -21,12 +21,22 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         let mut file = File::create(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&beside, path)
+        std::fs::rename(&beside, path)?;
+        sync_folder(path);
+        Ok(())
     };
     whole().map_err(|source| {
         let _ = std::fs::remove_file(&beside);
         Error::io("cannot write", path)(source)
     })
+}
+
+/// Makes a rename durable, on systems where folders can be synced.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
 }
 
 /// Whether there is a file here with other bytes than these, so that writing them would lose something. An empty file

@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         seed: args.seed,
         stop: interrupt::flag(),
     };
-    let game = open::game(&args.game)?;
+    let game = open::briefly(&args.game)?;
     let belief = game.belief(&args.role, &told, &options)?;
     output::print(&match args.json {
         true => format!("{}\n", to_json(&belief)),

@@ -49,7 +49,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let record = Record::from_json(&files::read_json(Path::new(&args.record))?);
     let record = record.with_context(|| format!("`{}` is not a record of a match", args.record))?;
-    let game = open::game(&args.game)?;
+    let game = open::briefly(&args.game)?;
     let options = ExplainOptions {
         round: args.round,
         role: args.role.clone(),

@@ -7,12 +7,12 @@
 //! told apart now could not be told apart then.
 
 use super::regrets::normalise;
-use super::subgame::{Start, joint_moves};
+use super::subgame::{STEPS_A_LOOK, Start, joint_moves};
 use super::{Horizon, Question};
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::views::{Everyone, ViewId, Views};
-use game::{Fault, MoveId, RoleId, Round, State, StopFlag};
+use game::{Fault, MoveId, PacedStop, RoleId, Round, State, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -90,11 +90,11 @@ impl CommonKnowledge {
         let sees = atlas.intern(me as u16, &round.sees);
         let mut found: Vec<Start> = Vec::new();
         let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
-        for (number, entry) in self.entries.iter().enumerate() {
-            if number % 64 == 0 && stop.is_raised() {
+        let mut stop = PacedStop::new(stop, STEPS_A_LOOK);
+        for entry in &self.entries {
+            if !follow(entry, nature, tools, atlas, views, &mut found, &mut places, &mut stop)? {
                 return Ok(false);
             }
-            follow(entry, nature, tools, atlas, views, &mut found, &mut places)?;
         }
         self.mine = views.after(self.mine, round.own, sees);
         self.entries = connected(found, self.mine, me, nature);
@@ -221,11 +221,15 @@ fn follow<T: Default>(
     views: &mut Views<T>,
     found: &mut Vec<Start>,
     places: &mut FxHashMap<(NodeId, Everyone), u32>,
-) -> Result<(), Fault> {
+    stop: &mut PacedStop<'_>,
+) -> Result<bool, Fault> {
     let legal = atlas.node(entry.node).legal.clone();
     let chance = nature.map_or(1.0, |n| 1.0 / legal[n].len() as f64);
     let mut counters: Places = SmallVec::from_elem(0, legal.len());
     loop {
+        if stop.is_raised() {
+            return Ok(false);
+        }
         let edge = atlas.step(tools.sim.as_mut(), entry.node, &counters)?;
         if !atlas.node(edge.to).over {
             let mut everyone = entry.everyone.clone();
@@ -249,7 +253,7 @@ fn follow<T: Default>(
             .rev()
             .find(|&r| counters[r] as usize + 1 < legal[r].len())
         else {
-            return Ok(());
+            return Ok(true);
         };
         counters[role] += 1;
         counters[role + 1..].fill(0);

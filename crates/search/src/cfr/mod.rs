@@ -99,6 +99,8 @@ const QUICK: usize = 2_000;
 const COMMON_STEPS: usize = 200_000;
 /// Share of the time for extending the closure, or for following sampled histories.
 const FOLLOWING: f64 = 0.3;
+/// Share of the time that is left for searching. Storing what was found takes the rest.
+const SEARCHING: f64 = 0.9;
 
 /// Counterfactual regret minimisation from a belief.
 pub struct Cfr {
@@ -253,14 +255,15 @@ impl Cfr {
             None if budget.timed => MOST_NODES,
             None => USUAL_NODES,
         };
+        let stop = budget.stop.part(SEARCHING);
         let mut found = None;
         if budget.timed {
             let few = self.fewer(starts, QUICK, seed);
-            found = self.deepen(&few, 1, usize::MAX, seed, &budget.stop)?;
+            found = self.deepen(&few, 1, usize::MAX, seed, &stop)?;
         }
         let some = self.fewer(starts, most, seed);
         let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
-        let further = self.deepen(&some, depth, most, seed, &budget.stop)?;
+        let further = self.deepen(&some, depth, most, seed, &stop)?;
         Ok(further.or(found))
     }
 
@@ -286,10 +289,12 @@ impl Cfr {
             };
             let seed = seed.nth(subgame.depth as u64);
             let grown = subgame.deepen(tools, &mut self.atlas, &mut self.views, &bounds, seed)?;
-            if grown == Growth::GivenUp {
+            if grown != Growth::Done {
                 break;
             }
-            let (states, of_open) = subgame.horizon(&self.atlas);
+            let Some((states, of_open)) = subgame.horizon(&self.atlas, stop) else {
+                break;
+            };
             let values = match states.is_empty() {
                 true => Vec::new(),
                 false => self.horizon.values(tools, &states, seed.child("horizon"), stop)?,
@@ -297,7 +302,9 @@ impl Cfr {
             if values.len() < states.len() * n_roles || !states.is_empty() && stop.is_raised() {
                 break;
             }
-            let rows = subgame.rows(&of_open, &values, n_roles);
+            let Some(rows) = subgame.rows(&of_open, &values, n_roles, stop) else {
+                break;
+            };
             let kept = 1 + seed
                 .child("assumed")
                 .rng()

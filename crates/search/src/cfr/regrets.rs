@@ -74,11 +74,12 @@ pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &IterationPlan<'_>) ->
     let mut assumed = regrets.policy.clone();
     for iteration in 1..=plan.iterations {
         // A pass over few rows is shorter than asking a clock.
-        if (rows.weight.len() > 2_000 || iteration % 16 == 0) && plan.stop.is_raised() {
-            return None;
-        }
+        let due = rows.weight.len() > 2_000 || iteration % 16 == 0;
         let weight = iteration as f64;
         for player in 0..regrets.n_players {
+            if due && plan.stop.is_raised() {
+                return None;
+            }
             regrets.update(player, SubgamePlus { weight });
         }
         if iteration == plan.keep {
@@ -86,7 +87,7 @@ pub(crate) fn solve(subgame: &Subgame, rows: &Rows, plan: &IterationPlan<'_>) ->
         }
     }
     let average = regrets.average();
-    let worth = regrets.worths(&average);
+    let worth = regrets.worths(&average, plan.stop)?;
     Some(Solution {
         average,
         assumed,
@@ -182,12 +183,15 @@ impl<'a> Regrets<'a> {
     }
 
     /// Value of each sequence if all players follow a policy; 0 for unreachable sequences.
-    fn worths(&mut self, policy: &[f64]) -> Vec<f64> {
+    fn worths(&mut self, policy: &[f64], stop: &StopFlag) -> Option<Vec<f64>> {
         self.policy = policy.to_vec();
         (0..self.n_players).for_each(|player| self.spread(player));
         let mut worths = vec![0.0; policy.len()];
         let (n, rows) = (self.n_players, self.rows);
         for player in 0..n {
+            if stop.is_raised() {
+                return None;
+            }
             self.gains(player, |row| rows.weight[row]);
             let mass = self.roll_up(player);
             self.gains(player, |row| rows.worth[row * n + player]);
@@ -200,7 +204,7 @@ impl<'a> Regrets<'a> {
                 worths[sequence] = worth[sequence] / mass[sequence];
             }
         }
-        worths
+        Some(worths)
     }
 
     fn roll_up(&mut self, player: usize) -> Vec<f64> {

@@ -62,16 +62,20 @@ impl StateSearch {
                 chance: self.options.chance,
                 stop: &stop,
             };
-            if subgame.deepen(tools, &mut self.atlas, &mut views, &bounds, seed)? == Growth::GivenUp {
+            if subgame.deepen(tools, &mut self.atlas, &mut views, &bounds, seed)? != Growth::Done {
                 break;
             }
         }
-        let (states, of_open) = subgame.horizon(&self.atlas);
+        let Some((states, of_open)) = subgame.horizon(&self.atlas, &stop) else {
+            return Ok(None);
+        };
         let values = match states.is_empty() {
             true => Vec::new(),
             false => horizon.values(tools, &states, seed.child("horizon"), &stop)?,
         };
-        let rows = subgame.rows(&of_open, &values, n_roles);
+        let Some(rows) = subgame.rows(&of_open, &values, n_roles, &stop) else {
+            return Ok(None);
+        };
         let plan = IterationPlan {
             iterations: self.options.iterations,
             keep: self.options.iterations,

@@ -10,7 +10,7 @@
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::views::{Everyone, ViewId, Views};
-use game::{Fault, MoveId, Rng, Seed, State, StopFlag};
+use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -97,13 +97,20 @@ pub(crate) struct GrowthLimits<'a> {
     pub stop: &'a StopFlag,
 }
 
+/// Steps of the game between two looks at the flag.
+pub(crate) const STEPS_A_LOOK: u32 = 64;
+/// Rows or histories between two looks at the flag.
+const ROWS_A_LOOK: u32 = 4_096;
+
 /// Result of deepening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// Another round was added.
     Done,
-    /// The subgame would have become too large, or time was up: it is unchanged.
+    /// The subgame would have become too large: it is unchanged.
     GivenUp,
+    /// Time was up within the round: the subgame is of no use any more.
+    Stopped,
 }
 
 /// A game from some histories on, down to a horizon.
@@ -179,31 +186,20 @@ impl Subgame {
         if self.next_steps(atlas, bounds.chance) > bounds.steps {
             return Ok(Growth::GivenUp);
         }
-        let before = (
-            self.infosets.len(),
-            self.moves.len(),
-            self.ends.clone(),
-            self.all_chance,
-        );
         let frontier = std::mem::take(&mut self.frontier);
         let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
         let mut rng = seed.child("chance").nth(self.depth as u64).rng();
-        for (number, open) in frontier.iter().enumerate() {
-            if number % 64 == 0 && bounds.stop.is_raised() {
-                self.frontier = frontier;
-                self.infosets.truncate(before.0);
-                self.moves.truncate(before.1);
-                (self.ends, self.all_chance) = (before.2, before.3);
-                self.by_view.retain(|_, set| (*set as usize) < before.0);
-                self.odd.retain(|_, set| (*set as usize) < before.0);
-                return Ok(Growth::GivenUp);
+        let mut stop = PacedStop::new(bounds.stop, STEPS_A_LOOK);
+        for open in &frontier {
+            if !self.expand(open, tools, atlas, views, bounds, &mut rng, &mut places, &mut stop)? {
+                return Ok(Growth::Stopped);
             }
-            self.expand(open, tools, atlas, views, bounds, &mut rng, &mut places)?;
         }
         self.depth += 1;
         Ok(Growth::Done)
     }
 
+    /// Expands a history by a round. False if time was up.
     #[allow(clippy::too_many_arguments)]
     fn expand<T: Default>(
         &mut self,
@@ -214,12 +210,13 @@ impl Subgame {
         bounds: &GrowthLimits<'_>,
         rng: &mut Rng,
         places: &mut FxHashMap<(NodeId, Everyone), u32>,
-    ) -> Result<(), Fault> {
+        stop: &mut PacedStop<'_>,
+    ) -> Result<bool, Fault> {
         let node = atlas.node(open.node);
         if node.over {
             let points = node.points.clone();
             self.end(&open.last, open.weight, &points);
-            return Ok(());
+            return Ok(!stop.is_raised());
         }
         let legal = node.legal.clone();
         // The first sequence of each player's decision here; a player without a choice keeps its last sequence.
@@ -237,6 +234,9 @@ impl Subgame {
             for outcome in 0..n_outcomes {
                 if let (Some(nature), Some(outcomes)) = (self.nature, &outcomes) {
                     counters[nature] = outcomes[outcome];
+                }
+                if stop.is_raised() {
+                    return Ok(false);
                 }
                 let edge = atlas.step(tools.sim.as_mut(), open.node, &counters)?;
                 let weight = open.weight / n_outcomes as f64;
@@ -274,7 +274,7 @@ impl Subgame {
                 }
             }
             if !self.advance(&mut counters, &legal) {
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -337,30 +337,36 @@ impl Subgame {
         self.ends.add(last, weight, values);
     }
 
-    /// The states at the horizon, each once.
-    pub(crate) fn horizon(&self, atlas: &Atlas) -> (Vec<State>, Vec<u32>) {
+    /// The states at the horizon, each once; none if time was up.
+    pub(crate) fn horizon(&self, atlas: &Atlas, stop: &StopFlag) -> Option<(Vec<State>, Vec<u32>)> {
+        let mut stop = PacedStop::new(stop, ROWS_A_LOOK);
         let mut numbers: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut states = Vec::new();
         let number = |open: &FrontierHistory| {
-            *numbers.entry(open.node).or_insert_with(|| {
+            let number = *numbers.entry(open.node).or_insert_with(|| {
                 states.push(atlas.node(open.node).state.clone());
                 states.len() as u32 - 1
-            })
+            });
+            (!stop.is_raised()).then_some(number)
         };
-        let of_open = self.frontier.iter().map(number).collect();
-        (states, of_open)
+        let of_open: Option<Vec<u32>> = self.frontier.iter().map(number).collect();
+        Some((states, of_open?))
     }
 
     /// All rows: the terminal rows, and the horizon with the values of its states (one row for each state, in role
-    /// order).
-    pub(crate) fn rows(&self, of_open: &[u32], values: &[f32], n_roles: usize) -> Rows {
+    /// order). None if time was up.
+    pub(crate) fn rows(&self, of_open: &[u32], values: &[f32], n_roles: usize, stop: &StopFlag) -> Option<Rows> {
+        let mut stop = PacedStop::new(stop, ROWS_A_LOOK);
         let mut rows = self.ends.clone();
         for (open, &state) in self.frontier.iter().zip(of_open) {
+            if stop.is_raised() {
+                return None;
+            }
             let row = &values[state as usize * n_roles..][..n_roles];
             let own = self.players.iter().map(|&role| f64::from(row[role]));
             rows.add(&open.last, open.weight, own);
         }
-        rows
+        Some(rows)
     }
 }
 

@@ -1,0 +1,87 @@
+//! A limit of memory, so that the program ends with a message instead of being killed.
+//!
+//! A thread compares the memory that the process holds with the limit, fifty times a second. Above the limit the work is
+//! asked to end, as by Ctrl-C. If it has not ended after two seconds, or holds a quarter more than the limit, the
+//! program exits. Sizes that rules choose are limited beforehand ([`shrink`]), so that a game that does not fit is
+//! played on the reference simulator.
+
+use crate::{interrupt, output};
+use anyhow::{Context, Result, bail};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use surmise::engine::EngineOptions;
+
+/// The variable that sets the limit where the option is not given.
+const VARIABLE: &str = "SURMISE_MEMORY";
+
+/// Least limit in MiB: the program itself and a small game.
+const LEAST: u64 = 32;
+
+/// Time between two looks.
+const PACE: Duration = Duration::from_millis(20);
+
+/// Time for the work to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static LIMIT: OnceLock<u64> = OnceLock::new();
+
+/// Sets the limit from the option or from the environment, if one of them is given, and begins to watch.
+pub fn limit(option: Option<u64>) -> Result<()> {
+    let mib = match (option, std::env::var(VARIABLE)) {
+        (Some(mib), _) => mib,
+        (None, Ok(text)) => text
+            .parse()
+            .with_context(|| format!("{VARIABLE} is no number of MiB: `{text}`"))?,
+        (None, Err(_)) => return Ok(()),
+    };
+    if !(LEAST..=1 << 24).contains(&mib) {
+        bail!("--memory must be between {LEAST} and {} MiB, not {mib}", 1 << 24);
+    }
+    held().context("--memory needs /proc/self/statm, which this system does not have")?;
+    LIMIT.get_or_init(|| mib << 20);
+    let watch = std::thread::Builder::new().name("memory".to_owned());
+    watch
+        .spawn(move || watch_over(mib << 20))
+        .context("cannot watch memory")?;
+    Ok(())
+}
+
+/// Makes the limits of an engine small enough for the limit of memory, if there is one.
+pub fn shrink(options: &mut EngineOptions) {
+    let Some(&bytes) = LIMIT.get() else { return };
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    options.limits.bytes = options.limits.bytes.min(bytes / 8);
+    options.limits.instances = options.limits.instances.min(bytes / 512);
+    options.evaluation.atoms = options.evaluation.atoms.min(bytes / 256);
+}
+
+fn watch_over(limit: u64) {
+    let mut since: Option<Instant> = None;
+    loop {
+        std::thread::sleep(PACE);
+        let held = held().unwrap_or(0);
+        if since.is_none() && held > limit {
+            output::error(&format!(
+                "more than {} MiB are in use (--memory): stopping",
+                limit >> 20
+            ));
+            interrupt::flag().raise();
+            since = Some(Instant::now());
+        }
+        let late = since.is_some_and(|since| since.elapsed() > PATIENCE);
+        if late || held > limit + limit / 4 {
+            output::error(&format!("{} MiB are in use: giving up", held >> 20));
+            std::process::exit(i32::from(interrupt::STOPPED));
+        }
+    }
+}
+
+/// Bytes of memory that this process holds.
+fn held() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * PAGE)
+}
+
+/// Bytes of a page on the systems that have `/proc/self/statm`.
+const PAGE: u64 = 4096;
