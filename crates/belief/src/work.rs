@@ -108,8 +108,11 @@ impl OpenMoves {
     }
 }
 
-/// Candidates tested between two looks at the stop flag; a multiple of every width of lanes.
+/// Candidates that are tested together on lanes, between two looks at the stop flag; a multiple of every width of lanes.
 pub(crate) const PORTION: usize = 4_096;
+
+/// Candidates between two looks at the stop flag where they are tested one by one.
+const SCALAR_PORTION: usize = 128;
 
 /// One update in progress: the rules, the role, the work done and the budget.
 pub(crate) struct Work<'a, 'w> {
@@ -140,6 +143,11 @@ impl<'a, 'w> Work<'a, 'w> {
 
     pub(crate) fn on_lanes(&self) -> bool {
         self.world.batch.is_some()
+    }
+
+    /// Candidates to test between two looks at the stop flag.
+    pub(crate) fn portion(&self) -> usize {
+        if self.on_lanes() { PORTION } else { SCALAR_PORTION }
     }
 
     /// Whether the budget is used up.

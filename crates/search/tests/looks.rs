@@ -97,9 +97,8 @@ impl Simulator for Counted {
 
 /// Successors that a move may take.
 const TIME: u64 = 6_000;
-/// Most successors between two looks, and after the end of the time. A scalar simulator computes 300 in a millisecond
-/// even in large games.
-const BETWEEN_LOOKS: u64 = 300;
+/// Most successors between two looks, and after the end of the time: about a millisecond of a scalar simulator.
+const BETWEEN_LOOKS: u64 = 1_000;
 
 type Make = fn(Tools) -> Box<dyn Player>;
 

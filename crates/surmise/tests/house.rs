@@ -136,3 +136,32 @@ fn no_reference_leads_out_of_the_tree() {
         assert!(!numbered, "{}: a decision by its number", path.display());
     }
 }
+
+/// Every dependency from a registry has its reason on a page.
+#[test]
+fn every_dependency_has_a_reason() {
+    let page = std::fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
+    let mut seen = 0;
+    for manifest in files(&["Cargo.toml"]) {
+        if manifest.to_string_lossy().contains("/benchmarks/") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        for line in text.lines() {
+            let named = line.split_once(" = ").filter(|(_, value)| {
+                let is_version = value.starts_with('"') && value.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+                is_version || value.starts_with("{ version = \"") && !value.contains("path = ")
+            });
+            let Some((name, _)) = named else { continue };
+            if ["version", "edition", "rust-version", "resolver"].contains(&name) {
+                continue;
+            }
+            seen += 1;
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "docs/dependencies.md has no reason for {name}"
+            );
+        }
+    }
+    assert!(seen > 20, "only {seen} dependencies were found");
+}

@@ -111,8 +111,9 @@ impl Trellis {
     ) -> Result<GrowingLayer, Fault> {
         let mut growing = GrowingLayer::new();
         let parents: Vec<&State> = states.iter().collect();
-        let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(PORTION);
-        let mut steps: Vec<f64> = Vec::with_capacity(PORTION);
+        let portion = work.portion();
+        let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(portion);
+        let mut steps: Vec<f64> = Vec::with_capacity(portion);
         let mut probabilities = Vec::new();
         let whole = PORTION.max(LAYER_TRIES / parents.len().max(1));
         for (group, states) in parents.chunks(256).enumerate() {
@@ -146,7 +147,7 @@ impl Trellis {
                         tests.push((parent as u32, fan.joint(number)));
                         steps.push(p);
                     }
-                    if tests.len() == PORTION {
+                    if tests.len() == portion {
                         growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
                         tests.clear();
                         steps.clear();
