@@ -311,6 +311,24 @@ fn what_workers_remember_makes_no_difference() {
     }
 }
 
+/// A checksum is no protection: a stranger can compute it too.
+#[test]
+fn sizes_and_counters_that_an_archive_claims_are_checked() {
+    let trainer = Game::of("kuhn-poker").train(2, 1, 8);
+    let claims = |field: &str, value: u64| {
+        let mut archive = trainer.to_archive();
+        archive.about[field] = value.into();
+        let archive = Archive::from_bytes(&archive.to_bytes()).unwrap();
+        Trainer::from_archive(&archive, &trainer.codec).map(|_| ()).unwrap_err()
+    };
+    // 60,000 by 60,000 weights would need 14 GB.
+    assert!(matches!(claims("width", 60_000), ArchiveError::BadTensor(_)));
+    for counter in ["games", "states", "latest", "latest_games", "generations", "steps", "next"] {
+        assert_eq!(claims(counter, u64::MAX), ArchiveError::BadField(counter));
+    }
+    assert!(matches!(claims("next", 1 << 40), ArchiveError::Inconsistent(_)));
+}
+
 #[test]
 fn damaged_and_foreign_checkpoints_are_refused() {
     let game = Game::of("kuhn-poker");
