@@ -108,7 +108,7 @@ impl OpenMoves {
     }
 }
 
-/// Candidates that are tested together on lanes, between two looks at the stop flag; a multiple of every width of lanes.
+/// Candidates tested together on lanes, between two looks at the stop flag; a multiple of every width of lanes.
 pub(crate) const PORTION: usize = 4_096;
 
 /// Candidates between two looks at the stop flag where they are tested one by one.

@@ -1,6 +1,6 @@
 //! A limit of memory, so that the program ends with a message instead of being killed.
 //!
-//! A thread compares the memory that the process holds with the limit, fifty times a second. Above the limit the work is
+//! A thread compares the memory that the process holds with the limit, fifty times a second. Above it the work is
 //! asked to end, as by Ctrl-C. If it has not ended after two seconds, or holds a quarter more than the limit, the
 //! program exits. Sizes that rules choose are limited beforehand ([`shrink`]), so that a game that does not fit is
 //! played on the reference simulator.

@@ -323,7 +323,15 @@ fn sizes_and_counters_that_an_archive_claims_are_checked() {
     };
     // 60,000 by 60,000 weights would need 14 GB.
     assert!(matches!(claims("width", 60_000), ArchiveError::BadTensor(_)));
-    for counter in ["games", "states", "latest", "latest_games", "generations", "steps", "next"] {
+    for counter in [
+        "games",
+        "states",
+        "latest",
+        "latest_games",
+        "generations",
+        "steps",
+        "next",
+    ] {
         assert_eq!(claims(counter, u64::MAX), ArchiveError::BadField(counter));
     }
     assert!(matches!(claims("next", 1 << 40), ArchiveError::Inconsistent(_)));

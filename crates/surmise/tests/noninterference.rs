@@ -18,7 +18,19 @@ use surmise::ggp::http::Peer;
 use surmise::ggp::spelling::Spelling;
 use surmise::ggp::{Clocks, Host, Variant};
 use surmise::referee::{Match, Record, Seat};
-use surmise::{BeliefOptions, ExplainOptions, Game, MatchOptions, PlayerSpec, catalogue};
+use surmise::{BeliefOptions, ExplainOptions, Game, MatchOptions, PlayerSpec, belief, catalogue};
+
+/// A belief that is quick in long games too.
+fn quick_belief() -> BeliefOptions {
+    BeliefOptions {
+        options: belief::Options {
+            models: 8,
+            layer_limit: 64,
+            ..belief::Options::default()
+        },
+        ..BeliefOptions::default()
+    }
+}
 
 /// Joint moves, round by round, in role order.
 type History = Vec<Vec<String>>;
@@ -162,7 +174,7 @@ fn read_request(stream: &mut impl Read) -> Vec<u8> {
 
 /// Another history that fits what the role was told, if a belief finds one.
 fn other_history(game: &Game, role: &str, told: &[Told], history: &History) -> Option<History> {
-    let belief = game.belief(role, told, &BeliefOptions::default()).ok()?;
+    let belief = game.belief(role, told, &quick_belief()).ok()?;
     let mut found = belief.histories.into_iter().map(|(history, _)| history);
     found.find(|other| other != history)
 }
@@ -172,7 +184,7 @@ fn pairs(game: &Game, role: usize, matches: u64, most: usize) -> Vec<(History, H
     let random: PlayerSpec = "random".parse().unwrap();
     let options = MatchOptions {
         games: matches,
-        max_rounds: 12,
+        max_rounds: 8,
         seed: 3,
         ..MatchOptions::default()
     };
@@ -196,13 +208,13 @@ fn pairs(game: &Game, role: usize, matches: u64, most: usize) -> Vec<(History, H
 }
 
 fn belief_text(game: &Game, role: &str, told: &[Told]) -> String {
-    format!("{:?}", game.belief(role, told, &BeliefOptions::default()).unwrap())
+    format!("{:?}", game.belief(role, told, &quick_belief()).unwrap())
 }
 
 fn explanation(game: &Game, role: &str, record: &Record) -> String {
     let options = ExplainOptions {
         role: Some(role.to_owned()),
-        player: Some("hp:8,2".to_owned()),
+        player: Some("hp:4,1,layer=64".to_owned()),
         stop: StopFlag::default(),
         ..ExplainOptions::default()
     };
@@ -250,7 +262,11 @@ fn compare_wire(game: &Game, role: usize, a: &History, b: &History) {
 }
 
 /// Players that take turns over the pairs.
-const PLAYERS: &[&str] = &["hp:8,2", "ismcts:20", "cfr:8,iterations=10,nodes=200", "hp2:2,1,2,1"];
+const PLAYERS: &[&str] = &[
+    "hp:4,1,layer=64",
+    "ismcts:8,layer=64",
+    "cfr:4,iterations=4,nodes=100,layer=64",
+];
 
 #[test]
 fn nothing_hidden_reaches_a_role() {
