@@ -50,7 +50,7 @@
 //! // A player that listens on a free port.
 //! let options = ServerOptions { bind: ([127, 0, 0, 1], 0).into(), ..ServerOptions::default() };
 //! let server = Server::bind(options, Arc::new(HeadsFactory))?;
-//! let (address, handle) = (server.address()?, server.handle()?);
+//! let (address, handle) = (server.address(), server.handle());
 //! std::thread::spawn(|| server.serve());
 //!
 //! // A match of this remote player, in the first seat, and a local one.
@@ -80,12 +80,14 @@
 //! Where to read next: [`kif`] (expressions), [`message`] (messages), [`http`] (how they travel), [`session`] (one
 //! match as its player sees it), [`Server`], [`Remote`]. The guide for users is `docs/protocol.md`.
 
+mod channel;
 pub mod compliance;
 mod error;
 mod factory;
 pub mod http;
 pub mod kif;
 pub mod message;
+pub mod net;
 pub mod presence;
 mod remote;
 mod server;

@@ -5,10 +5,11 @@
 //! right after the request; such an end says nothing. Between two messages there is no connection, and a manager counts
 //! as there until its next message is overdue: the other players may use their whole clock.
 
+use crate::channel::Receiver;
+use crate::net::Connection;
 use std::cell::Cell;
 use std::io::ErrorKind;
-use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,11 +36,11 @@ struct PresenceState {
 
 impl Presence {
     /// A manager that has just sent a message, whose next one comes after a clock, and time to spare, at the latest.
-    pub fn new(clock: u64, spare: Duration) -> Presence {
+    pub fn new(now: Instant, clock: u64, spare: Duration) -> Presence {
         Presence(Mutex::new(PresenceState {
             messages: 1,
             waiting: 0,
-            overdue: after(clock, spare),
+            overdue: after(now, clock, spare),
         }))
     }
 
@@ -48,10 +49,10 @@ impl Presence {
     }
 
     /// Notes a message. The next one comes after a clock, and time to spare, at the latest.
-    pub fn heard(&self, clock: u64, spare: Duration) {
+    pub fn heard(&self, now: Instant, clock: u64, spare: Duration) {
         let mut state = self.lock();
         state.messages += 1;
-        state.overdue = after(clock, spare);
+        state.overdue = after(now, clock, spare);
     }
 
     /// Number of messages so far.
@@ -65,21 +66,21 @@ impl Presence {
     }
 
     /// Whether the manager is late with its next message.
-    pub fn is_overdue(&self) -> bool {
+    pub fn is_overdue(&self, now: Instant) -> bool {
         let state = self.lock();
-        state.waiting == 0 && Instant::now() >= state.overdue
+        state.waiting == 0 && now >= state.overdue
     }
 }
 
-fn after(clock: u64, spare: Duration) -> Instant {
-    Instant::now() + Duration::from_secs(clock).min(LONGEST_SILENCE) + spare
+fn after(now: Instant, clock: u64, spare: Duration) -> Instant {
+    now + Duration::from_secs(clock).min(LONGEST_SILENCE) + spare
 }
 
 /// A manager that waits for the answer to a message.
 pub struct Caller<'a> {
     /// Time at which the first byte of the message arrived.
     pub arrived: Instant,
-    stream: &'a TcpStream,
+    connection: &'a dyn Connection,
     read: Instant,
     line: Cell<Line>,
 }
@@ -95,23 +96,26 @@ enum Line {
 
 impl<'a> Caller<'a> {
     /// The sender of a request that has just been read.
-    pub fn new(stream: &'a TcpStream, arrived: Instant) -> Caller<'a> {
+    pub fn new(connection: &'a dyn Connection, arrived: Instant) -> Caller<'a> {
         Caller {
             arrived,
-            stream,
-            read: Instant::now(),
+            connection,
+            read: connection.now(),
             line: Cell::new(Line::Open),
         }
     }
 
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.connection.now()
+    }
+
     fn look(&self) -> Line {
-        if self.line.get() != Line::Open || self.stream.set_nonblocking(true).is_err() {
+        if self.line.get() != Line::Open {
             return self.line.get();
         }
-        let peeked = self.stream.peek(&mut [0]);
-        let _ = self.stream.set_nonblocking(false);
-        let line = match peeked {
-            Ok(0) if self.read.elapsed() < HALF_CLOSE => Line::HalfClosed,
+        let line = match self.connection.peek() {
+            Ok(0) if self.now() - self.read < HALF_CLOSE => Line::HalfClosed,
             Ok(0) => Line::Gone,
             Ok(_) => Line::Open,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Line::Open,
@@ -137,10 +141,10 @@ impl<'a> Caller<'a> {
                     false => state.waiting -= 1,
                 }
                 if line == Line::Gone && state.waiting == 0 {
-                    state.overdue = Instant::now();
+                    state.overdue = self.now();
                 }
             }
-            let left = due.saturating_duration_since(Instant::now());
+            let left = due.saturating_duration_since(self.now());
             match results.recv_timeout(left.min(GLANCE)) {
                 Err(RecvTimeoutError::Timeout) if left > GLANCE => {}
                 result => break result,

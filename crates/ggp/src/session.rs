@@ -21,6 +21,7 @@ use dialect::StateTracker;
 use game::{Budget, RoleId, Simulator, StopFlag, Told};
 use gdl::Rules;
 use news::Heard;
+use referee::Runtime;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thinker::{Answers, Thinkers};
@@ -84,6 +85,8 @@ pub struct Work {
     pub place: Arc<()>,
     /// What is known of the manager.
     pub presence: Arc<Presence>,
+    /// Time and threads.
+    pub runtime: Arc<dyn Runtime>,
 }
 
 /// What was told and asked so far.
@@ -225,7 +228,7 @@ impl Session {
             id = self.id,
             turn,
             reply,
-            ms = arrived.elapsed().as_millis() as u64,
+            ms = (caller.now() - arrived).as_millis() as u64,
             "moves"
         );
         reply
@@ -253,7 +256,7 @@ impl Session {
         }
         // The fallback began at the same time and is quick.
         let left = due
-            .saturating_duration_since(Instant::now())
+            .saturating_duration_since(caller.now())
             .max(Duration::from_millis(20));
         match fallback.recv_timeout(left) {
             Ok(Ok(decision)) if !decision.mv.is_empty() => return Some(decision.mv),
@@ -290,7 +293,9 @@ impl Session {
 
     fn timed(&self, arrived: Instant, think: Duration) -> Budget {
         let think = think.as_secs_f64().max(1e-3);
-        let clock = StopFlag::by(move || arrived.elapsed().as_secs_f64() / think);
+        let runtime = self.work.runtime.clone();
+        let passed = move || runtime.now().saturating_duration_since(arrived);
+        let clock = StopFlag::by(move || passed().as_secs_f64() / think);
         Budget::timed(clock.under(&self.work.stop))
     }
 

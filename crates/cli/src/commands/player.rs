@@ -92,8 +92,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let server = Server::bind(options, Arc::new(players));
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.bind, args.port))?;
-    let handle = server.handle()?;
-    output::print(&format!("{} listens on {}\n", args.name, server.address()?));
+    let handle = server.handle();
+    output::print(&format!("{} listens on {}\n", args.name, server.address()));
     let serving = std::thread::spawn(|| server.serve());
     let stop = interrupt::flag();
     while !stop.is_raised() && !serving.is_finished() {
