@@ -26,8 +26,8 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 pub struct Presence(Mutex<PresenceState>);
 
 struct PresenceState {
-    /// Messages so far.
-    messages: u64,
+    /// Time of the last sign of life: a message, or the end of waiting for an answer.
+    heard: Instant,
     /// Connections that wait for an answer and are known to be open.
     waiting: usize,
     /// Time at which the next message is overdue.
@@ -38,7 +38,7 @@ impl Presence {
     /// A manager that has just sent a message, whose next one comes after a clock, and time to spare, at the latest.
     pub fn new(now: Instant, clock: u64, spare: Duration) -> Presence {
         Presence(Mutex::new(PresenceState {
-            messages: 1,
+            heard: now,
             waiting: 0,
             overdue: after(now, clock, spare),
         }))
@@ -51,18 +51,14 @@ impl Presence {
     /// Notes a message. The next one comes after a clock, and time to spare, at the latest.
     pub fn heard(&self, now: Instant, clock: u64, spare: Duration) {
         let mut state = self.lock();
-        state.messages += 1;
+        state.heard = now;
         state.overdue = after(now, clock, spare);
     }
 
-    /// Number of messages so far.
-    pub fn messages(&self) -> u64 {
-        self.lock().messages
-    }
-
-    /// Whether the manager is certainly there: it waits for an answer.
-    pub fn is_waiting(&self) -> bool {
-        self.lock().waiting > 0
+    /// Whether the manager neither waits for an answer nor has given a sign of life after this time.
+    pub fn is_silent_since(&self, time: Instant) -> bool {
+        let state = self.lock();
+        state.waiting == 0 && state.heard <= time
     }
 
     /// Whether the manager is late with its next message.
@@ -151,7 +147,9 @@ impl<'a> Caller<'a> {
             }
         };
         if counted {
-            presence.lock().waiting -= 1;
+            let mut state = presence.lock();
+            state.waiting -= 1;
+            state.heard = self.now();
         }
         result
     }

@@ -211,7 +211,8 @@ impl Session {
             progress.question += 1;
             let told: Arc<[Told]> = progress.told.clone().into();
             let player = progress.thinkers.player.ask(told.clone(), budget.clone());
-            let fallback = progress.thinkers.fallback.ask(told, budget.clone());
+            // The fallback follows the match until its answer is due: without a model it has no legal move.
+            let fallback = progress.thinkers.fallback.ask(told, self.timed(arrived, answer));
             (turn, progress.question, player, fallback)
         };
         let mv = self.wait(&player, &fallback, caller, arrived + answer, turn);

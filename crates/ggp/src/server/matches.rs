@@ -8,7 +8,6 @@ use crate::message::{Message, News};
 use crate::presence::{Caller, Presence};
 use crate::session::{self, MatchStart, Session, Work};
 use game::StopFlag;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -203,8 +202,12 @@ impl ServerState {
     /// whether it says something.
     fn admit(&self, start: MatchStart, arrived: Instant) -> Admission {
         let start = Arc::new(start);
-        let listening = (Duration::from_secs(start.start_clock) / 2).min(LISTENING);
-        let mut heard: Option<BTreeMap<String, u64>> = None;
+        // The request may have come slowly. Silence counts from here, and the answer is due as ever.
+        let begun = self.runtime.now();
+        let due = session::due(start.start_clock, start.margin).1;
+        let listening = (Duration::from_secs(start.start_clock) / 2)
+            .min(LISTENING)
+            .min(due.saturating_sub(begun - arrived));
         loop {
             let mut matches = self.lock();
             if let Some(entry) = matches.get(&start.id) {
@@ -225,13 +228,9 @@ impl ServerState {
                 matches.insert(entry.start.id.clone(), entry.clone());
                 return Admission::Kept(entry);
             }
-            let count = |entry: &MatchEntry| entry.presence.messages();
-            let heard = heard.get_or_insert_with(|| matches.iter().map(|(id, e)| (id.clone(), count(e))).collect());
-            let silent = |(id, entry): &(&String, &MatchEntry)| {
-                !entry.presence.is_waiting() && heard.get(*id) == Some(&count(entry))
-            };
+            let silent = |(_, entry): &(&String, &MatchEntry)| entry.presence.is_silent_since(begun);
             let now = self.runtime.now();
-            let over = now - arrived >= listening;
+            let over = now - begun >= listening;
             let dead =
                 |(_, entry): &(&String, &MatchEntry)| entry.presence.is_overdue(now) || (over && listening >= SILENCE);
             let mut silent = matches.iter().filter(silent).peekable();

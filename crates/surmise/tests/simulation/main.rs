@@ -8,7 +8,7 @@ mod net;
 mod players;
 mod sim;
 
-use managers::{CHARACTERS, Character, End_, Manager, Scene, Tally, ask, nuisance};
+use managers::{CHARACTERS, Character, MatchEnd, Manager, Scene, Tally, ask, nuisance};
 use net::{NOWHERE, SimListener, SimNetwork, Weather};
 use players::{Misfit, ScriptedFactory};
 use sim::Sim;
@@ -170,7 +170,9 @@ fn actor(scene: &Scene, ours: &[OurPlayer], misfits: &[Misfit], seed: Seed, numb
                 may_lose_its_place: manager.may_lose_its_place || manager.character == Character::Patient,
                 ..manager
             };
-            Box::new(move || drop(manager.run()))
+            Box::new(move || {
+                manager.run();
+            })
         }
     }
 }
@@ -308,7 +310,7 @@ fn aftermath(scene: &Scene, ours: &[OurPlayer], misfits: &[Misfit], seed: Seed) 
             must_be_admitted: true,
             may_lose_its_place: false,
         };
-        if manager.run() != End_::Over {
+        if manager.run() != MatchEnd::Over {
             scene.fault("everybody is gone, and a match is not played".to_owned());
         }
         if player.handle.matches() >= player.max_matches {

@@ -88,7 +88,10 @@ const SLACK: Duration = Duration::from_millis(25);
 
 pub struct Asked {
     pub reply: Option<String>,
+    /// Time from the arrival of the question's first byte to the answer.
     pub took: Option<Duration>,
+    /// Time from the arrival of the question's first byte to that of its last.
+    pub spread: Duration,
 }
 
 pub fn post(body: &str) -> String {
@@ -101,10 +104,18 @@ pub fn ask(net: &SimNetwork, port: u16, message: &str, patience: Duration) -> As
         return Asked {
             reply: None,
             took: None,
+            spread: Duration::ZERO,
         };
     };
+    let begun = net.sim.time();
     end.send(post(message).as_bytes());
-    read(&end, patience)
+    let asked = read(&end, patience);
+    if std::env::var_os("SURMISE_SCHEDULE").is_some() {
+        let (begun, now) = (begun.as_secs_f64(), net.sim.time().as_secs_f64());
+        let message: String = message.chars().take(70).collect();
+        println!("{begun:.3} to {now:.3} s, port {port}: {message} -> {:?}", asked.reply);
+    }
+    asked
 }
 
 fn read(end: &End, patience: Duration) -> Asked {
@@ -114,9 +125,11 @@ fn read(end: &End, patience: Duration) -> Asked {
         let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
         length.and_then(|n| n.parse().ok()) == Some(body.len())
     });
+    let times = end.answered_in();
     Asked {
         reply: whole.map(|(_, body)| body.to_owned()),
-        took: end.answered_in(),
+        took: times.map(|(took, _)| took),
+        spread: times.map_or(Duration::ZERO, |(_, spread)| spread),
     }
 }
 
@@ -151,7 +164,7 @@ struct Table {
 
 /// How a match ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End_ {
+pub enum MatchEnd {
     Over,
     Refused,
     GivenUp,
@@ -159,7 +172,7 @@ pub enum End_ {
 
 impl Manager {
     /// Manages one match.
-    pub fn run(mut self) -> End_ {
+    pub fn run(mut self) -> MatchEnd {
         let game = &self.scene.games[self.game];
         let mut sim = game.simulator();
         let roles = sim.roles().to_vec();
@@ -185,14 +198,14 @@ impl Manager {
         let start = message::start(&self.id, &role_name, &rules, self.start_clock, self.play_clock);
         if self.character == Character::Mortal && self.rng.below(4) == 0 {
             self.die_sending(&start);
-            return End_::GivenUp;
+            return MatchEnd::GivenUp;
         }
         if !self.start(&start) {
             self.scene.count(|tally| tally.refused += 1);
-            return End_::Refused;
+            return MatchEnd::Refused;
         }
         let end = self.rounds(&mut table, &start);
-        if end == End_::Over {
+        if end == MatchEnd::Over {
             self.scene.count(|tally| tally.matches += 1);
         }
         end
@@ -217,13 +230,13 @@ impl Manager {
     }
 
     fn check_time(&self, what: &str, clock: u64, asked: &Asked) {
-        if let Some(took) = asked.took.filter(|&took| took > due(clock) + SLACK) {
+        if let Some(took) = asked.took.filter(|&took| took > due(clock).max(asked.spread) + SLACK) {
             let id = &self.id;
             self.scene.fault(format!("{id}: {what} of {clock} s is answered after {:.3} s", took.as_secs_f64()));
         }
     }
 
-    fn rounds(&mut self, table: &mut Table, start: &str) -> End_ {
+    fn rounds(&mut self, table: &mut Table, start: &str) -> MatchEnd {
         loop {
             if table.sim.terminal(&table.state).expect("a state") {
                 return self.stop(table);
@@ -232,7 +245,7 @@ impl Manager {
                 Character::Mortal if self.rng.below(4) == 0 => {
                     let play = self.news(table, "PLAY");
                     self.die_sending(&play);
-                    return End_::GivenUp;
+                    return MatchEnd::GivenUp;
                 }
                 Character::Aborter if self.rng.below(4) == 0 => {
                     let asked = ask(&self.net, self.port, &message::abort(&self.id), Duration::from_secs(5));
@@ -240,11 +253,11 @@ impl Manager {
                     if !fine {
                         self.scene.fault(format!("{}: ABORT is answered {:?}", self.id, asked.reply));
                     }
-                    return End_::GivenUp;
+                    return MatchEnd::GivenUp;
                 }
                 Character::Restarter if table.turn > 0 && self.rng.below(4) == 0 => {
                     if !self.start(start) {
-                        return End_::GivenUp;
+                        return MatchEnd::GivenUp;
                     }
                     table.state = table.sim.initial().expect("a state");
                     (table.turn, table.last) = (0, None);
@@ -259,7 +272,7 @@ impl Manager {
                 _ => {}
             }
             let Some(mv) = self.play(table) else {
-                return End_::GivenUp;
+                return MatchEnd::GivenUp;
             };
             self.advance(table, mv);
             let pause = match self.character {
@@ -360,14 +373,14 @@ impl Manager {
         }
     }
 
-    fn stop(&mut self, table: &mut Table) -> End_ {
+    fn stop(&mut self, table: &mut Table) -> MatchEnd {
         let stop = self.news(table, "STOP");
         let asked = ask(&self.net, self.port, &stop, Duration::from_secs(self.play_clock + 5));
         let excused = self.net.is_spoiled() || self.may_lose_its_place;
         if asked.reply.as_deref() != Some("done") && !excused {
             self.scene.fault(format!("{}: STOP is answered {:?}", self.id, asked.reply));
         }
-        End_::Over
+        MatchEnd::Over
     }
 
     /// Sends a part of a message, or all of it, and is gone before the answer.

@@ -34,6 +34,7 @@ pub struct Pipe {
     /// Bytes after which the whole connection breaks.
     cut: Option<usize>,
     first_arrival: Option<Duration>,
+    last_arrival: Duration,
     first_sent: Option<Duration>,
 }
 
@@ -148,12 +149,14 @@ impl World {
 }
 
 impl End {
-    /// The time from the arrival of the first byte that was sent to the first byte of the answer, as the peer has it.
-    pub fn answered_in(&self) -> Option<Duration> {
+    /// The time from the arrival of the first byte that was sent to the first byte of the answer, as the peer has it,
+    /// and the time from the arrival of the first byte to that of the last.
+    pub fn answered_in(&self) -> Option<(Duration, Duration)> {
         let mut world = self.sim.world();
-        let asked = world.pipe(self.write).first_arrival?;
+        let pipe = world.pipe(self.write);
+        let (asked, last) = (pipe.first_arrival?, pipe.last_arrival);
         let answered = world.pipe(self.read).first_sent?;
-        Some(answered.saturating_sub(asked))
+        Some((answered.saturating_sub(asked), last - asked))
     }
 
     /// Breaks the connection: the peer notices at once.
@@ -233,7 +236,7 @@ impl Connection for End {
             let mut world = self.sim.world();
             let now = world.now;
             let pipe = world.pipe(self.write);
-            if pipe.broken || pipe.ending {
+            if pipe.broken || pipe.ending || pipe.reader_gone {
                 return Err(ErrorKind::BrokenPipe.into());
             }
             pipe.first_sent.get_or_insert(now);
@@ -309,6 +312,7 @@ fn send(world: &mut World, (write, read): (u64, u64), bytes: &[u8], weather: &We
         world.happens(write, at, move |pipe, now| {
             if !piece.is_empty() {
                 pipe.first_arrival.get_or_insert(now);
+                pipe.last_arrival = now;
             }
             pipe.arrived.extend(piece);
         });

@@ -116,7 +116,7 @@ impl MatchPlayer for ScriptedPlayer {
             Manner::Fails => return Err(Fault::player("scripted")),
             Manner::Panics => panic!("scripted"),
         }
-        self.inner.choose(told, &Budget::iterations(1))
+        self.inner.choose(told, &Budget::until(StopFlag::default()))
     }
 }
 

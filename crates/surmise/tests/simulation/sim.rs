@@ -123,11 +123,6 @@ impl Sim {
         world.threads.iter().filter(|(id, _)| **id != me).map(|(_, slot)| slot.name.clone()).collect()
     }
 
-    /// A number below `n`.
-    pub fn below(&self, n: usize) -> usize {
-        self.world().rng.below(n)
-    }
-
     /// Waits for a bell, at most until a time. True if the bell rang.
     pub fn wait(&self, bell: Option<u64>, until: Option<Duration>) -> bool {
         let me = ME.get();
