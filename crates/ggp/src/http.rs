@@ -231,9 +231,7 @@ impl HttpReply<'_> {
             true => format!("Content-Length: {}\r\n", body.len()),
             false => String::new(),
         };
-        format!(
-            "HTTP/1.0 {code} {reason}\r\nContent-Type: {kind}\r\n{length}Connection: close\r\n{cross}\r\n{body}"
-        )
+        format!("HTTP/1.0 {code} {reason}\r\nContent-Type: {kind}\r\n{length}Connection: close\r\n{cross}\r\n{body}")
     }
 }
 

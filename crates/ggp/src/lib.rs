@@ -2,7 +2,8 @@
 //!
 //! [`Server`] is a player that managers can call; its players come from a [`PlayerFactory`]. [`Remote`] is a remote
 //! player as a [`referee::Guest`], for matches of our own referee. [`compliance`] tests other people's players.
-//! [`xmltrace`] reads and writes traces of games in the format of Dresden's GameController.
+//! [`xmltrace`] reads and writes traces of games in the format of Dresden's GameController, [`xmlmatch`] reads its
+//! matches.
 //!
 //! Most programs should use the crate `surmise`, whose players speak the protocol already, or its commands `surmise
 //! player` and `surmise manage`. Come here to put players of your own behind the protocol, or to talk to remote players
@@ -93,10 +94,11 @@ mod remote;
 mod server;
 pub mod session;
 pub mod spelling;
+pub mod xmlmatch;
 pub mod xmltrace;
 
 pub use error::Error;
-pub use factory::{MatchPlayer, PlayerFactory};
+pub use factory::{MatchPlayer, PlayedEnd, PlayedMatch, PlayerFactory};
 pub use message::Variant;
 pub use remote::{Clocks, Host, Remote};
 pub use server::{Server, ServerHandle, ServerOptions};

@@ -71,7 +71,7 @@ impl Host {
         }
         let spelling = match scramble {
             Some(seed) => Spelling::scrambled(rules, seed),
-            None => Spelling::of(rules),
+            None => Spelling::in_ascii(rules),
         };
         let mut text = prefix_text(rules);
         if rules.information() == Information::Open && variant != Variant::Gdl1 && !has_name(&text, "sees") {

@@ -11,7 +11,7 @@ mod news;
 mod thinker;
 
 use crate::error::Error;
-use crate::factory::PlayerFactory;
+use crate::factory::{PlayedEnd, PlayedMatch, PlayerFactory};
 use crate::http::printable;
 use crate::kif;
 use crate::message::{News, Variant};
@@ -22,6 +22,7 @@ use game::{Budget, RoleId, Simulator, StopFlag, Told};
 use gdl::Rules;
 use news::Heard;
 use referee::Runtime;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thinker::{Answers, Thinkers};
@@ -72,6 +73,7 @@ pub struct Session {
     spelling: Spelling,
     factory: Arc<dyn PlayerFactory>,
     first_legal: Option<String>,
+    number: u64,
     progress: Mutex<MatchProgress>,
     work: Work,
 }
@@ -104,6 +106,10 @@ struct MatchProgress {
     tracker: Option<StateTracker>,
     /// A first move, found during the start clock.
     prepared: Option<String>,
+    /// The joint moves, if the manager tells them.
+    joint: Vec<Vec<String>>,
+    /// How the match ended, if it has.
+    end: Option<PlayedEnd>,
 }
 
 #[derive(Clone, Default)]
@@ -111,7 +117,12 @@ struct AskedTurn {
     /// The news in canonical text.
     news: String,
     reply: Option<String>,
+    /// Time of the reply in milliseconds.
+    ms: u64,
 }
+
+/// Number of the next session.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Session {
     /// Reads the rules and makes the players.
@@ -166,7 +177,10 @@ impl Session {
                 thinkers,
                 tracker: None,
                 prepared: None,
+                joint: Vec::new(),
+                end: None,
             }),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             rules,
             start,
             factory,
@@ -176,6 +190,7 @@ impl Session {
         if let Some(variant) = known {
             session.settle(&mut session.lock(), variant);
         }
+        session.report(&session.lock());
         Ok(session)
     }
 
@@ -217,21 +232,17 @@ impl Session {
         };
         let mv = self.wait(&player, &fallback, caller, arrived + answer, turn);
         let reply = mv.map_or_else(|| "nil".to_owned(), |mv| self.spelling.send(&mv));
+        let ms = (caller.now() - arrived).as_millis() as u64;
         let mut progress = self.lock();
         if progress.question == question
-            && let Some(turn) = progress.turns.get_mut(turn)
+            && let Some(asked) = progress.turns.get_mut(turn)
         {
-            turn.reply = Some(reply.clone());
+            (asked.reply, asked.ms) = (Some(reply.clone()), ms);
+            self.report(&progress);
         }
         drop(progress);
         budget.stop.raise();
-        info!(
-            id = self.id,
-            turn,
-            reply,
-            ms = (caller.now() - arrived).as_millis() as u64,
-            "moves"
-        );
+        info!(id = self.id, turn, reply, ms, "moves");
         reply
     }
 
@@ -279,6 +290,8 @@ impl Session {
         progress.current.raise();
         let before = progress.told.len();
         self.hear(&mut progress, news);
+        progress.end = Some(PlayedEnd::Over);
+        self.report(&progress);
         let last = progress.told.last().filter(|_| progress.told.len() > before);
         match last {
             Some(told) => info!(
@@ -298,6 +311,35 @@ impl Session {
         let passed = move || runtime.now().saturating_duration_since(arrived);
         let clock = StopFlag::by(move || passed().as_secs_f64() / think);
         Budget::timed(clock.under(&self.work.stop))
+    }
+
+    /// Notes that the match is given up, unless it is over.
+    pub fn give_up(&self) {
+        let mut progress = self.lock();
+        if progress.end.is_none() {
+            progress.end = Some(PlayedEnd::GivenUp);
+            self.report(&progress);
+        }
+    }
+
+    /// Tells the factory how far the match is.
+    fn report(&self, progress: &MatchProgress) {
+        let told = progress.told.len();
+        self.factory.played(&PlayedMatch {
+            start: &self.start,
+            number: self.number,
+            role: usize::from(self.role.0),
+            roles: &self.roles,
+            variant: progress.variant,
+            told: &progress.told,
+            joint: match progress.joint.len() == told {
+                true => &progress.joint[..],
+                false => &[],
+            },
+            replies: progress.turns.iter().map(|turn| turn.reply.as_deref()).collect(),
+            times_ms: progress.turns.iter().map(|turn| turn.ms).collect(),
+            end: progress.end,
+        });
     }
 
     /// Whether a move was asked for.

@@ -280,6 +280,7 @@ impl Match<'_> {
             cheats: self.seats.iter().map(|s| matches!(s, Seat::Cheat(_))).collect(),
             seed: self.seed.0,
             states: vec![self.sim.fluents(state)],
+            sealed: true,
             ..Record::default()
         }
     }

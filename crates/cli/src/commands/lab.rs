@@ -302,8 +302,7 @@ fn run_all(args: &RunArgs) -> Result<ExitCode> {
         }
     }
     if let (true, Some(out)) = (several, prepared[0].2.parent()) {
-        std::fs::write(out.join("index.html"), report::index(&lines))
-            .with_context(|| format!("cannot write into `{}`", out.display()))?;
+        files::write(&out.join("index.html"), report::index(&lines).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -403,8 +402,7 @@ fn reports(folders: &[PathBuf]) -> Result<ExitCode> {
         }
         if !is_one(path) {
             let index = path.join("index.html");
-            std::fs::write(&index, report::index(&lines))
-                .with_context(|| format!("cannot write `{}`", index.display()))?;
+            files::write(&index, report::index(&lines).as_bytes())?;
             output::print(&format!("{}\n", index.display()));
         }
     }

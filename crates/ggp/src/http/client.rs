@@ -221,12 +221,7 @@ fn receive(inbox: &mut Inbox<'_>, stop: &StopFlag) -> Result<String, NoReply> {
     }
 }
 
-fn send(
-    connection: &dyn Connection,
-    mut bytes: &[u8],
-    deadline: Instant,
-    stop: &StopFlag,
-) -> Result<(), NoReply> {
+fn send(connection: &dyn Connection, mut bytes: &[u8], deadline: Instant, stop: &StopFlag) -> Result<(), NoReply> {
     while !bytes.is_empty() {
         let left = deadline.saturating_duration_since(connection.now());
         if left.is_zero() {

@@ -39,6 +39,9 @@ impl MatchEntry {
     /// Ends all work on the match.
     pub(super) fn dismiss(self) {
         self.stop.raise();
+        if let Some(session) = &self.session {
+            session.give_up();
+        }
     }
 }
 
@@ -220,7 +223,11 @@ impl ServerState {
             }
             if matches.len() < self.options.max_matches {
                 let entry = MatchEntry {
-                    presence: Arc::new(Presence::new(self.runtime.now(), start.start_clock, self.options.forget)),
+                    presence: Arc::new(Presence::new(
+                        self.runtime.now(),
+                        start.start_clock,
+                        self.options.forget,
+                    )),
                     stop: StopFlag::default(),
                     session: None,
                     start,

@@ -8,7 +8,7 @@ mod net;
 mod players;
 mod sim;
 
-use managers::{CHARACTERS, Character, MatchEnd, Manager, Scene, Tally, ask, nuisance};
+use managers::{CHARACTERS, Character, Manager, MatchEnd, Scene, Tally, ask, nuisance};
 use net::{NOWHERE, SimListener, SimNetwork, Weather};
 use players::{Misfit, ScriptedFactory};
 use sim::Sim;
@@ -128,10 +128,17 @@ fn schedule(seed: Seed) -> (Tally, u64) {
     }
     while active.load(Ordering::SeqCst) > 0 {
         sim.sleep(Duration::from_secs(1));
-        assert!(sim.time() < Duration::from_secs(3_000), "somebody never ends: {:?}", sim.others());
+        assert!(
+            sim.time() < Duration::from_secs(3_000),
+            "somebody never ends: {:?}",
+            sim.others()
+        );
     }
     aftermath(&scene, &ours, &misfits, seed);
-    let (faults, tally) = (scene.faults.lock().expect("faults").clone(), scene.tally.lock().expect("tally").clone());
+    let (faults, tally) = (
+        scene.faults.lock().expect("faults").clone(),
+        scene.tally.lock().expect("tally").clone(),
+    );
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     let world = sim.world();
     assert!(world.panics.is_empty(), "threads panicked: {:?}", world.panics);
@@ -146,8 +153,13 @@ fn actor(scene: &Scene, ours: &[OurPlayer], misfits: &[Misfit], seed: Seed, numb
     match rng.below(10) {
         0 | 1 => Box::new(move || nuisance(&scene, port, rng)),
         2..=4 => {
-            let peers: Vec<u16> = ours.iter().map(|o| o.port).chain(misfits.iter().map(|m| m.port)).collect();
-            let heard: Vec<(u16, Arc<Mutex<Vec<String>>>)> = misfits.iter().map(|m| (m.port, m.heard.clone())).collect();
+            let peers: Vec<u16> = ours
+                .iter()
+                .map(|o| o.port)
+                .chain(misfits.iter().map(|m| m.port))
+                .collect();
+            let heard: Vec<(u16, Arc<Mutex<Vec<String>>>)> =
+                misfits.iter().map(|m| (m.port, m.heard.clone())).collect();
             Box::new(move || host(&scene, &peers, &heard, rng, number))
         }
         _ => {
@@ -269,7 +281,10 @@ fn check_secrets(scene: &Scene, id: &str, record: &Record, variant: Variant, rol
             }
         }
     }
-    for message in heard.iter().filter(|m| m.split_whitespace().nth(1).is_some_and(|w| w == id)) {
+    for message in heard
+        .iter()
+        .filter(|m| m.split_whitespace().nth(1).is_some_and(|w| w == id))
+    {
         let start = message.starts_with("(START") && {
             let role = message.split_whitespace().nth(2).unwrap_or_default();
             roles.iter().any(|&r| record.roles[r] == role)
@@ -281,7 +296,12 @@ fn check_secrets(scene: &Scene, id: &str, record: &Record, variant: Variant, rol
 }
 
 fn squeezed(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ").replace(" )", ")").replace("( ", "(")
+    message
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" )", ")")
+        .replace("( ", "(")
 }
 
 /// After everybody is gone: the place is free, a match can be played, and nothing is left behind.
@@ -341,7 +361,9 @@ fn run(seed: u64) -> (Tally, u64) {
     let ran = catch_unwind(AssertUnwindSafe(|| schedule(Seed(seed))));
     ran.unwrap_or_else(|why| {
         let text = why.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| why.downcast_ref::<&str>().map(|t| (*t).to_owned())).unwrap_or_default();
+        let text = text
+            .or_else(|| why.downcast_ref::<&str>().map(|t| (*t).to_owned()))
+            .unwrap_or_default();
         panic!("schedule {seed} (repeat it with SURMISE_SCHEDULE={seed}):\n{text}")
     })
 }
@@ -366,11 +388,18 @@ fn hostile_schedules() {
         total.hosted += tally.hosted;
         total.substitutions += tally.substitutions;
     }
-    println!("{} schedules in {:.1} s: {total:?}", seeds.end - seeds.start, begun.elapsed().as_secs_f64());
+    println!(
+        "{} schedules in {:.1} s: {total:?}",
+        seeds.end - seeds.start,
+        begun.elapsed().as_secs_f64()
+    );
     assert_eq!(PANICS.load(Ordering::SeqCst), 0, "something panicked");
     if seeds.end - seeds.start >= 100 {
         // The schedules are not empty.
-        assert!(total.plays > 500 && total.matches > 100 && total.hosted > 50 && total.substitutions > 50, "{total:?}");
+        assert!(
+            total.plays > 500 && total.matches > 100 && total.hosted > 50 && total.substitutions > 50,
+            "{total:?}"
+        );
     }
 }
 

@@ -35,7 +35,10 @@ pub struct Tally {
 impl Scene {
     pub fn fault(&self, what: String) {
         let time = self.sim.time().as_secs_f64();
-        self.faults.lock().expect("one thread runs at a time").push(format!("{time:.3} s: {what}"));
+        self.faults
+            .lock()
+            .expect("one thread runs at a time")
+            .push(format!("{time:.3} s: {what}"));
     }
 
     pub fn count(&self, what: impl FnOnce(&mut Tally)) {
@@ -223,7 +226,10 @@ impl Manager {
             Some("busy") if !self.must_be_admitted => false,
             None if self.net.is_spoiled() => false,
             other => {
-                self.scene.fault(format!("{} ({:?}): START is answered {other:?}", self.id, self.character));
+                self.scene.fault(format!(
+                    "{} ({:?}): START is answered {other:?}",
+                    self.id, self.character
+                ));
                 false
             }
         }
@@ -232,7 +238,10 @@ impl Manager {
     fn check_time(&self, what: &str, clock: u64, asked: &Asked) {
         if let Some(took) = asked.took.filter(|&took| took > due(clock).max(asked.spread) + SLACK) {
             let id = &self.id;
-            self.scene.fault(format!("{id}: {what} of {clock} s is answered after {:.3} s", took.as_secs_f64()));
+            self.scene.fault(format!(
+                "{id}: {what} of {clock} s is answered after {:.3} s",
+                took.as_secs_f64()
+            ));
         }
     }
 
@@ -251,7 +260,8 @@ impl Manager {
                     let asked = ask(&self.net, self.port, &message::abort(&self.id), Duration::from_secs(5));
                     let fine = asked.reply.as_deref() == Some("aborted") || self.net.is_spoiled();
                     if !fine {
-                        self.scene.fault(format!("{}: ABORT is answered {:?}", self.id, asked.reply));
+                        self.scene
+                            .fault(format!("{}: ABORT is answered {:?}", self.id, asked.reply));
                     }
                     return MatchEnd::GivenUp;
                 }
@@ -292,7 +302,9 @@ impl Manager {
             // A first call, of which the manager does not wait for the answer.
             if let Some(end) = self.net.dial(self.port) {
                 end.send(post(&play).as_bytes());
-                self.scene.sim.sleep(Duration::from_millis(self.rng.below(1_500) as u64));
+                self.scene
+                    .sim
+                    .sleep(Duration::from_millis(self.rng.below(1_500) as u64));
                 match self.rng.below(3) {
                     0 => end.tear(),
                     1 => drop(end.end()),
@@ -307,7 +319,10 @@ impl Manager {
             let again = ask(&self.net, self.port, &play, patience);
             if again.reply != asked.reply {
                 let (first, second) = (&asked.reply, &again.reply);
-                self.scene.fault(format!("{}: the same PLAY is answered {first:?} and {second:?}", self.id));
+                self.scene.fault(format!(
+                    "{}: the same PLAY is answered {first:?} and {second:?}",
+                    self.id
+                ));
             }
         }
         let Some(reply) = asked.reply else {
@@ -320,16 +335,21 @@ impl Manager {
         if reply == "busy" {
             let excused = self.may_lose_its_place || self.net.is_spoiled();
             if !excused {
-                self.scene.fault(format!("{} ({:?}): the match was lost", self.id, self.character));
+                self.scene
+                    .fault(format!("{} ({:?}): the match was lost", self.id, self.character));
             }
             return None;
         }
         let legal = self.legal(table, table.role);
         let canonical = kif::canonical(&reply).unwrap_or_default();
-        let found = legal.into_iter().find(|&m| table.sim.move_text(table.role, m) == canonical);
+        let found = legal
+            .into_iter()
+            .find(|&m| table.sim.move_text(table.role, m) == canonical);
         if found.is_none() && self.is_certain(table) {
             let (id, turn, variant) = (&self.id, table.turn, table.variant);
-            self.scene.fault(format!("{id}: turn {turn} ({variant}) is answered `{reply}`, which is not legal"));
+            self.scene.fault(format!(
+                "{id}: turn {turn} ({variant}) is answered `{reply}`, which is not legal"
+            ));
         }
         Some(found)
     }
@@ -347,13 +367,23 @@ impl Manager {
         for role in (0..roles).map(|r| RoleId(r as u16)) {
             let legal = self.legal(table, role);
             let chosen = *self.rng.pick(&legal);
-            joint.push(if role == table.role { mv.unwrap_or(chosen) } else { chosen });
+            joint.push(if role == table.role {
+                mv.unwrap_or(chosen)
+            } else {
+                chosen
+            });
         }
         let text = |role: usize| table.sim.move_text(RoleId(role as u16), joint[role]).to_owned();
         let (own, moves) = (text(usize::from(table.role.0)), (0..roles).map(text).collect());
         let mut percepts = Vec::new();
-        table.sim.percepts(&table.state, &joint, table.role, &mut percepts).expect("percepts");
-        let sees = percepts.iter().map(|&p| table.sim.percept_text(table.role, p).to_owned()).collect();
+        table
+            .sim
+            .percepts(&table.state, &joint, table.role, &mut percepts)
+            .expect("percepts");
+        let sees = percepts
+            .iter()
+            .map(|&p| table.sim.percept_text(table.role, p).to_owned())
+            .collect();
         table.last = Some(match table.variant {
             Variant::Gdl1 => (own, moves),
             Variant::Gdl2a | Variant::Gdl2b => (own, sees),
@@ -378,7 +408,8 @@ impl Manager {
         let asked = ask(&self.net, self.port, &stop, Duration::from_secs(self.play_clock + 5));
         let excused = self.net.is_spoiled() || self.may_lose_its_place;
         if asked.reply.as_deref() != Some("done") && !excused {
-            self.scene.fault(format!("{}: STOP is answered {:?}", self.id, asked.reply));
+            self.scene
+                .fault(format!("{}: STOP is answered {:?}", self.id, asked.reply));
         }
         MatchEnd::Over
     }
@@ -389,7 +420,9 @@ impl Manager {
         let request = post(message);
         let part = self.rng.below(request.len() + 1);
         end.send(&request.as_bytes()[..part]);
-        self.scene.sim.sleep(Duration::from_millis(self.rng.below(2_000) as u64));
+        self.scene
+            .sim
+            .sleep(Duration::from_millis(self.rng.below(2_000) as u64));
         if self.rng.below(2) == 0 {
             end.tear();
         }
@@ -397,8 +430,17 @@ impl Manager {
 
     fn babble(&mut self) {
         let nonsense: &[&str] = &[
-            "(INFO)", "(PING)", "", ")", "(PLAY", "(PLAY other 3 NIL NIL)", "(STOP other NIL)", "(ABORT other)",
-            "(START)", "\u{0}\u{1}", "play(m, 0, None, [])",
+            "(INFO)",
+            "(PING)",
+            "",
+            ")",
+            "(PLAY",
+            "(PLAY other 3 NIL NIL)",
+            "(STOP other NIL)",
+            "(ABORT other)",
+            "(START)",
+            "\u{0}\u{1}",
+            "play(m, 0, None, [])",
         ];
         let what = *self.rng.pick(nonsense);
         let asked = ask(&self.net, self.port, what, Duration::from_secs(20));
@@ -417,7 +459,10 @@ pub fn nuisance(scene: &Scene, port: u16, mut rng: Rng) {
             // Connections on which nothing is said.
             let ends: Vec<End> = (0..1 + rng.below(60)).filter_map(|_| net.dial(port)).collect();
             sim.sleep(Duration::from_secs(11));
-            if ends.iter().any(|end| matches!(end.peek(), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)) {
+            if ends
+                .iter()
+                .any(|end| matches!(end.peek(), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock))
+            {
                 scene.fault("an idle connection is kept for more than 11 s".to_owned());
             }
         }

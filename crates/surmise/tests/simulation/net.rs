@@ -123,7 +123,9 @@ impl SimNetwork {
 
 impl World {
     fn pipe(&mut self, id: u64) -> &mut Pipe {
-        self.pipes.get_mut(&id).expect("a pipe stays while one of its ends does")
+        self.pipes
+            .get_mut(&id)
+            .expect("a pipe stays while one of its ends does")
     }
 
     fn latency(&mut self, weather: &Weather) -> Duration {
@@ -142,7 +144,11 @@ impl World {
     }
 
     fn forget_unused(&mut self, id: u64) {
-        if self.pipes.get(&id).is_some_and(|pipe| pipe.reader_gone && pipe.writer_gone) {
+        if self
+            .pipes
+            .get(&id)
+            .is_some_and(|pipe| pipe.reader_gone && pipe.writer_gone)
+        {
             self.pipes.remove(&id);
         }
     }
@@ -304,7 +310,9 @@ fn send(world: &mut World, (write, read): (u64, u64), bytes: &[u8], weather: &We
         let pipe = world.pipe(write);
         let at = pipe.last.max(late);
         pipe.last = at;
-        let fits = pipe.cut.map_or(piece.len(), |cut| cut.saturating_sub(pipe.sent).min(piece.len()));
+        let fits = pipe
+            .cut
+            .map_or(piece.len(), |cut| cut.saturating_sub(pipe.sent).min(piece.len()));
         pipe.sent += piece.len();
         pipe.outstanding += fits;
         let breaks = fits < piece.len() || pipe.reader_gone;
@@ -341,10 +349,7 @@ impl SimListener {
         };
         assert!(world.listeners.insert(port, door).is_none(), "one listener a port");
         drop(world);
-        SimListener {
-            sim: sim.clone(),
-            port,
-        }
+        SimListener { sim: sim.clone(), port }
     }
 
     /// The next connection; none if the listener was woken instead.

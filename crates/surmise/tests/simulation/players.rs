@@ -64,7 +64,13 @@ impl PlayerFactory for ScriptedFactory {
         }))
     }
 
-    fn fallback(&self, id: &str, rules: &Rules, role: RoleId, stop: &StopFlag) -> Result<Box<dyn MatchPlayer>, BoxError> {
+    fn fallback(
+        &self,
+        id: &str,
+        rules: &Rules,
+        role: RoleId,
+        stop: &StopFlag,
+    ) -> Result<Box<dyn MatchPlayer>, BoxError> {
         self.inner.fallback(id, rules, role, stop)
     }
 

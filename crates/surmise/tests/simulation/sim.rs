@@ -120,7 +120,12 @@ impl Sim {
     pub fn others(&self) -> Vec<String> {
         let world = self.world();
         let me = ME.get();
-        world.threads.iter().filter(|(id, _)| **id != me).map(|(_, slot)| slot.name.clone()).collect()
+        world
+            .threads
+            .iter()
+            .filter(|(id, _)| **id != me)
+            .map(|(_, slot)| slot.name.clone())
+            .collect()
     }
 
     /// Waits for a bell, at most until a time. True if the bell rang.
@@ -199,7 +204,11 @@ impl World {
 
     /// Wakes the threads that wait for a bell.
     pub fn ring(&mut self, bell: u64) {
-        for slot in self.threads.values_mut().filter(|slot| !slot.ready && slot.bell == Some(bell)) {
+        for slot in self
+            .threads
+            .values_mut()
+            .filter(|slot| !slot.ready && slot.bell == Some(bell))
+        {
             (slot.ready, slot.rung) = (true, true);
         }
     }
@@ -213,7 +222,12 @@ impl World {
     /// Gives the turn to a thread that can run. Moves the time if none can.
     fn choose(&mut self) {
         loop {
-            let ready: Vec<u64> = self.threads.iter().filter(|(_, slot)| slot.ready).map(|(id, _)| *id).collect();
+            let ready: Vec<u64> = self
+                .threads
+                .iter()
+                .filter(|(_, slot)| slot.ready)
+                .map(|(id, _)| *id)
+                .collect();
             if !ready.is_empty() {
                 let chosen = *self.rng.pick(&ready);
                 self.steps += 1;
