@@ -11,7 +11,8 @@ manage` with A and B in the seats. Of four matches, one is left alone, in one th
   been played, whatever happened in the match before;
 - A answers within its clock; a dead B blocks its seat for no longer than the clock, the grace and the time to connect;
 - what a killed manager leaves on disk replays;
-- A is the same process all the time; its memory, threads and files at the end are those after the warm-up.
+- A is the same process all the time; its memory, threads and files at the end are those after the warm-up of 60
+  matches (it runs with MALLOC_ARENA_MAX=2).
 
 The exit status is 1 if a requirement is not met.
 """
@@ -46,7 +47,9 @@ class Player:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command + ["--port", str(self.port)], stdout=subprocess.PIPE, text=True)
+        # Without a limit glibc keeps what each of up to eight arenas a core has ever held, whether it is used or not.
+        self.process = subprocess.Popen(self.command + ["--port", str(self.port)], stdout=subprocess.PIPE, text=True,
+                                        env=os.environ | {"MALLOC_ARENA_MAX": "2"})
         self.process.stdout.readline()
 
     def kill(self):
@@ -116,19 +119,20 @@ class Lane:
 
     def run(self, matches):
         kinds = ["alone", "manager", "player", "both"]
-        for _ in range(20):
-            self.match("alone")
+        for _ in range(60):
+            self.match(self.rng.choice(kinds))
         time.sleep(1)
         before = self.a.resources()
         for number in range(matches):
             self.match(self.rng.choice(kinds))
             if number % 50 == 49:
-                print(f"{number + 1} matches, A {self.a.resources()}, {len(self.faults)} faults", flush=True)
+                print(f"{number + 1} matches, A {self.a.resources()}, {len(self.faults)} faults", *self.faults[-3:],
+                      sep="\n  ", flush=True)
         self.match("alone")
         time.sleep(2)
         after = self.a.resources()
         print(f"A before {before}, after {after} (kB, threads, files)", flush=True)
-        if after[1] > before[1] or after[2] > before[2] or after[0] > before[0] * 1.5 + 5_000:
+        if after[1] > before[1] or after[2] > before[2] or after[0] > before[0] * 1.25:
             self.faults.append(f"A grew: {before} to {after}")
         if self.longest_a > PLAY * 1000:
             self.faults.append(f"A took {self.longest_a} ms")

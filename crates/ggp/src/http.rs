@@ -54,6 +54,8 @@ pub struct Request {
     pub host: Option<String>,
     /// The Origin header, which browsers send, if there is one.
     pub origin: Option<String>,
+    /// Whether a page in a browser made the request. Pages can make some requests without Origin: pictures, links.
+    pub from_page: bool,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -135,8 +137,13 @@ fn parse_head(buffer: &[u8], arrived: Instant) -> Result<Option<Head>, Refusal> 
         target: head.path.unwrap_or_default().to_owned(),
         host: header(head.headers, "host").map(str::to_owned),
         origin: header(head.headers, "origin").map(str::to_owned),
+        from_page: is_from_page(head.headers),
         body: Vec::new(),
     };
+    let hosts = head.headers.iter().filter(|h| h.name.eq_ignore_ascii_case("host"));
+    if hosts.count() > 1 {
+        return Err(Refusal::Status(400, "Bad Request"));
+    }
     let has_body = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
     let framing = match framing(head.headers) {
         Framing::ToTheEnd if !has_body => Framing::Length(0),
@@ -149,6 +156,12 @@ fn parse_head(buffer: &[u8], arrived: Instant) -> Result<Option<Head>, Refusal> 
 fn header<'a>(headers: &[httparse::Header<'a>], name: &str) -> Option<&'a str> {
     let found = headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
     std::str::from_utf8(found.value).ok().map(str::trim)
+}
+
+/// What an address that was typed in does not have.
+fn is_from_page(headers: &[httparse::Header<'_>]) -> bool {
+    let site = header(headers, "sec-fetch-site");
+    site.is_some_and(|site| !site.eq_ignore_ascii_case("none")) || header(headers, "referer").is_some()
 }
 
 fn framing(headers: &[httparse::Header<'_>]) -> Framing {

@@ -19,6 +19,9 @@ const HALF_CLOSE: Duration = Duration::from_millis(250);
 /// Time between two looks at a connection.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// Time after which the death of a manager that waits for an answer is noticed.
+pub(crate) const NOTICE: Duration = Duration::from_millis(300);
+
 /// Longest clock for which silence between two messages is taken for waiting.
 const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 
@@ -147,9 +150,16 @@ impl<'a> Caller<'a> {
             }
         };
         if counted {
-            let mut state = presence.lock();
+            // The manager may have died since the last look.
+            let line = self.look();
+            let (now, mut state) = (self.now(), presence.lock());
             state.waiting -= 1;
-            state.heard = self.now();
+            match line {
+                Line::Open => state.heard = now,
+                Line::HalfClosed => {}
+                Line::Gone if state.waiting == 0 => state.overdue = now,
+                Line::Gone => {}
+            }
         }
         result
     }

@@ -187,6 +187,10 @@ impl Server {
             warn!("more connections than are allowed; one is turned away");
             let busy = b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy";
             let _ = connection.write(busy, Duration::from_millis(1));
+            // What has come is read: closing a connection with unread bytes would discard the reply.
+            if matches!(connection.peek(), Ok(1)) {
+                let _ = connection.read(&mut [0; 16 << 10], Duration::from_millis(1));
+            }
             return;
         }
         let serving = move || {
@@ -293,6 +297,7 @@ impl ServerState {
             }
         }
         match &request.origin {
+            None if request.from_page => None,
             None => Some(None),
             Some(origin) if allowed.iter().any(|o| o.eq_ignore_ascii_case(origin)) => Some(Some(origin.clone())),
             Some(_) => None,

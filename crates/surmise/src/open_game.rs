@@ -176,7 +176,7 @@ impl Game {
     pub fn check_record(&self, record: &Record) -> Result<(), Error> {
         if record.roles == self.roles() {
             let theirs = gdl::read(&record.rules, &gdl::Options::default()).rules;
-            if prefix_text(&theirs).to_ascii_lowercase() == prefix_text(&self.engine.rules).to_ascii_lowercase() {
+            if prefix_text(&theirs).eq_ignore_ascii_case(&prefix_text(&self.engine.rules)) {
                 return Ok(());
             }
             return Err(Error::OtherMatch(format!(

@@ -194,10 +194,12 @@ impl Chunks {
                 Ok(httparse::Status::Complete((_, 0))) => return Body::Complete(std::mem::take(&mut self.body)),
                 Ok(httparse::Status::Complete((start, size))) => {
                     let size = usize::try_from(size).unwrap_or(usize::MAX);
-                    if size > most || self.body.len() + size > most {
+                    self.at = buffer.len() - rest.len() + start;
+                    // The sizes of chunks and their extensions count as much as the body may.
+                    let framing = self.at - self.body.len();
+                    if size > most || self.body.len() + size > most || framing > most {
                         return Body::TooLarge;
                     }
-                    self.at = buffer.len() - rest.len() + start;
                     self.left = size;
                 }
                 Ok(httparse::Status::Partial) if rest.len() > MAX_CHUNK_LINE => return Body::TooLarge,
@@ -239,6 +241,14 @@ mod tests {
             );
         }
         assert!(matches!(chunks.join(whole, 100, false), Body::Complete(b) if b == b"(INFO)"));
+    }
+
+    #[test]
+    fn extensions_of_chunks_are_limited() {
+        let piece = [b"1;".to_vec(), vec![b'x'; 900], b"\r\n(\r\n".to_vec()].concat();
+        let all = piece.repeat(100);
+        assert!(matches!(Chunks::default().join(&all, 10_000, false), Body::TooLarge));
+        assert!(matches!(Chunks::default().join(&all, 1 << 20, false), Body::Unfinished));
     }
 
     /// A megabyte in chunks of one byte, which come one by one.

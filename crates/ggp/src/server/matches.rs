@@ -5,7 +5,7 @@ use crate::channel::channel;
 use crate::error::Error;
 use crate::http::printable;
 use crate::message::{Message, News};
-use crate::presence::{Caller, Presence};
+use crate::presence::{Caller, NOTICE, Presence};
 use crate::session::{self, MatchStart, Session, Work};
 use game::StopFlag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -241,7 +241,8 @@ impl ServerState {
             let dead =
                 |(_, entry): &(&String, &MatchEntry)| entry.presence.is_overdue(now) || (over && listening >= SILENCE);
             let mut silent = matches.iter().filter(silent).peekable();
-            if silent.peek().is_none() {
+            // A manager that waits for an answer may have died a moment ago, which its connection shows soon.
+            if silent.peek().is_none() && now - begun >= NOTICE.min(listening) {
                 return Admission::Full;
             }
             if let Some(id) = silent.find(dead).map(|(id, _)| id.clone()) {

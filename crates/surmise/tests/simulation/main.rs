@@ -317,20 +317,25 @@ fn aftermath(scene: &Scene, ours: &[OurPlayer], misfits: &[Misfit], seed: Seed) 
         if player.handle.connections() > 1 {
             scene.fault(format!("{} connections are left", player.handle.connections()));
         }
-        let manager = Manager {
+        let manager = |id: &str, character| Manager {
             scene: scene.clone(),
             net: calm.clone(),
             port: player.port,
-            id: "last".to_owned(),
+            id: id.to_owned(),
             game: (seed.0 % 4) as usize,
-            character: Character::Prompt,
+            character,
             start_clock: 4,
             play_clock: 2,
-            rng: seed.child("last").rng(),
+            rng: seed.child(id).rng(),
             must_be_admitted: true,
             may_lose_its_place: false,
         };
-        if manager.run() != MatchEnd::Over {
+        // Managers die, and the next one is there at once.
+        for heir in ["first", "second"] {
+            manager(heir, Character::Mortal).run();
+            sim.sleep(Duration::from_millis(seed.child(heir).rng().below(150) as u64));
+        }
+        if manager("last", Character::Prompt).run() != MatchEnd::Over {
             scene.fault("everybody is gone, and a match is not played".to_owned());
         }
         if player.handle.matches() >= player.max_matches {
