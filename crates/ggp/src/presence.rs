@@ -38,10 +38,11 @@ struct PresenceState {
 }
 
 impl Presence {
-    /// A manager that has just sent a message, whose next one comes after a clock, and time to spare, at the latest.
-    pub fn new(now: Instant, clock: u64, spare: Duration) -> Presence {
+    /// A manager whose first message came at some time and is taken up now. Its next one comes after a clock, and time to
+    /// spare, at the latest.
+    pub fn new(arrived: Instant, now: Instant, clock: u64, spare: Duration) -> Presence {
         Presence(Mutex::new(PresenceState {
-            heard: now,
+            heard: arrived,
             waiting: 0,
             overdue: after(now, clock, spare),
         }))
@@ -58,10 +59,10 @@ impl Presence {
         state.overdue = after(now, clock, spare);
     }
 
-    /// Whether the manager neither waits for an answer nor has given a sign of life after this time.
-    pub fn is_silent_since(&self, time: Instant) -> bool {
+    /// Whether the manager does not wait for an answer, and has given no sign of life after a time or is late by now.
+    pub fn is_silent_since(&self, time: Instant, now: Instant) -> bool {
         let state = self.lock();
-        state.waiting == 0 && state.heard <= time
+        state.waiting == 0 && (state.heard <= time || now >= state.overdue)
     }
 
     /// Whether the manager is late with its next message.
@@ -107,6 +108,11 @@ impl<'a> Caller<'a> {
     /// The time.
     pub fn now(&self) -> Instant {
         self.connection.now()
+    }
+
+    /// Whether the manager is certainly gone.
+    pub fn is_gone(&self) -> bool {
+        self.look() == Line::Gone
     }
 
     fn look(&self) -> Line {

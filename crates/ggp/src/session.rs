@@ -54,6 +54,9 @@ const MARGIN_SHARE: f64 = 0.05;
 /// Least time to answer, also for a clock of zero seconds.
 const MOMENT: Duration = Duration::from_millis(150);
 
+/// Least time of the fallback, also where the message came so slowly that its answer is overdue.
+const LAST_MOMENT: Duration = Duration::from_millis(20);
+
 /// Times after the first byte of a message at which thinking should end and at which the answer is due.
 pub(crate) fn due(clock: u64, margin: Duration) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
@@ -227,7 +230,8 @@ impl Session {
             let told: Arc<[Told]> = progress.told.clone().into();
             let player = progress.thinkers.player.ask(told.clone(), budget.clone());
             // The fallback follows the match until its answer is due: without a model it has no legal move.
-            let fallback = progress.thinkers.fallback.ask(told, self.timed(arrived, answer));
+            let until = answer.max(caller.now() - arrived + LAST_MOMENT);
+            let fallback = progress.thinkers.fallback.ask(told, self.timed(arrived, until));
             (turn, progress.question, player, fallback)
         };
         let mv = self.wait(&player, &fallback, caller, arrived + answer, turn);
@@ -267,9 +271,7 @@ impl Session {
             Err(_) => warn!(id = self.id, turn, "the player is late"),
         }
         // The fallback began at the same time and is quick.
-        let left = due
-            .saturating_duration_since(caller.now())
-            .max(Duration::from_millis(20));
+        let left = due.saturating_duration_since(caller.now()).max(LAST_MOMENT);
         match fallback.recv_timeout(left) {
             Ok(Ok(decision)) if !decision.mv.is_empty() => return Some(decision.mv),
             Ok(Err(why)) => warn!(id = self.id, turn, "nothing explains what was told: {why}"),

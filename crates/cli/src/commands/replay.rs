@@ -17,7 +17,7 @@ use surmise::{BeliefOptions, Game, files, gdl, ground, referee};
 /// Check a record of a match against its rules
 ///
 /// Plays the moves of each record again and compares every state, every percept and the goals; then writes the record
-/// anew and compares it byte for byte. A record of `surmise player` knows one role's sight: its view has to be possible.
+/// anew and compares it byte for byte. A record of `surmise player` has one role's sight, which has to be possible.
 ///
 /// Records of other programs are recognised: the XML files of Dresden's GameController and the JSON of ggp-base. They
 /// hold no rules, so --rules names them; everything that differs from the rules is printed.

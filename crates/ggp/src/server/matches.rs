@@ -104,7 +104,7 @@ impl ServerState {
             margin: self.options.margin,
             variant: self.options.variant,
         };
-        let entry = match self.admit(start, caller.arrived) {
+        let entry = match self.admit(start, caller) {
             Admission::Kept(entry) => entry,
             Admission::Again => return "ready".to_owned(),
             Admission::Full => {
@@ -203,14 +203,14 @@ impl ServerState {
 
     /// Admits a match, if there is room for it. If the manager of a running match may be dead, listens for a while
     /// whether it says something.
-    fn admit(&self, start: MatchStart, arrived: Instant) -> Admission {
+    fn admit(&self, start: MatchStart, caller: &Caller<'_>) -> Admission {
         let start = Arc::new(start);
         // The request may have come slowly. Silence counts from here, and the answer is due as ever.
         let begun = self.runtime.now();
         let due = session::due(start.start_clock, start.margin).1;
         let listening = (Duration::from_secs(start.start_clock) / 2)
             .min(LISTENING)
-            .min(due.saturating_sub(begun - arrived));
+            .min(due.saturating_sub(begun - caller.arrived));
         loop {
             let mut matches = self.lock();
             if let Some(entry) = matches.get(&start.id) {
@@ -224,6 +224,7 @@ impl ServerState {
             if matches.len() < self.options.max_matches {
                 let entry = MatchEntry {
                     presence: Arc::new(Presence::new(
+                        caller.arrived,
                         self.runtime.now(),
                         start.start_clock,
                         self.options.forget,
@@ -235,8 +236,8 @@ impl ServerState {
                 matches.insert(entry.start.id.clone(), entry.clone());
                 return Admission::Kept(entry);
             }
-            let silent = |(_, entry): &(&String, &MatchEntry)| entry.presence.is_silent_since(begun);
             let now = self.runtime.now();
+            let silent = |(_, entry): &(&String, &MatchEntry)| entry.presence.is_silent_since(begun, now);
             let over = now - begun >= listening;
             let dead =
                 |(_, entry): &(&String, &MatchEntry)| entry.presence.is_overdue(now) || (over && listening >= SILENCE);
@@ -251,7 +252,8 @@ impl ServerState {
                 continue;
             }
             drop(matches);
-            if over {
+            // Nobody gets the place for a manager that has died meanwhile.
+            if over || caller.is_gone() {
                 return Admission::Full;
             }
             self.runtime.sleep(Duration::from_millis(20));

@@ -5,11 +5,13 @@
 
 mod managers;
 mod net;
+mod nuisance;
 mod players;
 mod sim;
 
-use managers::{CHARACTERS, Character, Manager, MatchEnd, Scene, Tally, ask, nuisance};
+use managers::{CHARACTERS, Character, Manager, MatchEnd, Scene, Tally, ask};
 use net::{NOWHERE, SimListener, SimNetwork, Weather};
+use nuisance::nuisance;
 use players::{Misfit, ScriptedFactory};
 use sim::Sim;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -331,7 +333,7 @@ fn aftermath(scene: &Scene, ours: &[OurPlayer], misfits: &[Misfit], seed: Seed) 
             may_lose_its_place: false,
         };
         // Managers die, and the next one is there at once.
-        for heir in ["first", "second"] {
+        for heir in ["first", "second", "third"] {
             manager(heir, Character::Mortal).run();
             sim.sleep(Duration::from_millis(seed.child(heir).rng().below(150) as u64));
         }
