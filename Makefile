@@ -7,7 +7,7 @@ SURMISE := $(TARGET)/release/surmise
 # Tests that lack their data or a program write a line here.
 SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit skipped golden portable bench fuzz play slurm-test lab interop
+.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop
 
 test: fmt clippy unit skipped
 
@@ -42,6 +42,15 @@ bench:
 # Coverage-guided search for inputs that break something; what does is kept in testdata/fuzz/.
 fuzz:
 	CARGO=$(CARGO) scripts/fuzz.sh $(SECONDS)
+
+# Hostile schedules for server and manager under a simulated network and clock.
+schedules:
+	SURMISE_SCHEDULES=$(or $(SCHEDULES),5000) $(CARGO) test -p surmise --test simulation -- --nocapture
+
+# 1,000 matches over loopback whose managers and players are killed at random moments.
+chaos:
+	$(CARGO) build --release --quiet
+	python3 benchmarks/chaos.py
 
 play:
 	$(CARGO) run --release --quiet -- match krieg-tictactoe --games 20

@@ -4,6 +4,8 @@
 //! Every check has a number, which is the number of its topic in `docs/protocol.md`. Every check leaves the player free
 //! again, as far as the player lets it.
 
+mod checks;
+
 use crate::http::{self, NoReply, Peer};
 use crate::kif;
 use game::StopFlag;
@@ -18,6 +20,8 @@ pub enum CheckVerdict {
     Passed,
     /// The player does not keep the protocol here: what happened.
     Failed(String),
+    /// The player does not do what only some managers need, or what only we recommend: what happened.
+    Noted(String),
     /// The check was not made: why.
     Skipped(String),
 }
@@ -49,8 +53,24 @@ struct Check {
     number: u32,
     title: &'static str,
     advice: &'static str,
-    gdl2: bool,
+    kind: Kind,
     run: fn(&TestedPlayer) -> Checked,
+}
+
+/// What a check is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Every player.
+    Any,
+    /// Players of GDL-II.
+    Gdl2,
+    /// Every player; a failure is worth a note, and no fault.
+    House,
+}
+
+/// Whether the checks of a topic ask (INFO) and look at the answer.
+fn needs_info(topic: u32) -> bool {
+    matches!(topic, 1..=5 | 7 | 8)
 }
 
 /// Makes all checks. `progress` is told the title of each.
@@ -62,11 +82,14 @@ pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&s
     };
     let is_reachable = || peer.connect(http::CONNECT, &StopFlag::default()).is_ok();
     let mut reachable = is_reachable();
+    // Some players do not know (INFO), and play well.
+    let mut silent = false;
     for check in CHECKS {
         progress(check.title);
         let verdict = match reachable {
             _ if stop.is_raised() => CheckVerdict::Skipped("stopped".to_owned()),
-            _ if check.gdl2 && !gdl2 => CheckVerdict::Skipped("only for players of GDL-II".to_owned()),
+            _ if check.kind == Kind::Gdl2 && !gdl2 => CheckVerdict::Skipped("only for players of GDL-II".to_owned()),
+            true if silent && needs_info(check.number) => CheckVerdict::Skipped("needs an answer to (INFO)".to_owned()),
             // A player that cannot be reached gets one finding.
             false if check.number > 0 && findings.len() == 1 => break,
             false if check.number > 0 => CheckVerdict::Skipped("the player is gone".to_owned()),
@@ -74,7 +97,11 @@ pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&s
                 Ok(()) => CheckVerdict::Passed,
                 Err(Complaint(why)) => {
                     reachable = is_reachable();
-                    CheckVerdict::Failed(why)
+                    silent |= check.number == 0;
+                    match check.kind {
+                        Kind::House if reachable => CheckVerdict::Noted(why),
+                        _ => CheckVerdict::Failed(why),
+                    }
                 }
             },
         };
@@ -88,13 +115,13 @@ pub fn run(peer: &Peer, gdl2: bool, stop: &StopFlag, progress: &mut dyn FnMut(&s
     findings
 }
 
-/// Whether a check is for all players or only for players of GDL-II.
-const ANY: bool = false;
-const GDL2: bool = true;
+const ANY: Kind = Kind::Any;
+const GDL2: Kind = Kind::Gdl2;
+const HOUSE: Kind = Kind::House;
 
 macro_rules! checks {
     ($($number:literal $kind:ident $run:ident: $title:literal, $advice:literal;)*) => {
-        &[$(Check { number: $number, title: $title, advice: $advice, gdl2: $kind, run: $run }),*]
+        &[$(Check { number: $number, title: $title, advice: $advice, kind: $kind, run: checks::$run }),*]
     };
 }
 
@@ -103,19 +130,19 @@ const CHECKS: &[Check] = checks! {
         "Listen on the port, take POST requests, and reply with HTTP.";
     1 ANY post_without_host: "POST in HTTP/1.0 without Host",
         "Dresden's manager sends no Host header; do not ask for one.";
-    1 ANY post_chunked: "POST in HTTP/1.1 with a chunked body",
+    1 HOUSE post_chunked: "POST in HTTP/1.1 with a chunked body",
         "Decode Transfer-Encoding: chunked, or use a library for HTTP that does.";
-    1 ANY post_expecting: "POST with Expect: 100-continue",
+    1 HOUSE post_expecting: "POST with Expect: 100-continue",
         "Send 100 Continue before reading the body.";
-    2 ANY get_message: "GET with the message as its path",
+    2 HOUSE get_message: "GET with the message as its path",
         "Strip the leading /, decode %28 and the like, and read + as a blank.";
-    2 ANY options: "OPTIONS is answered",
+    2 HOUSE options: "OPTIONS is answered",
         "Answer OPTIONS with status 200 and no body: browsers ask before they POST.";
     3 ANY many_segments: "a request in many small pieces",
         "Read until the whole body is there; one read is not one message.";
     3 ANY no_length: "a body without Content-Length, ended by closing",
         "Without a length, read to the end of the stream.";
-    3 ANY length_too_large: "a Content-Length larger than the body",
+    3 HOUSE length_too_large: "a Content-Length larger than the body",
         "When the stream ends early, use what has come.";
     4 ANY garbage: "empty, binary, unbalanced and unknown messages",
         "Answer whatever cannot be read (our player says `what`), and stay usable.";
@@ -125,11 +152,15 @@ const CHECKS: &[Check] = checks! {
         "Use a reader of expressions instead of string splitting, and stop after the first one.";
     8 ANY info_says_status: "INFO tells whether the player is free",
         "Reply ((name NAME) (status available)), or busy while a match is on.";
+    8 HOUSE ping: "PING is answered",
+        "Reply `ready` (or `available`) to (PING) while you are free: later Stanford managers ask it instead of INFO.";
+    8 HOUSE preview: "PREVIEW is answered",
+        "Reply `ready` to (PREVIEW (rules…) clock), and go on as before.";
     9 ANY start_in_time: "START is answered before the start clock runs out",
         "Reply `ready` early, and go on preparing in the background if you must.";
     9 ANY start_with_more: "START with more elements at its end",
         "Ignore what follows the clocks.";
-    9 ANY start_unknown_role: "START with a role that the rules do not have",
+    9 HOUSE start_unknown_role: "START with a role that the rules do not have",
         "Reply `busy`: a match without a role cannot be played.";
     10 ANY play_gdl1: "a GDL-I match to its end",
         "First (PLAY id NIL), then the joint move in the order of the roles; reply with one legal move.";
@@ -145,8 +176,10 @@ const CHECKS: &[Check] = checks! {
         "Reply `aborted` (or `done`), and `busy` to a match you do not know. Be free afterwards.";
     6 ANY info_while_thinking: "INFO is answered while a move is being thought about",
         "Serve connections concurrently: managers ask with a timeout of one second.";
-    14 ANY second_start: "a second START is refused, the same START again is not",
-        "Reply `busy` to another match, and `ready` if the very same START comes once more.";
+    14 ANY second_start: "a second START is refused",
+        "Reply `busy` to another match.";
+    14 HOUSE same_start: "the same START again is answered as before",
+        "Reply `ready` if the very same START comes once more: managers may retry.";
     14 GDL2 repeated_play: "the same PLAY again gets the same answer",
         "Keep the answer of each turn; do not advance twice.";
     15 ANY exact_ids: "names of matches are compared exactly",
@@ -362,305 +395,4 @@ fn read_raw(mut stream: TcpStream) -> Checked<RawReply> {
             short(&String::from_utf8_lossy(bytes))
         )),
     }
-}
-
-fn answers_info(player: &TestedPlayer) -> Checked {
-    player.ask("(INFO)").map(drop)
-}
-
-fn post_without_host(player: &TestedPlayer) -> Checked {
-    let raw = player.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
-    player.is_info(&raw)
-}
-
-fn post_chunked(player: &TestedPlayer) -> Checked {
-    let raw = player.post(
-        "HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked",
-        "3\r\n(IN\r\n3\r\nFO)\r\n0\r\n\r\n",
-    )?;
-    player.is_info(&raw)
-}
-
-fn post_expecting(player: &TestedPlayer) -> Checked {
-    let head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\n";
-    let raw = player.raw(&[head, b"(INFO)"], Duration::from_millis(200), false)?;
-    player.is_info(&raw)
-}
-
-fn get_message(player: &TestedPlayer) -> Checked {
-    let raw = player.raw(&[b"GET /%28INFO%29 HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
-    player.is_info(&raw)?;
-    match raw.body.contains('<') {
-        true => wrong("replied with a page instead of an answer to (INFO)"),
-        false => Ok(()),
-    }
-}
-
-fn options(player: &TestedPlayer) -> Checked {
-    let raw = player.raw(&[b"OPTIONS / HTTP/1.0\r\n\r\n"], Duration::ZERO, false)?;
-    match raw.status {
-        200..=299 => Ok(()),
-        status => wrong(format!("status {status}")),
-    }
-}
-
-fn many_segments(player: &TestedPlayer) -> Checked {
-    let request = b"POST / HTTP/1.0\r\nContent-Length: 6\r\n\r\n(INFO)";
-    let pieces: Vec<&[u8]> = request.chunks(3).collect();
-    let raw = player.raw(&pieces, Duration::from_millis(15), false)?;
-    player.is_info(&raw)
-}
-
-fn no_length(player: &TestedPlayer) -> Checked {
-    let raw = player.raw(&[b"POST / HTTP/1.0\r\n\r\n(INFO)"], Duration::ZERO, true)?;
-    player.is_info(&raw)
-}
-
-fn length_too_large(player: &TestedPlayer) -> Checked {
-    let raw = player.raw(
-        &[b"POST / HTTP/1.0\r\nContent-Length: 60\r\n\r\n(INFO)"],
-        Duration::ZERO,
-        true,
-    )?;
-    player.is_info(&raw)
-}
-
-fn garbage(player: &TestedPlayer) -> Checked {
-    for body in [
-        "",
-        "\u{1}\u{2}\u{fffd}\u{7f}",
-        "(PLAY (((",
-        "(FROBNICATE 1)",
-        ")",
-        "(PLAY)",
-    ] {
-        let headers = format!("HTTP/1.0\r\nContent-Length: {}", body.len());
-        let raw = player
-            .post(&headers, body)
-            .map_err(|why| Complaint(format!("{body:?}: {}", why.0)))?;
-        if raw.status == 0 {
-            return wrong(format!("no status for {body:?}"));
-        }
-    }
-    answers_info(player).map_err(|why| Complaint(format!("not usable afterwards: {}", why.0)))
-}
-
-fn exact_reply(player: &TestedPlayer) -> Checked {
-    let raw = player.post("HTTP/1.0\r\nContent-Length: 6", "(INFO)")?;
-    if !raw.closed {
-        return wrong("the connection stays open");
-    }
-    match raw.length {
-        Some(length) if length == raw.body.len() => Ok(()),
-        Some(length) => wrong(format!(
-            "Content-Length is {length}, but the body has {} bytes",
-            raw.body.len()
-        )),
-        None => wrong("there is no Content-Length"),
-    }
-}
-
-fn odd_spacing(player: &TestedPlayer) -> Checked {
-    for message in ["\r\n( \tINFO\x0c )\r\n", "(info) (and more", " ( INFO ) \n\n"] {
-        let reply = player.ask(message)?;
-        if reply.is_empty() || reply.eq_ignore_ascii_case("what") {
-            return wrong(format!("replied `{reply}` to {message:?}"));
-        }
-    }
-    Ok(())
-}
-
-fn info_says_status(player: &TestedPlayer) -> Checked {
-    let says = |word: &str, other: &str| {
-        let reply = player.ask("(INFO)")?.to_ascii_lowercase();
-        match reply.contains(word) || (word == "available" && reply == "ready") {
-            true => Ok(()),
-            false => wrong(format!("replied `{}` {other}", short(&reply))),
-        }
-    };
-    says("available", "while it is free")?;
-    player.in_match("status", "first", OPEN, |_| says("busy", "during a match"))?;
-    says("available", "after the match")
-}
-
-fn start_in_time(player: &TestedPlayer) -> Checked {
-    let id = player.id("start");
-    let started = Instant::now();
-    let reply = player.expect(&format!("(START {id} first ({OPEN}) 2 1)"), &["ready"]);
-    let took = started.elapsed();
-    let _ = player.ask(&format!("(ABORT {id})"));
-    let _ = player.ask(&format!("(STOP {id} NIL)"));
-    reply?;
-    match took < Duration::from_secs(2) {
-        true => Ok(()),
-        false => wrong(format!("took {:.2} s of 2 s", took.as_secs_f64())),
-    }
-}
-
-fn start_with_more(player: &TestedPlayer) -> Checked {
-    let id = player.id("more");
-    let reply = player.expect(&format!("(START {id} first ({OPEN}) 1 1 (extra stuff) 17)"), &["ready"]);
-    let _ = player.ask(&format!("(STOP {id} NIL)"));
-    reply
-}
-
-fn start_unknown_role(player: &TestedPlayer) -> Checked {
-    let id = player.id("role");
-    let reply = player.expect(&format!("(START {id} nobody ({OPEN}) 1 1)"), &["busy"]);
-    let _ = player.ask(&format!("(STOP {id} NIL)"));
-    reply
-}
-
-fn play_gdl1(player: &TestedPlayer) -> Checked {
-    player.in_match("open", "second", OPEN, |id| {
-        let first = player.moves(&format!("( PLAY {id} NIL )"), SAYS)?;
-        let second = player.moves(&format!("( PLAY {id} (( say a ) {first} ) )"), SAYS)?;
-        player.expect(&format!("( STOP {id} (( say b ) {second} ) )"), &["done"])
-    })
-}
-
-fn stop_at_once(player: &TestedPlayer) -> Checked {
-    player.in_match("over", "first", OPEN, |id| {
-        player.expect(&format!("(STOP {id} NIL)"), &["done"])
-    })
-}
-
-fn play_gdl2b(player: &TestedPlayer) -> Checked {
-    player.in_match("turns", "guesser", HIDDEN, |id| {
-        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
-        let mv = player.moves(&format!("(PLAY {id} 1 NOOP (3 ))"), DOORS)?;
-        player.expect(&format!("(STOP {id} 2 {mv} (1 ))"), &["done"])
-    })
-}
-
-fn play_gdl2a(player: &TestedPlayer) -> Checked {
-    player.in_match("percepts", "guesser", HIDDEN, |id| {
-        player.moves(&format!("(PLAY {id} NIL)"), &["noop"])?;
-        player.moves(&format!("(PLAY {id} (3 ))"), DOORS)?;
-        player.expect(&format!("(STOP {id} (1 ))"), &["done"])
-    })
-}
-
-fn replaced_move(player: &TestedPlayer) -> Checked {
-    let echo = format!("{OPEN} (<= (sees ?r ?m) (does ?r ?m))");
-    player.in_match("replaced", "first", &echo, |id| {
-        let sent = player.moves(&format!("(PLAY {id} 0 NIL NIL)"), SAYS)?;
-        let other = if sent == SAYS[0] { "(SAY B)" } else { "(SAY A)" };
-        player.moves(&format!("(PLAY {id} 1 {other} ({other} {other} ))"), SAYS)?;
-        Ok(())
-    })
-}
-
-fn abort(player: &TestedPlayer) -> Checked {
-    let id = player.id("abort");
-    player.start(&id, "first", OPEN)?;
-    player.expect(&format!("(ABORT {id}.other)"), &["busy"])?;
-    player.expect(&format!("(ABORT {id})"), &["aborted", "done"])?;
-    let reply = player.ask("(INFO)")?.to_ascii_lowercase();
-    match reply.contains("busy") {
-        true => wrong("still busy after ABORT"),
-        false => Ok(()),
-    }
-}
-
-fn info_while_thinking(player: &TestedPlayer) -> Checked {
-    // Time to think in, so that players that think are asked while they do.
-    player.in_match_of(4, "busy", "first", OPEN, |id| {
-        std::thread::scope(|scope| {
-            let play = scope.spawn(|| player.moves_within(&format!("(PLAY {id} NIL)"), SAYS, Duration::from_secs(5)));
-            std::thread::sleep(Duration::from_millis(300));
-            let asked: Vec<_> = (0..10)
-                .map(|_| scope.spawn(|| player.ask_within("(INFO)", Duration::from_secs(1))))
-                .collect();
-            for asked in asked {
-                asked.join().or_else(|_| wrong("broke down"))??;
-            }
-            play.join().or_else(|_| wrong("broke down"))?.map(drop)
-        })
-    })
-}
-
-fn second_start(player: &TestedPlayer) -> Checked {
-    player.in_match("twice", "first", OPEN, |id| {
-        let other = format!("(START {id}.b first ({OPEN}) 1 1)");
-        let refused = player.expect(&other, &["busy"]);
-        let _ = player.ask(&format!("(ABORT {id}.b)"));
-        refused?;
-        player.start(id, "first", OPEN)
-    })
-}
-
-fn repeated_play(player: &TestedPlayer) -> Checked {
-    player.in_match("again", "guesser", HIDDEN, |id| {
-        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
-        let play = format!("(PLAY {id} 1 NOOP (3 ))");
-        let (first, second) = (player.moves(&play, DOORS)?, player.moves(&play, DOORS)?);
-        match first == second {
-            true => Ok(()),
-            false => wrong(format!("answered {first}, then {second} to the same question")),
-        }
-    })
-}
-
-fn exact_ids(player: &TestedPlayer) -> Checked {
-    player.in_match("case", "first", OPEN, |id| {
-        player.expect(&format!("(PLAY {} NIL)", id.to_uppercase()), &["busy"])
-    })
-}
-
-fn upper_case(player: &TestedPlayer) -> Checked {
-    let rules = OPEN.to_uppercase();
-    player.in_match("upper", "FIRST", &rules, |id| {
-        let reply = player.ask_within(&format!("(PLAY {id} NIL)"), Duration::from_secs(2))?;
-        match reply.contains("SAY") {
-            true => Ok(()),
-            false => wrong(format!("replied `{}`", short(&reply))),
-        }
-    })
-}
-
-fn quick_clocks(player: &TestedPlayer) -> Checked {
-    player.in_match("quick", "first", OPEN, |id| {
-        let mut news = "NIL".to_owned();
-        for turn in 0..2 {
-            let started = Instant::now();
-            let mv = player.moves(&format!("(PLAY {id} {news})"), SAYS)?;
-            let took = started.elapsed();
-            if took > Duration::from_secs(1) {
-                return wrong(format!("turn {turn} took {:.2} s", took.as_secs_f64()));
-            }
-            news = format!("({mv} (say a))");
-        }
-        Ok(())
-    })
-}
-
-fn lookalikes(player: &TestedPlayer) -> Checked {
-    let rules = OPEN
-        .replace("say", "sees2")
-        .replace("succ", "nextcell")
-        .replace("step", "trueish");
-    player.in_match("alike", "first", &rules, |id| {
-        player
-            .moves(&format!("(PLAY {id} NIL)"), &["(sees2 a)", "(sees2 b)"])
-            .map(drop)
-    })
-}
-
-fn impossible_percepts(player: &TestedPlayer) -> Checked {
-    player.in_match("strange", "guesser", HIDDEN, |id| {
-        player.moves(&format!("(PLAY {id} 0 NIL NIL)"), &["noop"])?;
-        player
-            .moves(&format!("(PLAY {id} 1 NOOP (2 (elephant pink)))"), DOORS)
-            .map(drop)
-    })
-}
-
-fn many_matches(player: &TestedPlayer) -> Checked {
-    for number in 0..30 {
-        let id = player.id(&format!("n{number}"));
-        player.expect(&format!("(START {id} first ({OPEN}) 1 1)"), &["ready"])?;
-        player.expect(&format!("(STOP {id} NIL)"), &["done"])?;
-    }
-    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Who plays the matches of a [`Server`](crate::Server).
 
 use crate::BoxError;
+use crate::message::Variant;
+use crate::session::MatchStart;
 use game::{Budget, Decision, Fault, RoleId, Simulator, StopFlag, Told};
 use gdl::Rules;
 
@@ -36,6 +38,43 @@ pub trait PlayerFactory: Send + Sync {
     /// # Errors
     /// If the rules cannot be simulated; the match is refused then.
     fn simulator(&self, rules: &Rules, stop: &StopFlag) -> Result<Box<dyn Simulator>, BoxError>;
+
+    /// Is told of a match when it begins, after every answer, and at its end. Answers wait for this: it must be quick.
+    fn played(&self, _: &PlayedMatch<'_>) {}
+}
+
+/// A match as far as it was played, as its player knows it.
+#[derive(Clone, Debug)]
+pub struct PlayedMatch<'a> {
+    /// START.
+    pub start: &'a MatchStart,
+    /// Number of this session among all of the process: matches may have the same name.
+    pub number: u64,
+    /// The role, as a place in the joint move.
+    pub role: usize,
+    /// All roles.
+    pub roles: &'a [String],
+    /// Variant of the protocol, if it is known by now.
+    pub variant: Option<Variant>,
+    /// What the role was told, round by round.
+    pub told: &'a [Told],
+    /// The joint moves, if the manager tells them: one for each round, or none at all.
+    pub joint: &'a [Vec<String>],
+    /// Answers, turn by turn; none where the turn was not asked for, or is being thought about.
+    pub replies: Vec<Option<&'a str>>,
+    /// Time of each answer in milliseconds; 0 where there is none.
+    pub times_ms: Vec<u64>,
+    /// How it ended, if it has.
+    pub end: Option<PlayedEnd>,
+}
+
+/// How a match ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayedEnd {
+    /// By STOP.
+    Over,
+    /// By ABORT, by another START, or because its manager was silent.
+    GivenUp,
 }
 
 /// A player of one role in one match.

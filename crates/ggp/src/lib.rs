@@ -2,7 +2,8 @@
 //!
 //! [`Server`] is a player that managers can call; its players come from a [`PlayerFactory`]. [`Remote`] is a remote
 //! player as a [`referee::Guest`], for matches of our own referee. [`compliance`] tests other people's players.
-//! [`xmltrace`] reads and writes traces of games in the format of Dresden's GameController.
+//! [`xmltrace`] reads and writes traces of games in the format of Dresden's GameController, [`xmlmatch`] reads its
+//! matches.
 //!
 //! Most programs should use the crate `surmise`, whose players speak the protocol already, or its commands `surmise
 //! player` and `surmise manage`. Come here to put players of your own behind the protocol, or to talk to remote players
@@ -50,7 +51,7 @@
 //! // A player that listens on a free port.
 //! let options = ServerOptions { bind: ([127, 0, 0, 1], 0).into(), ..ServerOptions::default() };
 //! let server = Server::bind(options, Arc::new(HeadsFactory))?;
-//! let (address, handle) = (server.address()?, server.handle()?);
+//! let (address, handle) = (server.address(), server.handle());
 //! std::thread::spawn(|| server.serve());
 //!
 //! // A match of this remote player, in the first seat, and a local one.
@@ -80,21 +81,24 @@
 //! Where to read next: [`kif`] (expressions), [`message`] (messages), [`http`] (how they travel), [`session`] (one
 //! match as its player sees it), [`Server`], [`Remote`]. The guide for users is `docs/protocol.md`.
 
+mod channel;
 pub mod compliance;
 mod error;
 mod factory;
 pub mod http;
 pub mod kif;
 pub mod message;
+pub mod net;
 pub mod presence;
 mod remote;
 mod server;
 pub mod session;
 pub mod spelling;
+pub mod xmlmatch;
 pub mod xmltrace;
 
 pub use error::Error;
-pub use factory::{MatchPlayer, PlayerFactory};
+pub use factory::{MatchPlayer, PlayedEnd, PlayedMatch, PlayerFactory};
 pub use message::Variant;
 pub use remote::{Clocks, Host, Remote};
 pub use server::{Server, ServerHandle, ServerOptions};

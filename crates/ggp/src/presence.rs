@@ -5,10 +5,11 @@
 //! right after the request; such an end says nothing. Between two messages there is no connection, and a manager counts
 //! as there until its next message is overdue: the other players may use their whole clock.
 
+use crate::channel::Receiver;
+use crate::net::Connection;
 use std::cell::Cell;
 use std::io::ErrorKind;
-use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,9 @@ const HALF_CLOSE: Duration = Duration::from_millis(250);
 /// Time between two looks at a connection.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// Time after which the death of a manager that waits for an answer is noticed.
+pub(crate) const NOTICE: Duration = Duration::from_millis(300);
+
 /// Longest clock for which silence between two messages is taken for waiting.
 const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 
@@ -25,8 +29,8 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 pub struct Presence(Mutex<PresenceState>);
 
 struct PresenceState {
-    /// Messages so far.
-    messages: u64,
+    /// Time of the last sign of life: a message, or the end of waiting for an answer.
+    heard: Instant,
     /// Connections that wait for an answer and are known to be open.
     waiting: usize,
     /// Time at which the next message is overdue.
@@ -34,12 +38,13 @@ struct PresenceState {
 }
 
 impl Presence {
-    /// A manager that has just sent a message, whose next one comes after a clock, and time to spare, at the latest.
-    pub fn new(clock: u64, spare: Duration) -> Presence {
+    /// A manager whose first message came at some time and is taken up now. Its next one comes after a clock, and time to
+    /// spare, at the latest.
+    pub fn new(arrived: Instant, now: Instant, clock: u64, spare: Duration) -> Presence {
         Presence(Mutex::new(PresenceState {
-            messages: 1,
+            heard: arrived,
             waiting: 0,
-            overdue: after(clock, spare),
+            overdue: after(now, clock, spare),
         }))
     }
 
@@ -48,38 +53,34 @@ impl Presence {
     }
 
     /// Notes a message. The next one comes after a clock, and time to spare, at the latest.
-    pub fn heard(&self, clock: u64, spare: Duration) {
+    pub fn heard(&self, now: Instant, clock: u64, spare: Duration) {
         let mut state = self.lock();
-        state.messages += 1;
-        state.overdue = after(clock, spare);
+        state.heard = now;
+        state.overdue = after(now, clock, spare);
     }
 
-    /// Number of messages so far.
-    pub fn messages(&self) -> u64 {
-        self.lock().messages
-    }
-
-    /// Whether the manager is certainly there: it waits for an answer.
-    pub fn is_waiting(&self) -> bool {
-        self.lock().waiting > 0
+    /// Whether the manager does not wait for an answer, and has given no sign of life after a time or is late by now.
+    pub fn is_silent_since(&self, time: Instant, now: Instant) -> bool {
+        let state = self.lock();
+        state.waiting == 0 && (state.heard <= time || now >= state.overdue)
     }
 
     /// Whether the manager is late with its next message.
-    pub fn is_overdue(&self) -> bool {
+    pub fn is_overdue(&self, now: Instant) -> bool {
         let state = self.lock();
-        state.waiting == 0 && Instant::now() >= state.overdue
+        state.waiting == 0 && now >= state.overdue
     }
 }
 
-fn after(clock: u64, spare: Duration) -> Instant {
-    Instant::now() + Duration::from_secs(clock).min(LONGEST_SILENCE) + spare
+fn after(now: Instant, clock: u64, spare: Duration) -> Instant {
+    now + Duration::from_secs(clock).min(LONGEST_SILENCE) + spare
 }
 
 /// A manager that waits for the answer to a message.
 pub struct Caller<'a> {
     /// Time at which the first byte of the message arrived.
     pub arrived: Instant,
-    stream: &'a TcpStream,
+    connection: &'a dyn Connection,
     read: Instant,
     line: Cell<Line>,
 }
@@ -95,23 +96,31 @@ enum Line {
 
 impl<'a> Caller<'a> {
     /// The sender of a request that has just been read.
-    pub fn new(stream: &'a TcpStream, arrived: Instant) -> Caller<'a> {
+    pub fn new(connection: &'a dyn Connection, arrived: Instant) -> Caller<'a> {
         Caller {
             arrived,
-            stream,
-            read: Instant::now(),
+            connection,
+            read: connection.now(),
             line: Cell::new(Line::Open),
         }
     }
 
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.connection.now()
+    }
+
+    /// Whether the manager is certainly gone.
+    pub fn is_gone(&self) -> bool {
+        self.look() == Line::Gone
+    }
+
     fn look(&self) -> Line {
-        if self.line.get() != Line::Open || self.stream.set_nonblocking(true).is_err() {
+        if self.line.get() != Line::Open {
             return self.line.get();
         }
-        let peeked = self.stream.peek(&mut [0]);
-        let _ = self.stream.set_nonblocking(false);
-        let line = match peeked {
-            Ok(0) if self.read.elapsed() < HALF_CLOSE => Line::HalfClosed,
+        let line = match self.connection.peek() {
+            Ok(0) if self.now() - self.read < HALF_CLOSE => Line::HalfClosed,
             Ok(0) => Line::Gone,
             Ok(_) => Line::Open,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Line::Open,
@@ -137,17 +146,26 @@ impl<'a> Caller<'a> {
                     false => state.waiting -= 1,
                 }
                 if line == Line::Gone && state.waiting == 0 {
-                    state.overdue = Instant::now();
+                    state.overdue = self.now();
                 }
             }
-            let left = due.saturating_duration_since(Instant::now());
+            let left = due.saturating_duration_since(self.now());
             match results.recv_timeout(left.min(GLANCE)) {
                 Err(RecvTimeoutError::Timeout) if left > GLANCE => {}
                 result => break result,
             }
         };
         if counted {
-            presence.lock().waiting -= 1;
+            // The manager may have died since the last look.
+            let line = self.look();
+            let (now, mut state) = (self.now(), presence.lock());
+            state.waiting -= 1;
+            match line {
+                Line::Open => state.heard = now,
+                Line::HalfClosed => {}
+                Line::Gone if state.waiting == 0 => state.overdue = now,
+                Line::Gone => {}
+            }
         }
         result
     }

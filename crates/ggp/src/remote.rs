@@ -4,13 +4,14 @@
 //! own moves and percepts: messages are made from what the referee tells the role, and from nothing else.
 
 use crate::error::Error;
-use crate::http::{self, NoReply, Peer, printable};
+use crate::http::{Exchange, Manners, NoReply, Peer, printable};
 use crate::kif;
 use crate::message::{self, Variant};
+use crate::net::Network;
 use crate::spelling::{ANNOUNCEMENT, Spelling, prefix_text};
 use game::{Seed, StopFlag, Told};
 use gdl::{Information, Rules};
-use referee::{Excuse, Guest, Reply, Substitution};
+use referee::{Excuse, Guest, Reply, Substitution, System};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, info, warn};
@@ -37,7 +38,7 @@ impl Default for Clocks {
 }
 
 /// The settings that the remote players of one match share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Host {
     /// Name of the match.
     pub id: String,
@@ -45,6 +46,8 @@ pub struct Host {
     pub variant: Variant,
     /// The clocks.
     pub clocks: Clocks,
+    /// Where connections are made: the system's network, unless it is replaced.
+    pub network: Arc<dyn Network>,
     spelling: Arc<Spelling>,
     rules: Arc<str>,
     roles: Arc<[String]>,
@@ -68,7 +71,7 @@ impl Host {
         }
         let spelling = match scramble {
             Some(seed) => Spelling::scrambled(rules, seed),
-            None => Spelling::of(rules),
+            None => Spelling::in_ascii(rules),
         };
         let mut text = prefix_text(rules);
         if rules.information() == Information::Open && variant != Variant::Gdl1 && !has_name(&text, "sees") {
@@ -79,6 +82,7 @@ impl Host {
             id: id.to_owned(),
             variant,
             clocks,
+            network: Arc::new(System),
             rules: spelling.send(&text).into(),
             spelling: Arc::new(spelling),
             roles: roles.into(),
@@ -155,7 +159,16 @@ impl Remote {
             "{role} is told {}",
             message.chars().take(200).collect::<String>()
         );
-        let reply = http::exchange(&self.peer, message, patience, stop);
+        let exchange = Exchange {
+            peer: &self.peer,
+            message,
+            patience,
+            manners: match self.host.variant {
+                Variant::Gdl1 => Manners::GgpBase,
+                Variant::Gdl2a | Variant::Gdl2b => Manners::Dresden,
+            },
+        };
+        let reply = exchange.over(self.host.network.as_ref(), stop);
         let excuse = |raw: String, why| Excuse { raw, why };
         reply.map_err(|none| match none {
             NoReply::Late(raw) => excuse(raw, Substitution::Late),

@@ -11,7 +11,7 @@ mod news;
 mod thinker;
 
 use crate::error::Error;
-use crate::factory::PlayerFactory;
+use crate::factory::{PlayedEnd, PlayedMatch, PlayerFactory};
 use crate::http::printable;
 use crate::kif;
 use crate::message::{News, Variant};
@@ -21,6 +21,8 @@ use dialect::StateTracker;
 use game::{Budget, RoleId, Simulator, StopFlag, Told};
 use gdl::Rules;
 use news::Heard;
+use referee::Runtime;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thinker::{Answers, Thinkers};
@@ -52,6 +54,9 @@ const MARGIN_SHARE: f64 = 0.05;
 /// Least time to answer, also for a clock of zero seconds.
 const MOMENT: Duration = Duration::from_millis(150);
 
+/// Least time of the fallback, also where the message came so slowly that its answer is overdue.
+const LAST_MOMENT: Duration = Duration::from_millis(20);
+
 /// Times after the first byte of a message at which thinking should end and at which the answer is due.
 pub(crate) fn due(clock: u64, margin: Duration) -> (Duration, Duration) {
     let clock = Duration::from_secs(clock);
@@ -71,6 +76,7 @@ pub struct Session {
     spelling: Spelling,
     factory: Arc<dyn PlayerFactory>,
     first_legal: Option<String>,
+    number: u64,
     progress: Mutex<MatchProgress>,
     work: Work,
 }
@@ -84,6 +90,8 @@ pub struct Work {
     pub place: Arc<()>,
     /// What is known of the manager.
     pub presence: Arc<Presence>,
+    /// Time and threads.
+    pub runtime: Arc<dyn Runtime>,
 }
 
 /// What was told and asked so far.
@@ -101,6 +109,10 @@ struct MatchProgress {
     tracker: Option<StateTracker>,
     /// A first move, found during the start clock.
     prepared: Option<String>,
+    /// The joint moves, if the manager tells them.
+    joint: Vec<Vec<String>>,
+    /// How the match ended, if it has.
+    end: Option<PlayedEnd>,
 }
 
 #[derive(Clone, Default)]
@@ -108,7 +120,12 @@ struct AskedTurn {
     /// The news in canonical text.
     news: String,
     reply: Option<String>,
+    /// Time of the reply in milliseconds.
+    ms: u64,
 }
+
+/// Number of the next session.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Session {
     /// Reads the rules and makes the players.
@@ -163,7 +180,10 @@ impl Session {
                 thinkers,
                 tracker: None,
                 prepared: None,
+                joint: Vec::new(),
+                end: None,
             }),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             rules,
             start,
             factory,
@@ -173,6 +193,7 @@ impl Session {
         if let Some(variant) = known {
             session.settle(&mut session.lock(), variant);
         }
+        session.report(&session.lock());
         Ok(session)
     }
 
@@ -208,26 +229,24 @@ impl Session {
             progress.question += 1;
             let told: Arc<[Told]> = progress.told.clone().into();
             let player = progress.thinkers.player.ask(told.clone(), budget.clone());
-            let fallback = progress.thinkers.fallback.ask(told, budget.clone());
+            // The fallback follows the match until its answer is due: without a model it has no legal move.
+            let until = answer.max(caller.now() - arrived + LAST_MOMENT);
+            let fallback = progress.thinkers.fallback.ask(told, self.timed(arrived, until));
             (turn, progress.question, player, fallback)
         };
         let mv = self.wait(&player, &fallback, caller, arrived + answer, turn);
         let reply = mv.map_or_else(|| "nil".to_owned(), |mv| self.spelling.send(&mv));
+        let ms = (caller.now() - arrived).as_millis() as u64;
         let mut progress = self.lock();
         if progress.question == question
-            && let Some(turn) = progress.turns.get_mut(turn)
+            && let Some(asked) = progress.turns.get_mut(turn)
         {
-            turn.reply = Some(reply.clone());
+            (asked.reply, asked.ms) = (Some(reply.clone()), ms);
+            self.report(&progress);
         }
         drop(progress);
         budget.stop.raise();
-        info!(
-            id = self.id,
-            turn,
-            reply,
-            ms = arrived.elapsed().as_millis() as u64,
-            "moves"
-        );
+        info!(id = self.id, turn, reply, ms, "moves");
         reply
     }
 
@@ -252,9 +271,7 @@ impl Session {
             Err(_) => warn!(id = self.id, turn, "the player is late"),
         }
         // The fallback began at the same time and is quick.
-        let left = due
-            .saturating_duration_since(Instant::now())
-            .max(Duration::from_millis(20));
+        let left = due.saturating_duration_since(caller.now()).max(LAST_MOMENT);
         match fallback.recv_timeout(left) {
             Ok(Ok(decision)) if !decision.mv.is_empty() => return Some(decision.mv),
             Ok(Err(why)) => warn!(id = self.id, turn, "nothing explains what was told: {why}"),
@@ -275,6 +292,8 @@ impl Session {
         progress.current.raise();
         let before = progress.told.len();
         self.hear(&mut progress, news);
+        progress.end = Some(PlayedEnd::Over);
+        self.report(&progress);
         let last = progress.told.last().filter(|_| progress.told.len() > before);
         match last {
             Some(told) => info!(
@@ -290,8 +309,39 @@ impl Session {
 
     fn timed(&self, arrived: Instant, think: Duration) -> Budget {
         let think = think.as_secs_f64().max(1e-3);
-        let clock = StopFlag::by(move || arrived.elapsed().as_secs_f64() / think);
+        let runtime = self.work.runtime.clone();
+        let passed = move || runtime.now().saturating_duration_since(arrived);
+        let clock = StopFlag::by(move || passed().as_secs_f64() / think);
         Budget::timed(clock.under(&self.work.stop))
+    }
+
+    /// Notes that the match is given up, unless it is over.
+    pub fn give_up(&self) {
+        let mut progress = self.lock();
+        if progress.end.is_none() {
+            progress.end = Some(PlayedEnd::GivenUp);
+            self.report(&progress);
+        }
+    }
+
+    /// Tells the factory how far the match is.
+    fn report(&self, progress: &MatchProgress) {
+        let told = progress.told.len();
+        self.factory.played(&PlayedMatch {
+            start: &self.start,
+            number: self.number,
+            role: usize::from(self.role.0),
+            roles: &self.roles,
+            variant: progress.variant,
+            told: &progress.told,
+            joint: match progress.joint.len() == told {
+                true => &progress.joint[..],
+                false => &[],
+            },
+            replies: progress.turns.iter().map(|turn| turn.reply.as_deref()).collect(),
+            times_ms: progress.turns.iter().map(|turn| turn.ms).collect(),
+            end: progress.end,
+        });
     }
 
     /// Whether a move was asked for.

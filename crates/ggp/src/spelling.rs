@@ -45,6 +45,35 @@ impl Spelling {
         }
     }
 
+    /// Names as the rules spell them, in ASCII. Peers count the length of a message in bytes or in characters, and read
+    /// letters outside ASCII in the encoding of their machine.
+    pub fn in_ascii(rules: &Rules) -> Spelling {
+        let mut spelling = Spelling::of(rules);
+        let text = prefix_text(rules);
+        let mut taken: HashSet<String> = HashSet::new();
+        kif::map_names(&text, |name| {
+            taken.insert(name.to_ascii_lowercase());
+            String::new()
+        });
+        kif::map_names(&text, |name| {
+            let folded = name.to_ascii_lowercase();
+            if !folded.is_ascii() && !spelling.received.values().any(|known| *known == folded) {
+                let plain = |c: char| match c.is_ascii() {
+                    true => c.to_string(),
+                    false => format!("u{:x}", u32::from(c)),
+                };
+                let mut word: String = folded.chars().map(plain).collect();
+                while !taken.insert(word.clone()) {
+                    word.push('_');
+                }
+                spelling.received.insert(word.clone(), folded.clone());
+                spelling.sent.insert(folded, word);
+            }
+            String::new()
+        });
+        spelling
+    }
+
     /// Other names for all names of the rules.
     pub fn scrambled(rules: &Rules, seed: Seed) -> Spelling {
         let mut rng = seed.child("scramble").rng();
@@ -96,7 +125,7 @@ impl Spelling {
             let known = self.sent.get(&folded);
             // Names of the rules keep the spelling of each place.
             match known {
-                Some(word) if self.scrambled || name == folded => word.clone(),
+                Some(word) if self.scrambled || name == folded || !name.is_ascii() => word.clone(),
                 _ => name.to_owned(),
             }
         })
@@ -105,7 +134,7 @@ impl Spelling {
     /// A received term in canonical text; none if the text is not one ground term.
     pub fn receive(&self, text: &str) -> Option<String> {
         let folded = kif::canonical(text)?;
-        if !self.scrambled {
+        if self.received.is_empty() {
             return Some(folded);
         }
         let back = |name: &str| self.received.get(name).cloned().unwrap_or_else(|| name.to_owned());
@@ -149,6 +178,21 @@ pub fn prefix_text(rules: &Rules) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_outside_ascii_are_sent_in_ascii() {
+        let text = "(role wei\u{df}) (init (z\u{fc}ge 1)) (<= (legal wei\u{df} (Z\u{fc}ge ?n)) (true (z\u{fc}ge ?n)))";
+        let rules = gdl::read(text, &gdl::Options::default()).rules;
+        let spelling = Spelling::in_ascii(&rules);
+        let sent = spelling.send(&prefix_text(&rules));
+        assert!(sent.is_ascii() && sent.contains("(role weiudf)"), "{sent}");
+        let mv = "(z\u{fc}ge 1)";
+        assert_eq!(spelling.receive(&spelling.send(mv)).as_deref(), Some(mv));
+        // Names that are plain stay as they are, and our player answers in the spelling that it was sent.
+        let plain = gdl::read("(role White)", &gdl::Options::default()).rules;
+        assert_eq!(Spelling::in_ascii(&plain).send("(role white)"), "(role White)");
+        assert_eq!(Spelling::of(&rules).send(mv), mv);
+    }
 
     fn rules(text: &str) -> Rules {
         gdl::read(text, &gdl::Options::default()).rules

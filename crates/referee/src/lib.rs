@@ -31,14 +31,16 @@
 //! ```
 //!
 //! Where to read next: `play` (one match), `seating` (which player plays which role), `record` (the record as JSON, and
-//! its replay), `views` (XML for viewers).
+//! its replay), `views` (XML for viewers), `runtime` (time and threads, real or simulated).
 
 mod play;
 mod record;
+mod runtime;
 mod seating;
 mod views;
 
 pub use play::{Clock, Excuse, Guest, Match, Outcome, Reply, Seat, SeatReport, Title};
 pub use record::{Record, RecordError, Round, Substitution, Wire, replay};
+pub use runtime::{Bell, Runtime, System, Work};
 pub use seating::{NATURE, Seating, SeatingError};
 pub use views::{escape, views};

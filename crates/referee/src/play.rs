@@ -14,8 +14,10 @@
 //! record.
 
 use crate::record::{Record, Round, Substitution, Wire};
+use crate::runtime::{Runtime, System, all_at_once};
 use game::{Budget, Cheat, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulator, State, StopFlag, Told};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The player of a role.
 pub enum Seat {
@@ -108,6 +110,8 @@ pub struct Match<'a> {
     pub wire: Option<Wire>,
     /// Aborts the match.
     pub stop: StopFlag,
+    /// Time and threads.
+    pub runtime: Arc<dyn Runtime>,
 }
 
 /// The game of a match, as the record names it.
@@ -133,6 +137,7 @@ impl<'a> Match<'a> {
             pause: Duration::ZERO,
             wire: None,
             stop: StopFlag::default(),
+            runtime: Arc::new(System),
         }
     }
 }
@@ -255,12 +260,13 @@ impl Match<'_> {
 
     /// The pause after a round; a stop ends it.
     fn rest(&self) {
-        let begun = Instant::now();
-        while let Some(left) = self.pause.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+        let begun = self.runtime.now();
+        let passed = || self.runtime.now() - begun;
+        while let Some(left) = self.pause.checked_sub(passed()).filter(|left| !left.is_zero()) {
             if self.stop.is_raised() {
                 return;
             }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
+            self.runtime.sleep(left.min(Duration::from_millis(50)));
         }
     }
 
@@ -274,6 +280,7 @@ impl Match<'_> {
             cheats: self.seats.iter().map(|s| matches!(s, Seat::Cheat(_))).collect(),
             seed: self.seed.0,
             states: vec![self.sim.fluents(state)],
+            sealed: true,
             ..Record::default()
         }
     }
@@ -289,18 +296,20 @@ impl Match<'_> {
         say: impl Fn(&mut dyn Guest, &[Told], &StopFlag) -> T + Sync,
     ) -> Vec<Option<T>> {
         let (stop, say) = (&self.stop, &say);
-        std::thread::scope(|scope| {
-            let speak = |(seat, told)| match seat {
-                &mut Seat::Guest(ref mut guest) => {
-                    let told: &Vec<Told> = told;
-                    Some(scope.spawn(move || say(guest.as_mut(), told, stop)))
-                }
-                _ => None,
-            };
-            let spoken: Vec<_> = self.seats.iter_mut().zip(told).map(speak).collect();
-            let wait = |thread: std::thread::ScopedJoinHandle<'_, T>| thread.join().expect("guests do not panic");
-            spoken.into_iter().map(|thread| thread.map(wait)).collect()
-        })
+        let guests = self.seats.iter_mut().zip(told).enumerate();
+        let guests = guests.filter_map(|(place, (seat, told))| match seat {
+            Seat::Guest(guest) => Some((place, guest, told)),
+            _ => None,
+        });
+        let (places, speaking): (Vec<usize>, Vec<_>) = guests
+            .map(|(place, guest, told)| (place, move || say(guest.as_mut(), told, stop)))
+            .unzip();
+        let spoken = all_at_once(self.runtime.as_ref(), speaking);
+        let mut answers: Vec<Option<T>> = told.iter().map(|_| None).collect();
+        for (place, answer) in places.into_iter().zip(spoken) {
+            answers[place] = Some(answer.expect("guests do not panic"));
+        }
+        answers
     }
 
     fn legal_moves(&mut self, state: &State, round: usize) -> Result<Vec<Vec<MoveId>>, Fault> {
@@ -329,21 +338,17 @@ impl Match<'_> {
             false => Vec::new(),
         };
         let (fluents, clock, stop, guests) = (&fluents[..], self.clock, &self.stop, self.has_guests());
+        let runtime = &self.runtime;
         let seats = self.seats.iter_mut().zip(told);
+        let asking = seats.map(|(seat, told)| move || ask(seat, told, fluents, clock, stop, runtime));
         if !guests {
-            return seats
-                .map(|(seat, told)| ask(seat, told, fluents, clock, stop))
-                .collect();
+            return asking.map(|mut ask| ask()).collect();
         }
-        std::thread::scope(|scope| {
-            let asking: Vec<_> = seats
-                .map(|(seat, told)| scope.spawn(move || ask(seat, told, fluents, clock, stop)))
-                .collect();
-            asking
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Some(crashed())))
-                .collect()
-        })
+        let asked = all_at_once(runtime.as_ref(), asking.collect());
+        asked
+            .into_iter()
+            .map(|asked| asked.unwrap_or_else(|| Some(crashed())))
+            .collect()
     }
 
     fn nature(&self, role: usize, legal: &[MoveId], place: u64) -> Made {
@@ -468,13 +473,21 @@ fn start_error(seat: &SeatReport) -> String {
 }
 
 /// Asks one seat.
-fn ask(seat: &mut Seat, told: &[Told], fluents: &[String], clock: Clock, stop: &StopFlag) -> Option<Asked> {
-    let started = Instant::now();
+fn ask(
+    seat: &mut Seat,
+    told: &[Told],
+    fluents: &[String],
+    clock: Clock,
+    stop: &StopFlag,
+    runtime: &Arc<dyn Runtime>,
+) -> Option<Asked> {
+    let started = runtime.now();
     let budget = match clock {
         Clock::None => Budget::until(stop.clone()),
         Clock::PerMove { time, .. } => {
             let time = thinking(time).as_secs_f64();
-            Budget::timed(StopFlag::by(move || started.elapsed().as_secs_f64() / time).under(stop))
+            let clock = runtime.clone();
+            Budget::timed(StopFlag::by(move || (clock.now() - started).as_secs_f64() / time).under(stop))
         }
     };
     let decided = |decision: Result<Decision, Fault>| match decision {
@@ -495,7 +508,7 @@ fn ask(seat: &mut Seat, told: &[Told], fluents: &[String], clock: Clock, stop: &
     };
     Some(Asked {
         answer,
-        took: started.elapsed(),
+        took: runtime.now() - started,
     })
 }
 

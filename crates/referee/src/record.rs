@@ -36,6 +36,11 @@ pub struct Record {
     pub goals: Vec<u8>,
     /// How it was played over the wire, if it was.
     pub wire: Option<Wire>,
+    /// The role that wrote the record, if it is a player's and not a referee's. Such a record holds only what that role
+    /// was told: moves of others are [`Record::UNSEEN`], and there are no states and no percepts of others.
+    pub sight: Option<usize>,
+    /// Whether the record has a hash of its rules. Older records have none.
+    pub sealed: bool,
 }
 
 /// What only a match over the wire has.
@@ -173,6 +178,8 @@ pub enum RecordError {
         /// What the record says.
         record: String,
     },
+    /// The rules are not those that the record was written with.
+    Tampered,
     /// The rules cannot be run.
     Fault(Fault),
 }
@@ -191,6 +198,7 @@ impl fmt::Display for RecordError {
             RecordError::Differs { what, rules, record } => {
                 write!(f, "{what}: the rules give {rules}, the record says {record}")
             }
+            RecordError::Tampered => f.write_str("the rules in the record were changed: they do not fit their hash"),
             RecordError::Fault(fault) => fault.fmt(f),
         }
     }
@@ -211,7 +219,18 @@ fn no(kind: &'static str, field: impl Into<String>) -> RecordError {
     }
 }
 
+/// A hash of rules (FNV-1a): any change of one byte changes it. It protects against accidents, not against forgers.
+fn hash(rules: &str) -> String {
+    let sum = rules.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("fnv1a:{sum:016x}")
+}
+
 impl Record {
+    /// The move of another role in a player's record.
+    pub const UNSEEN: &'static str = "";
+
     /// As JSON, one line.
     pub fn to_json(&self) -> Value {
         let state = |fluents: &Vec<String>| format!("( {} )", fluents.join(" "));
@@ -236,10 +255,16 @@ impl Record {
             "percepts": each(|r| json!(r.percepts)),
             "submitted": each(|r| json!(r.submitted)),
             "errors": each(|r| r.substitutions.iter().zip(&r.submitted).map(error_text).collect()),
-            "goalValues": if self.complete { json!(self.goals) } else { Value::Null },
+            "goalValues": if self.complete && self.sight.is_none() { json!(self.goals) } else { Value::Null },
         });
         if let Some(wire) = wire {
             wire.add_to(&mut value);
+        }
+        if let Some(role) = self.sight {
+            value["sightOf"] = json!(self.roles.get(role));
+        }
+        if self.sealed {
+            value["gameTextHash"] = json!(hash(&self.rules));
         }
         value["gameText"] = json!(self.rules);
         value
@@ -265,8 +290,16 @@ impl Record {
             complete: value["isCompleted"] == Value::Bool(true),
             aborted: value["isAborted"] == Value::Bool(true),
             wire: Wire::from_json(value)?,
+            sealed: !value["gameTextHash"].is_null(),
             ..Record::default()
         };
+        if record.sealed && value["gameTextHash"] != hash(&record.rules) {
+            return Err(RecordError::Tampered);
+        }
+        if let Some(role) = value["sightOf"].as_str() {
+            let found = record.roles.iter().position(|r| r == role);
+            record.sight = Some(found.ok_or_else(|| no("role", "sightOf"))?);
+        }
         for state in texts(&value["states"], "states")? {
             record.states.push(split_state(&state));
         }
@@ -300,14 +333,18 @@ impl Record {
         };
         check("playerNamesFromHost".to_owned(), self.players.len(), roles)?;
         check("seesTrueState".to_owned(), self.cheats.len(), roles)?;
-        check("states".to_owned(), self.states.len(), self.rounds.len() + 1)?;
+        let states = match self.sight {
+            Some(_) => 0,
+            None => self.rounds.len() + 1,
+        };
+        check("states".to_owned(), self.states.len(), states)?;
         for (number, round) in self.rounds.iter().enumerate() {
             check(format!("moves[{number}]"), round.moves.len(), roles)?;
             check(format!("percepts[{number}]"), round.percepts.len(), roles)?;
             check(format!("submitted[{number}]"), round.submitted.len(), roles)?;
             check(format!("errors[{number}]"), round.substitutions.len(), roles)?;
         }
-        match self.complete {
+        match self.complete && self.sight.is_none() {
             true => check("goalValues".to_owned(), self.goals.len(), roles),
             false => Ok(()),
         }

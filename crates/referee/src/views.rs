@@ -11,13 +11,15 @@ use std::fmt::Write as _;
 
 /// Files as paths and texts, for all roles and steps.
 ///
-/// `hidden` says whether the game hides something; `shown` what a role sees in a state (from 0).
+/// `hidden` says whether the game hides something; `spelled` how the rules spell the roles; `shown` what a role sees in
+/// a state (from 0). The sight of nature is called `RANDOM`, as both generations of Dresden's program call it.
 ///
 /// # Errors
 /// Those of `shown`.
 pub fn views<E>(
     record: &Record,
     hidden: bool,
+    spelled: &[String],
     mut shown: impl FnMut(usize, usize) -> Result<Vec<String>, E>,
 ) -> Result<Vec<(String, String)>, E> {
     let id = safe(&match_id(record));
@@ -29,7 +31,7 @@ pub fn views<E>(
     for sight in sights {
         let folder = match sight {
             None => id.clone(),
-            Some(role) => format!("{id}-{}", safe(&record.roles[role])),
+            Some(role) => format!("{id}-{}", safe(sight_name(record, spelled, role))),
         };
         let all = sight.is_none_or(|role| record.roles[role] == "random");
         for (at, state) in record.states.iter().enumerate() {
@@ -40,7 +42,8 @@ pub fn views<E>(
             let step = Step {
                 record,
                 at,
-                sight: sight.map_or("random", |role| &record.roles[role]),
+                sight: sight.map_or("RANDOM", |role| sight_name(record, spelled, role)),
+                spelled,
                 hidden,
                 all,
             };
@@ -73,10 +76,19 @@ fn safe(name: &str) -> String {
     format!("{}{}", if text.starts_with('.') { "_" } else { "" }, text)
 }
 
+/// The name of a role's sight.
+fn sight_name<'a>(record: &'a Record, spelled: &'a [String], role: usize) -> &'a str {
+    match record.roles[role].as_str() {
+        "random" => "RANDOM",
+        name => spelled.get(role).map_or(name, String::as_str),
+    }
+}
+
 struct Step<'a> {
     record: &'a Record,
     at: usize,
     sight: &'a str,
+    spelled: &'a [String],
     hidden: bool,
     all: bool,
 }
@@ -90,12 +102,11 @@ impl Step<'_> {
              <!DOCTYPE match SYSTEM \"http://games.stanford.edu/gamemaster/xml/viewmatch.dtd\">\n<match>\n",
         );
         leaf(&mut out, "match-id", &match_id(record));
-        leaf(&mut out, "sight-of", &self.sight.to_uppercase());
+        leaf(&mut out, "sight-of", self.sight);
         leaf(&mut out, "gdl-version", if self.hidden { "2" } else { "1" });
-        record
-            .roles
-            .iter()
-            .for_each(|role| leaf(&mut out, "role", &role.to_uppercase()));
+        for (at, role) in record.roles.iter().enumerate() {
+            leaf(&mut out, "role", self.spelled.get(at).unwrap_or(role));
+        }
         record
             .players
             .iter()

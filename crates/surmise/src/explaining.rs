@@ -79,12 +79,15 @@ impl Game {
     /// If the record has no such round or role, or the player cannot be asked.
     pub fn explain(&self, record: &Record, options: &ExplainOptions) -> Result<Explanation, Error> {
         self.check_record(record)?;
+        let sight = record.sight.map(|role| RoleId(role as u16));
         let role = match (&options.role, self.seating().played().first()) {
             (Some(name), _) => self.role(name)?,
+            (None, Some(_)) if sight.is_some() => sight.unwrap_or(RoleId(0)),
             (None, Some(&first)) => RoleId(first as u16),
             (None, None) => return Err(Error::OtherMatch("the game has no role besides nature".to_owned())),
         };
         let at = usize::from(role.0);
+        check_sight(record, at)?;
         let last = record.rounds.len();
         let round = options.round.unwrap_or(last);
         if !(1..=last).contains(&round) {
@@ -98,6 +101,7 @@ impl Game {
         let budget = Budget::until(options.stop.clone());
         let decision = match self.seat(&spec, role, seed)? {
             Seat::Player(mut player) => player.choose(&told, &budget)?,
+            Seat::Cheat(_) if sight.is_some() => return Err(spec.unsuitable(Unsuitable::NeedsState)),
             Seat::Cheat(mut cheat) => cheat.choose_knowing(&record.states[round - 1], &budget)?,
             Seat::Guest(_) | Seat::Nature => return Err(spec.unsuitable(Unsuitable::Elsewhere)),
         };
@@ -112,6 +116,20 @@ impl Game {
         };
         explanation.look_ahead(self, role, seed, &told, options, &budget)?;
         Ok(explanation)
+    }
+}
+
+/// Whether a record tells what this role was told: a player's record has only its own role.
+///
+/// # Errors
+/// If it does not.
+pub fn check_sight(record: &Record, role: usize) -> Result<(), Error> {
+    match record.sight {
+        Some(sight) if sight != role => Err(Error::OtherMatch(format!(
+            "the record is a player's and knows only what {} was told",
+            record.roles[sight]
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -5,11 +5,12 @@ use crate::players::PlayerSpec;
 use crate::players::remote::match_id;
 use crate::{Error, Game};
 use game::{Seed, StopFlag};
+use ggp::net::Network;
 use ggp::{Clocks, Host, Variant};
 use referee::{Clock, Match, Outcome, Record, Seat, Wire};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Hosts matches of one game between the same players.
@@ -32,6 +33,8 @@ pub struct MatchHost<'a> {
     pub pause: Duration,
     /// Aborts matches.
     pub stop: StopFlag,
+    /// Connections, time and threads: [`referee::System`], unless a test simulates them.
+    pub network: Arc<dyn Network>,
 }
 
 /// A match that was hosted.
@@ -79,14 +82,22 @@ impl MatchHost<'_> {
     /// # Errors
     /// If the players do not fit the game, the game fails, or the record cannot be written.
     pub fn play(&self, seed: Seed) -> Result<HostedMatch, Error> {
+        // The name of a scrambled game would tell which game it is.
+        let id = match_id(if self.scramble { "scrambled" } else { self.game.name() });
+        self.play_as(id, seed)
+    }
+
+    /// Plays one match under a name.
+    ///
+    /// # Errors
+    /// As [`MatchHost::play`].
+    pub fn play_as(&self, id: String, seed: Seed) -> Result<HostedMatch, Error> {
         let players = self.game.fill(self.players.clone())?;
         let rules = &self.game.engine().rules;
         let (seating, roles) = (self.game.seating(), self.game.roles());
-        // The name of a scrambled game would tell which game it is.
-        let id = match_id(if self.scramble { "scrambled" } else { self.game.name() });
         let scramble = self.scramble.then_some(seed);
-        let host = Host::new(&id, rules, roles, self.variant, self.clocks, scramble);
-        let host = host?;
+        let mut host = Host::new(&id, rules, roles, self.variant, self.clocks, scramble)?;
+        host.network = self.network.clone();
         let seats = seating.seats(0, seed, |player, role, seed| match players[player].remote() {
             Some(peer) => Ok(Seat::Guest(Box::new(host.guest(peer.clone(), usize::from(role.0))))),
             None => self.game.seat(&players[player], role, seed),
@@ -102,6 +113,7 @@ impl MatchHost<'_> {
             pause: self.pause,
             wire: Some(self.wire(&id)),
             stop: self.stop.clone(),
+            runtime: self.network.clone(),
             ..Match::new(sim.as_mut(), seats, seating.names(&players, 0), seed)
         };
         tracing::info!(id, game = self.game.name(), protocol = %self.variant, "begins");

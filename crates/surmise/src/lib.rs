@@ -44,6 +44,7 @@ pub mod engine;
 mod error;
 mod explaining;
 pub mod files;
+pub mod foreign;
 pub mod hosting;
 mod lab_games;
 mod matches;
@@ -56,11 +57,12 @@ mod strategy;
 mod training;
 mod training_folder;
 mod wire_player;
+mod wire_record;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use error::{Error, Unsuitable};
-pub use explaining::{ExplainOptions, Explanation, LikelyState};
+pub use explaining::{ExplainOptions, Explanation, LikelyState, check_sight};
 pub use lab_games::LabGames;
 pub use matches::{Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SummaryRow, write_record};
 pub use open_game::Game;
@@ -71,6 +73,7 @@ pub use source::GameText;
 pub use strategy::{Strategy, told_from_json};
 pub use training::{TrainOptions, TrainProgress, Training};
 pub use wire_player::WirePlayers;
+pub use wire_record::MatchRecorder;
 
 pub use {belief, catalogue, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
 

@@ -5,6 +5,7 @@ use crate::players::PlayerSpec;
 use crate::{Error, GameText, Unsuitable};
 use game::{RoleId, Seed, Simulator, Told, View};
 use gdl::Information;
+use ggp::spelling::prefix_text;
 use ground::Progress;
 use referee::{Record, Seat, Seating, Title};
 
@@ -168,13 +169,20 @@ impl Game {
         Ok(view)
     }
 
-    /// Whether a record is of a game with the same roles.
+    /// Whether a record is of this game: the same roles and the same rules, comments and layout apart.
     ///
     /// # Errors
-    /// If it is not: the roles of both.
+    /// If it is not: what differs.
     pub fn check_record(&self, record: &Record) -> Result<(), Error> {
         if record.roles == self.roles() {
-            return Ok(());
+            let theirs = gdl::read(&record.rules, &gdl::Options::default()).rules;
+            if prefix_text(&theirs).eq_ignore_ascii_case(&prefix_text(&self.engine.rules)) {
+                return Ok(());
+            }
+            return Err(Error::OtherMatch(format!(
+                "the record was played by other rules than those of {}; `surmise replay` checks it by its own",
+                self.name
+            )));
         }
         Err(Error::OtherMatch(format!(
             "the record is a match of other roles ({}) than {} has ({})",

@@ -5,19 +5,21 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions, Pending};
 use crate::players::PlayerSpec;
-use crate::{Error, Unsuitable};
+use crate::{Error, MatchRecorder, Unsuitable};
 use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, StopFlag, Told};
 use gdl::{Information, Rules};
-use ggp::{BoxError, MatchPlayer, PlayerFactory};
+use ggp::{BoxError, MatchPlayer, PlayedMatch, PlayerFactory};
 use ground::{EvaluationLimits, Limits, Reference};
 use referee::Seat;
 use search::Random;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Makes the players of matches over the wire.
 pub struct WirePlayers {
     spec: Option<PlayerSpec>,
     seed: Seed,
+    recorder: Option<Arc<MatchRecorder>>,
 }
 
 impl WirePlayers {
@@ -29,7 +31,19 @@ impl WirePlayers {
         match &spec {
             Some(spec) if spec.is_cheat() => Err(spec.unsuitable(Unsuitable::NeedsState)),
             Some(spec) if spec.remote().is_some() => Err(spec.unsuitable(Unsuitable::Elsewhere)),
-            _ => Ok(WirePlayers { spec, seed }),
+            _ => Ok(WirePlayers {
+                spec,
+                seed,
+                recorder: None,
+            }),
+        }
+    }
+
+    /// Writes a record of every match.
+    pub fn recorded_by(self, recorder: Arc<MatchRecorder>) -> WirePlayers {
+        WirePlayers {
+            recorder: Some(recorder),
+            ..self
         }
     }
 
@@ -120,6 +134,12 @@ impl PlayerFactory for WirePlayers {
         match Reference::with(rules, EvaluationLimits::default(), stop.clone()) {
             Ok(reference) => Ok(Box::new(reference)),
             Err(fault) => Err(fault.into()),
+        }
+    }
+
+    fn played(&self, played: &PlayedMatch<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.take(played);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use surmise::belief::{self, Remedy, SamplerKind, Weights};
 use surmise::game::Told;
 use surmise::referee::Record;
-use surmise::{BeliefOptions, NamedBelief, files};
+use surmise::{BeliefOptions, Game, NamedBelief, check_sight, files};
 
 /// Say what a role can believe, given what it did and saw
 ///
@@ -59,9 +59,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
+    let game = open::briefly(&args.game)?;
     let told = match (&args.view, &args.record) {
         (Some(file), _) => view_file(file)?,
-        (_, Some(file)) => view_of_record(file, &args.role, args.round)?,
+        (_, Some(file)) => view_of_record(&game, file, &args.role, args.round)?,
         _ => Vec::new(),
     };
     let options = BeliefOptions {
@@ -75,7 +76,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         seed: args.seed,
         stop: interrupt::flag(),
     };
-    let game = open::briefly(&args.game)?;
     let belief = game.belief(&args.role, &told, &options)?;
     output::print(&match args.json {
         true => format!("{}\n", to_json(&belief)),
@@ -93,10 +93,12 @@ fn view_file(file: &str) -> Result<Vec<Told>> {
     surmise::told_from_json(&value).ok_or_else(shape)
 }
 
-fn view_of_record(file: &str, role: &str, rounds: Option<usize>) -> Result<Vec<Told>> {
+fn view_of_record(game: &Game, file: &str, role: &str, rounds: Option<usize>) -> Result<Vec<Told>> {
     let record = Record::from_json(&files::read_json(Path::new(file))?).with_context(|| format!("`{file}`"))?;
+    game.check_record(&record).with_context(|| format!("`{file}`"))?;
     let at = record.roles.iter().position(|r| r == role);
     let at = at.with_context(|| format!("`{file}` has no role `{role}`"))?;
+    check_sight(&record, at).with_context(|| format!("`{file}`"))?;
     let last = rounds.unwrap_or(record.rounds.len());
     if last > record.rounds.len() {
         bail!("`{file}` has only {} rounds", record.rounds.len());

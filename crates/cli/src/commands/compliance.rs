@@ -43,19 +43,24 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         .iter()
         .filter(|f| matches!(f.verdict, CheckVerdict::Passed))
         .count();
+    let noted = findings
+        .iter()
+        .filter(|f| matches!(f.verdict, CheckVerdict::Noted(_)))
+        .count();
     let mut text = String::new();
     for finding in &findings {
         let (mark, why) = match &finding.verdict {
             CheckVerdict::Passed => ("ok    ", String::new()),
             CheckVerdict::Failed(why) => ("FAILED", format!("\n          {why}\n          {}", finding.advice)),
+            CheckVerdict::Noted(why) => ("note  ", format!("\n          {why}\n          {}", finding.advice)),
             CheckVerdict::Skipped(why) => ("--    ", format!(" ({why})")),
         };
         let _ = writeln!(text, "  {mark}  {:>2}  {}{why}", finding.number, finding.title);
     }
     let _ = writeln!(
         text,
-        "{peer}: {passed} passed, {failed} failed, {} left out",
-        findings.len() - passed - failed
+        "{peer}: {passed} passed, {failed} failed, {noted} noted, {} left out",
+        findings.len() - passed - failed - noted
     );
     let value = json!({
         "version": JSON_VERSION,
@@ -75,6 +80,7 @@ fn finding_json(finding: &compliance::Finding) -> serde_json::Value {
     let (verdict, why) = match &finding.verdict {
         CheckVerdict::Passed => ("passed", ""),
         CheckVerdict::Failed(why) => ("failed", why.as_str()),
+        CheckVerdict::Noted(why) => ("noted", why.as_str()),
         CheckVerdict::Skipped(why) => ("skipped", why.as_str()),
     };
     json!({"number": finding.number, "title": finding.title, "verdict": verdict, "why": why, "advice": finding.advice})

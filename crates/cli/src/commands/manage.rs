@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use surmise::PlayerSpec;
 use surmise::ggp::http::{Peer, exchange, printable};
@@ -17,6 +18,7 @@ use surmise::hosting::{HostedMatch, MatchHost};
 use surmise::lab::stats::{self, Interval};
 use surmise::players::registry;
 use surmise::players::remote::usual_variant;
+use surmise::referee::System;
 
 /// Host matches for GGP players, elsewhere and here
 ///
@@ -101,6 +103,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         max_rounds: args.max_rounds,
         pause,
         stop: interrupt::flag(),
+        network: Arc::new(System),
     };
     host.admit()?;
     greet(&host);

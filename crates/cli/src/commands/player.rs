@@ -3,13 +3,14 @@
 use crate::{interrupt, log, output};
 use anyhow::{Context, Result};
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use surmise::game::Seed;
 use surmise::ggp::http::RequestLimits;
 use surmise::ggp::{Server, ServerOptions, Variant};
-use surmise::{PlayerSpec, WirePlayers};
+use surmise::{MatchRecorder, PlayerSpec, WirePlayers};
 
 /// Serve a player to GGP managers
 ///
@@ -60,6 +61,9 @@ pub struct Args {
     /// Seed of the players
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// Write a record of every match into this folder: what the role was told, its moves and times
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     log: log::LogArgs,
 }
@@ -73,7 +77,19 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         args.name
     );
     let spec = args.with.as_deref().map(PlayerSpec::parse).transpose()?;
-    let players = WirePlayers::new(spec, Seed(args.seed))?;
+    let mut players = WirePlayers::new(spec, Seed(args.seed))?;
+    let recorder = match &args.record {
+        None => None,
+        Some(folder) => {
+            let made = MatchRecorder::new(folder, args.with.as_deref().unwrap_or("auto"));
+            Some(Arc::new(
+                made.with_context(|| format!("cannot write into `{}`", folder.display()))?,
+            ))
+        }
+    };
+    if let Some(recorder) = &recorder {
+        players = players.recorded_by(recorder.clone());
+    }
     let options = ServerOptions {
         bind: SocketAddr::new(args.bind, args.port),
         name: args.name.clone(),
@@ -92,13 +108,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     let server = Server::bind(options, Arc::new(players));
     let server = server.with_context(|| format!("cannot listen on {}:{}", args.bind, args.port))?;
-    let handle = server.handle()?;
-    output::print(&format!("{} listens on {}\n", args.name, server.address()?));
+    let handle = server.handle();
+    output::print(&format!("{} listens on {}\n", args.name, server.address()));
     let serving = std::thread::spawn(|| server.serve());
     let stop = interrupt::flag();
     while !stop.is_raised() && !serving.is_finished() {
         std::thread::sleep(Duration::from_millis(50));
     }
     handle.stop();
+    if let Some(recorder) = recorder {
+        recorder.finish();
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,24 +1,29 @@
 //! `surmise replay`: whether a record is what the rules say.
 
 use crate::commands::JSON_VERSION;
-use crate::{open, output};
+use crate::{interrupt, open, output};
 use anyhow::{Context, Result, anyhow};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use surmise::engine::{Engine, EngineKind};
+use surmise::foreign::{self, RecordFormat};
 use surmise::game::{RoleId, Simulator};
 use surmise::ggp::kif;
-use surmise::referee::Record;
-use surmise::{files, gdl, ground, referee};
+use surmise::ggp::spelling::Spelling;
+use surmise::referee::{Record, Round};
+use surmise::{BeliefOptions, Game, files, gdl, ground, referee};
 
 /// Check a record of a match against its rules
 ///
 /// Plays the moves of each record again and compares every state, every percept and the goals; then writes the record
-/// anew and compares it byte for byte.
+/// anew and compares it byte for byte. A record of `surmise player` has one role's sight, which has to be possible.
+///
+/// Records of other programs are recognised: the XML files of Dresden's GameController and the JSON of ggp-base. They
+/// hold no rules, so --rules names them; everything that differs from the rules is printed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Records, as `surmise match --record` writes them
+    /// Records, as `surmise match --record` and others write them
     #[arg(required = true, value_name = "RECORD")]
     records: Vec<String>,
     /// Also write XML for viewers into this folder: MATCH-ROLE/step_N.xml, with what each role may see
@@ -27,6 +32,9 @@ pub struct Args {
     /// hides something, its percepts.
     #[arg(long, value_name = "DIR")]
     views: Option<PathBuf>,
+    /// Rules file or game of the catalogue, for records of other programs
+    #[arg(long, value_name = "GAME")]
+    rules: Option<String>,
     /// One JSON object a line for each record
     #[arg(long)]
     json: bool,
@@ -37,8 +45,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let mut failed = false;
+    let game = args.rules.as_deref().map(open::game).transpose()?;
     for path in &args.records {
-        let checked = check(path).and_then(|record| write_views(args, &record).map(|()| record));
+        let checked = check(path, game.as_ref()).and_then(|record| write_views(args, &record).map(|()| record));
         match checked {
             Ok(record) if args.json => {
                 let goals: serde_json::Map<_, _> = record
@@ -79,18 +88,46 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn check(path: &str) -> Result<Record> {
-    let text = files::read_text(Path::new(path), files::LARGE_TEXT)?;
-    let value = serde_json::from_str(&text).context("is not JSON")?;
+fn check(path: &str, game: Option<&Game>) -> Result<Record> {
+    let text = read_record(Path::new(path))?;
+    match RecordFormat::of(&text) {
+        RecordFormat::Surmise => check_own(&text, game),
+        format => check_foreign(&text, format, game),
+    }
+}
+
+/// The text of a record. XML says its encoding, which may be Latin-1.
+fn read_record(path: &Path) -> Result<String> {
+    let xml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("xml"));
+    match files::read_text(path, files::LARGE_TEXT) {
+        Err(_) if xml => {
+            let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            anyhow::ensure!(bytes.len() as u64 <= files::SMALL_TEXT, "is too long");
+            Ok(bytes.into_iter().map(char::from).collect())
+        }
+        read => Ok(read?),
+    }
+}
+
+fn check_own(text: &str, game: Option<&Game>) -> Result<Record> {
+    let value = serde_json::from_str(text).context("is not JSON")?;
     let record = Record::from_json(&value)?;
+    if let Some(game) = game {
+        game.check_record(&record)?;
+    }
     let reading = gdl::read(&record.rules, &gdl::Options::default());
     if !reading.is_playable() {
         return Err(anyhow!("its rules cannot be played:\n{}", reading.render("gameText")));
     }
-    let mut rules = reading.rules;
-    rules.announce_moves();
-    let engine = Engine::new(&rules, &open::engine_options(EngineKind::Auto, true))?;
-    referee::replay(&record, engine.state_simulator().as_mut())?;
+    match record.sight {
+        Some(role) => check_sight(&record, role)?,
+        None => {
+            let mut rules = reading.rules;
+            rules.announce_moves();
+            let engine = Engine::new(&rules, &open::engine_options(EngineKind::Auto, true))?;
+            referee::replay(&record, engine.state_simulator().as_mut())?;
+        }
+    }
     let again = format!("{}\n", record.to_json());
     if again != text {
         return Err(anyhow!(
@@ -100,17 +137,71 @@ fn check(path: &str) -> Result<Record> {
     Ok(record)
 }
 
+/// A player's record: some history has to explain what the role was told.
+fn check_sight(record: &Record, role: usize) -> Result<()> {
+    let game = Game::from_rules("gameText", &record.rules)?;
+    let told = record.told(role, record.rounds.len());
+    let options = BeliefOptions {
+        stop: interrupt::flag(),
+        ..BeliefOptions::default()
+    };
+    let belief = game.belief(&record.roles[role], &told, &options)?;
+    match belief.report.relaxed.first() {
+        None => Ok(()),
+        Some(round) => Err(anyhow!(
+            "round {}: what {} was told is impossible by the rules",
+            round + 1,
+            record.roles[role]
+        )),
+    }
+}
+
+fn check_foreign(text: &str, format: RecordFormat, game: Option<&Game>) -> Result<Record> {
+    let game = game.ok_or_else(|| anyhow!("is {format} and holds no rules; name them with --rules GAME"))?;
+    let foreign = foreign::read(text, format)?;
+    let differences = game.differences(&foreign)?;
+    if !differences.is_empty() {
+        return Err(anyhow!(
+            "{format} differs from the rules:\n  {}",
+            differences.join("\n  ")
+        ));
+    }
+    let goal = |goals: &Vec<i64>| goals.iter().map(|&g| u8::try_from(g).unwrap_or(0)).collect();
+    Ok(Record {
+        roles: game.roles().to_vec(),
+        rules: game.title().rules,
+        complete: foreign.goals.is_some(),
+        goals: foreign.goals.as_ref().map(goal).unwrap_or_default(),
+        rounds: foreign
+            .moves
+            .into_iter()
+            .map(|moves| Round {
+                moves,
+                ..Round::default()
+            })
+            .collect(),
+        ..Record::default()
+    })
+}
+
 fn write_views(args: &Args, record: &Record) -> Result<()> {
     let Some(folder) = &args.views else {
         return Ok(());
     };
+    anyhow::ensure!(
+        !record.states.is_empty(),
+        "has no states to show, so there are no --views of it"
+    );
     let more = match &args.view {
         None => String::new(),
         Some(file) => files::read_text(file, files::SMALL_TEXT)?,
     };
-    let hidden = gdl::read(&record.rules, &gdl::Options::default()).rules.information() == gdl::Information::Hidden;
+    let rules = gdl::read(&record.rules, &gdl::Options::default()).rules;
+    let hidden = rules.information() == gdl::Information::Hidden;
+    let spelling = Spelling::of(&rules);
+    let spelled: Vec<String> = record.roles.iter().map(|role| spelling.send(role)).collect();
     let mut sight = Sight::new(&record.rules, &more)?;
-    let files = referee::views(record, hidden, |role, at| match &mut sight {
+    let files = referee::views(record, hidden, &spelled, |role, at| match &mut sight {
         Some(sight) => sight.shown(role, &record.states[at]),
         None => Ok(at
             .checked_sub(1)
@@ -120,6 +211,8 @@ fn write_views(args: &Args, record: &Record) -> Result<()> {
         let path = folder.join(name);
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         written.with_context(|| format!("cannot write `{}`", path.display()))?;
+        let taken = files::differs(&path, text.as_bytes());
+        anyhow::ensure!(!taken, "`{}` is there and holds something else; choose another folder", path.display());
         files::write(&path, text.as_bytes())?;
     }
     Ok(())

@@ -7,4 +7,5 @@ mod manager;
 mod ours;
 mod player;
 mod records;
+mod stored;
 mod support;

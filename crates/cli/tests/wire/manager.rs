@@ -352,6 +352,7 @@ fn nature_counts(game: &str, role: usize, round: usize, only: impl Fn(&Record) -
             title: Title::default(),
             pause: Duration::ZERO,
             wire: None,
+            runtime: std::sync::Arc::new(surmise::referee::System),
         };
         let record = table.play().unwrap().record;
         if only(&record) {

@@ -112,6 +112,9 @@ fn t02_web_pages_are_refused() {
         "Host: localhost\r\nOrigin: http://evil.example\r\n",
         "Origin: null\r\n",
         "Host: localhost.evil.example:9147\r\n",
+        // Pictures and links of a page have no Origin.
+        "Host: 127.0.0.1\r\nSec-Fetch-Site: cross-site\r\n",
+        "Host: 127.0.0.1\r\nReferer: http://evil.example/\r\n",
     ] {
         for player in [&closed, &named] {
             let reply = ask(player, headers);
@@ -126,6 +129,10 @@ fn t02_web_pages_are_refused() {
             "{reply}"
         );
     }
+    let typed = ask(&closed, "Host: 127.0.0.1\r\nSec-Fetch-Site: none\r\n");
+    assert_eq!(body(&typed), INFO);
+    let twice = ask(&closed, "Host: localhost\r\nHost: evil.example\r\n");
+    assert!(twice.starts_with("HTTP/1.0 400 "), "{twice}");
     let reply = ask(
         &named,
         "Host: Player.example.org:9147\r\nOrigin: https://good.example\r\n",

@@ -31,7 +31,15 @@ fn t29_xml_views_hide_what_is_hidden() {
     std::fs::rename(path, &record).unwrap();
     let played = Record::from_json(&text.parse().unwrap()).unwrap();
     surmise(&["replay", file, "--views", out.to_str().unwrap()]);
+    let sight = |role: &str| {
+        if role == "random" {
+            "RANDOM".to_owned()
+        } else {
+            role.to_owned()
+        }
+    };
     let read = |role: &str, name: &str| {
+        let role = sight(role);
         let dirs = std::fs::read_dir(&out).unwrap().flatten().map(|d| d.path());
         let dir = dirs
             .into_iter()
@@ -62,7 +70,7 @@ fn t29_xml_views_hide_what_is_hidden() {
         }
         let last = read(role, "finalstate.xml");
         assert!(
-            last.contains(&format!("<sight-of>{}</sight-of>", role.to_uppercase())),
+            last.contains(&format!("<sight-of>{}</sight-of>", sight(role))),
             "{last}"
         );
         assert!(last.contains(&format!("<reward>{}</reward>", played.goals[number])) && !last.contains("playclock"));

@@ -10,7 +10,7 @@ use surmise::game::{Seed, StopFlag};
 use surmise::ggp::http::{self, Peer, RequestLimits};
 use surmise::ggp::{Clocks, Server, ServerHandle, ServerOptions, Variant};
 use surmise::hosting::MatchHost;
-use surmise::referee::{Outcome, replay};
+use surmise::referee::{Outcome, System, replay};
 use surmise::{Game, PlayerSpec, WirePlayers};
 
 /// A player of ours that listens until it is dropped.
@@ -37,7 +37,7 @@ pub fn player_with(with: &str, change: impl FnOnce(&mut ServerOptions)) -> Playe
     change(&mut options);
     let players = WirePlayers::new(Some(PlayerSpec::parse(with).unwrap()), Seed(1)).unwrap();
     let server = Server::bind(options, Arc::new(players)).unwrap();
-    let (address, handle) = (server.address().unwrap(), server.handle().unwrap());
+    let (address, handle) = (server.address(), server.handle());
     std::thread::spawn(|| server.serve());
     Player { address, handle }
 }
@@ -187,6 +187,7 @@ pub fn table<'a>(game: &'a Game, players: &[&str], variant: Variant) -> MatchHos
         max_rounds: 100,
         pause: Duration::ZERO,
         stop: StopFlag::default(),
+        network: Arc::new(System),
     }
 }
 

@@ -85,7 +85,7 @@ impl Session {
         progress.turns.resize(progress.told.len(), AskedTurn::default());
         progress.turns.push(AskedTurn {
             news: said,
-            reply: None,
+            ..AskedTurn::default()
         });
         Heard::Asked(progress.told.len())
     }
@@ -98,15 +98,16 @@ impl Session {
             }
             progress.turns = vec![AskedTurn {
                 news: said,
-                reply: None,
+                ..AskedTurn::default()
             }];
             return Heard::Asked(0);
         }
         warn!(id = self.id, "starts again from the beginning");
         progress.told.clear();
+        progress.joint.clear();
         progress.turns = vec![AskedTurn {
             news: said,
-            reply: None,
+            ..AskedTurn::default()
         }];
         progress.tracker = None;
         progress.replace_players(
@@ -197,6 +198,9 @@ impl Session {
             Some(line) => line.follow(&joint, self.role),
             None => Some(self.announced(&joint)),
         };
+        if progress.joint.len() == progress.told.len() {
+            progress.joint.push(joint);
+        }
         self.go_on(progress, said, Some(own), sees)
     }
 

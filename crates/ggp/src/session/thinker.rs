@@ -2,13 +2,14 @@
 
 use super::Work;
 use crate::BoxError;
+use crate::channel::{Receiver, Sender, channel};
 use crate::factory::{MatchPlayer, PlayerFactory};
 use game::{Budget, Decision, Fault, RoleId, StopFlag, Told};
 use gdl::Rules;
+use referee::Runtime;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use tracing::warn;
 
 /// The two players of a match.
@@ -26,7 +27,7 @@ impl Thinkers {
         let thinker = |name: &str, make: Make| {
             let (factory, rules, id, stop) = (factory.clone(), rules.clone(), id.to_owned(), stop.clone());
             let make = move || make(factory.as_ref(), &id, &rules, role, &stop);
-            Thinker::new(name, Box::new(make), work.place.clone())
+            Thinker::new(name, Box::new(make), work)
         };
         Thinkers {
             player: thinker("player", |factory, id, rules, role, stop| {
@@ -77,7 +78,10 @@ impl fmt::Display for ThinkError {
 pub(super) type Answers = Receiver<Result<Decision, ThinkError>>;
 
 /// A thread with a player. The thread ends when the thinker is dropped and its last question is answered or cancelled.
-pub(super) struct Thinker(Sender<Question>);
+pub(super) struct Thinker {
+    questions: Sender<Question>,
+    runtime: Arc<dyn Runtime>,
+}
 
 struct Question {
     /// What the role was told; none to prepare for the first move.
@@ -89,15 +93,16 @@ struct Question {
 type MakePlayer = Box<dyn Fn() -> Result<Box<dyn MatchPlayer>, BoxError> + Send>;
 
 impl Thinker {
-    fn new(name: &str, make: MakePlayer, place: Arc<()>) -> Thinker {
-        let (sender, questions) = channel::<Question>();
-        let work = move || {
+    fn new(name: &str, make: MakePlayer, work: &Work) -> Thinker {
+        let (sender, questions) = channel::<Question>(work.runtime.as_ref());
+        let place = work.place.clone();
+        let thinking = move || {
             // Declared before the player, and so freed after it.
             let _place = place;
             let mut player = make_safely(&make);
             while let Ok(mut question) = questions.recv() {
                 // Only the newest question is still of interest.
-                while let Ok(newer) = questions.try_recv() {
+                while let Some(newer) = questions.try_recv() {
                     question = newer;
                 }
                 let answer = match &mut player {
@@ -107,15 +112,17 @@ impl Thinker {
                 if matches!(answer, Err(ThinkError::Panicked)) {
                     player = make_safely(&make);
                 }
-                let _ = question.answer.send(answer);
+                question.answer.send(answer);
             }
         };
         // Without a thread the questions have no answers, and the session sends a move that needs no thinking.
-        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-        if let Err(error) = spawned {
+        if let Err(error) = work.runtime.spawn(name, Box::new(thinking)) {
             warn!("cannot start a thread: {error}");
         }
-        Thinker(sender)
+        Thinker {
+            questions: sender,
+            runtime: work.runtime.clone(),
+        }
     }
 
     /// Asks for a move, given everything that was told.
@@ -129,8 +136,8 @@ impl Thinker {
     }
 
     fn give(&self, told: Option<Arc<[Told]>>, budget: Budget) -> Answers {
-        let (answer, answers) = channel();
-        let _ = self.0.send(Question { told, budget, answer });
+        let (answer, answers) = channel(self.runtime.as_ref());
+        self.questions.send(Question { told, budget, answer });
         answers
     }
 }
