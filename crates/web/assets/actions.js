@@ -20,9 +20,7 @@ export function drawActions(table) {
   if (view.finished) return null;
   if (view.watching) return drawWatching(table);
   if (!view.role) return null;
-  return el("div", { class: "row" },
-    drawUndo(table),
-    view.to_move && button("hint", "Hint", () => hint(table)));
+  return el("div", { class: "row" }, drawUndo(table), view.to_move && button("hint", "Hint", () => hint(table)));
 }
 
 /** @param {Table} table */
@@ -57,13 +55,21 @@ async function hint(table) {
 export function drawAdvicePanel(table) {
   const { advice } = table;
   if (!advice) return null;
-  return el("div", {},
+  return el(
+    "div",
+    {},
     el("h2", {}, "Advice"),
     drawAdvice(advice.advice, { roles: table.view.roles, title: advice.title }),
-    button("no-advice", "Close", () => {
-      table.advice = null;
-      table.render();
-    }, { class: "quiet" }));
+    button(
+      "no-advice",
+      "Close",
+      () => {
+        table.advice = null;
+        table.render();
+      },
+      { class: "quiet" },
+    ),
+  );
 }
 
 /** @param {Table} table */
@@ -77,13 +83,27 @@ function drawWatching(table) {
     });
   const delays = [0, 100, 500, 1000, 2000, 5000];
   const known = delays.includes(watching.delay) ? delays : [...delays, watching.delay].sort((a, b) => a - b);
-  return el("div", { class: "row" },
+  return el(
+    "div",
+    { class: "row" },
     watching.running ? button("stop", "Stop", () => control("stop")) : button("go", "Go on", () => control("go")),
     button("step", "One round", () => control("step"), { disabled: watching.running }),
-    el("label", {}, "Delay ", el("select", {
-      id: "delay", onchange: (/** @type {any} */ event) => control("delay", { delay: Number(event.target.value) }),
-    }, ...known.map((delay) => el("option", { value: delay, selected: delay === watching.delay },
-      delay ? `${delay / 1000} s` : "none")))));
+    el(
+      "label",
+      {},
+      "Delay ",
+      el(
+        "select",
+        {
+          id: "delay",
+          onchange: (/** @type {any} */ event) => control("delay", { delay: Number(event.target.value) }),
+        },
+        ...known.map((delay) =>
+          el("option", { value: delay, selected: delay === watching.delay }, delay ? `${delay / 1000} s` : "none"),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Links for the other people of a table that this tab opened. @param {Table} table */
@@ -91,37 +111,65 @@ export function drawInvite(table) {
   const seats = /** @type {Record<string, {url: string}>|null} */ (recall(`seats:${table.id}`));
   const others = Object.entries(seats ?? {}).filter(([role]) => role !== table.view.role);
   if (!others.length || table.view.finished) return null;
-  return el("details", { class: "invite", open: table.view.round === 0 },
+  return el(
+    "details",
+    { class: "invite", open: table.view.round === 0 },
     el("summary", {}, "Links for the others"),
     ...others.map(([role, seat]) => {
       const address = new URL(seat.url, location.href).href;
-      return el("p", { class: roleClass(role, table.view.roles) },
-        roleMark(role, table.view.roles), ` ${role} `,
-        el("input", { type: "text", readonly: true, value: address, "aria-label": `Link for ${role}`, class: "link",
-          onfocus: (/** @type {any} */ event) => event.target.select() }),
-        el("button", { type: "button", onclick: (/** @type {any} */ event) => copyFrom(event.target, address) }, "Copy"));
+      return el(
+        "p",
+        { class: roleClass(role, table.view.roles) },
+        roleMark(role, table.view.roles),
+        ` ${role} `,
+        el("input", {
+          type: "text",
+          readonly: true,
+          value: address,
+          "aria-label": `Link for ${role}`,
+          class: "link",
+          onfocus: (/** @type {any} */ event) => event.target.select(),
+        }),
+        el(
+          "button",
+          { type: "button", onclick: (/** @type {any} */ event) => copyFrom(event.target, address) },
+          "Copy",
+        ),
+      );
     }),
-    el("p", { class: "note" }, "Whoever has a link plays that seat and sees what it is told."));
+    el("p", { class: "note" }, "Whoever has a link plays that seat and sees what it is told."),
+  );
 }
 
 /** @param {Table} table */
 export function drawResult(table) {
   const { view } = table;
-  const rows = view.roles.filter((role) => view.goals?.[role] !== undefined).map((role) =>
-    el("tr", { class: roleClass(role, view.roles) },
-      el("th", { scope: "row" }, roleMark(role, view.roles), ` ${role}`),
-      el("td", { class: "who" }, playerName(view.players[role], role === view.role)),
-      el("td", { class: "bar" }, el("i", { vars: { share: (view.goals?.[role] ?? 0) / 100 } })),
-      el("td", { class: "amount" }, view.goals?.[role] ?? "")));
-  return el("div", {},
+  const rows = view.roles
+    .filter((role) => view.goals?.[role] !== undefined)
+    .map((role) =>
+      el(
+        "tr",
+        { class: roleClass(role, view.roles) },
+        el("th", { scope: "row" }, roleMark(role, view.roles), ` ${role}`),
+        el("td", { class: "who" }, playerName(view.players[role], role === view.role)),
+        el("td", { class: "bar" }, el("i", { vars: { share: (view.goals?.[role] ?? 0) / 100 } })),
+        el("td", { class: "amount" }, view.goals?.[role] ?? ""),
+      ),
+    );
+  return el(
+    "div",
+    {},
     el("h2", {}, view.aborted ? "Given up" : "Result"),
     el("table", { class: "bars" }, el("caption", {}, "Points"), el("tbody", {}, ...rows)),
-    el("div", { class: "row" },
+    el(
+      "div",
+      { class: "row" },
       view.role && button("rematch", "Rematch, seats changed", () => rematch(table), { class: "strong" }),
       el("a", { class: "button", href: `/new.html${query({ game: view.game })}` }, "New table"),
       button("record", "Download the record", () => download(table)),
-      button("position", "Copy link to this position", () =>
-        copyFrom(byId("position"), positionLink(table)))));
+      button("position", "Copy link to this position", () => copyFrom(byId("position"), positionLink(table))),
+    ),
+  );
 }
 
 /** The link uses the watcher's token: whoever gets it cannot ask for a rematch as this seat. @param {Table} table */

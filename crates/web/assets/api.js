@@ -43,7 +43,12 @@ async function failure(answer) {
   const body = await answer.json().catch(() => null);
   const error = body?.error;
   if (error?.message) return new ApiError(answer.status, error.code ?? "", error.message, error.help);
-  return new ApiError(answer.status, "", `The server answered with status ${answer.status}.`, "Try again in a moment.");
+  return new ApiError(
+    answer.status,
+    "",
+    `The server answered with status ${answer.status}.`,
+    "Try again in a moment.",
+  );
 }
 
 /** A query string without empty values. @param {Record<string, string|number|null|undefined>} values */

@@ -26,14 +26,15 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
  * The panel beside the board. `page` keeps which of the likely states is open.
  *
  * @param {Belief} belief
- * @param {{roles: string[], who: string, page: number, onPage: (page: number) => void, others?: Belief[]}} options
+ * @param {{roles: string[], page: number, onPage: (page: number) => void}} options
  */
 export function drawBelief(belief, options) {
-  return el("div", { class: "belief-panel" },
-    el("p", { class: "lead" }, sayBelief(belief, options.who)),
+  return el(
+    "div",
+    { class: "belief-panel" },
     belief.likely.length > 0 && drawLikely(belief, options),
     belief.information.length > 0 && drawInformation(belief),
-    drawEntropy(belief, options));
+  );
 }
 
 /** @param {Belief} belief @param {{roles: string[], page: number, onPage: (page: number) => void}} options */
@@ -41,50 +42,95 @@ function drawLikely(belief, options) {
   const last = belief.likely.length - 1;
   const page = Math.min(options.page, last);
   const likely = belief.likely[page];
-  const turn = (/** @type {number} */ step, /** @type {string} */ label, /** @type {string} */ sign) => el("button", {
-    type: "button", "aria-label": label, "data-turn": step, disabled: page + step < 0 || page + step > last,
-    onclick: () => options.onPage(page + step),
-  }, sign);
+  const turn = (/** @type {number} */ step, /** @type {string} */ label, /** @type {string} */ sign) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-label": label,
+        "data-turn": step,
+        disabled: page + step < 0 || page + step > last,
+        onclick: () => options.onPage(page + step),
+      },
+      sign,
+    );
   const body = likely.picture
     ? drawPicture(likely.picture, { roles: options.roles, label: `Possible state ${page + 1}` }).element
     : el("p", {}, (likely.facts ?? []).map(plain).join(" · "));
-  return el("section", { class: "likely" },
+  return el(
+    "section",
+    { class: "likely" },
     el("h3", {}, "Likely states"),
-    el("div", { class: "pager" }, turn(-1, "Likelier state", "‹"),
-      el("span", {}, `${page + 1} of ${belief.likely.length}`,
-        belief.states > belief.likely.length && ` (of ${belief.states.toLocaleString("en")})`),
+    el(
+      "div",
+      { class: "pager" },
+      turn(-1, "Likelier state", "‹"),
+      el(
+        "span",
+        {},
+        `${page + 1} of ${belief.likely.length}`,
+        belief.states > belief.likely.length && ` (of ${belief.states.toLocaleString("en")})`,
+      ),
       turn(1, "Less likely state", "›"),
-      el("span", { class: "share", vars: { p: likely.p } }, percent(likely.p))),
-    el("div", { class: "mini" }, body));
+      el("span", { class: "share", vars: { p: likely.p } }, percent(likely.p)),
+    ),
+    el("div", { class: "mini" }, body),
+  );
 }
 
 /** @param {Belief} belief */
 function drawInformation(belief) {
   const sorted = [...belief.information].sort((a, b) => b.bits - a.bits);
   const most = Math.max(sorted[0].bits, 1e-9);
-  const rows = sorted.slice(0, 8).map((entry) => el("tr", {},
-    el("th", { scope: "row" }, plain(entry.move)),
-    el("td", { class: "bar" }, el("i", { vars: { share: entry.bits / most } })),
-    el("td", { class: "amount" }, short(Math.max(entry.bits, 0)))));
+  const rows = sorted
+    .slice(0, 8)
+    .map((entry) =>
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, plain(entry.move)),
+        el("td", { class: "bar" }, el("i", { vars: { share: entry.bits / most } })),
+        el("td", { class: "amount" }, short(Math.max(entry.bits, 0))),
+      ),
+    );
   const spread = sorted[0].bits - sorted[sorted.length - 1].bits;
-  return el("section", {},
+  return el(
+    "section",
+    {},
     el("h3", {}, "What each move would tell"),
     spread < 1e-9
       ? el("p", {}, `Every legal move tells the same: ${short(Math.max(sorted[0].bits, 0))} bits.`)
-      : el("table", { class: "bars" },
-        el("caption", {}, "Expected information in bits", sorted.length > 8 && `, the best 8 of ${sorted.length} moves`),
-        el("tbody", {}, ...rows)));
+      : el(
+          "table",
+          { class: "bars" },
+          el(
+            "caption",
+            {},
+            "Expected information in bits",
+            sorted.length > 8 && `, the best 8 of ${sorted.length} moves`,
+          ),
+          el("tbody", {}, ...rows),
+        ),
+  );
 }
 
-/** @param {Belief} belief @param {{roles: string[], who: string, others?: Belief[]}} options */
-function drawEntropy(belief, options) {
+/**
+ * How the belief moved over the game, of one seat or of all.
+ *
+ * @param {Belief} belief
+ * @param {{roles: string[], others?: Belief[]}} options
+ */
+export function drawEntropy(belief, options) {
   const all = options.others?.length ? options.others : [belief];
   if (Math.max(...all.map((b) => b.entropy.length)) < 2) return null;
   return lineChart({
-    title: "How much was open, round by round",
-    x: "round", y: "Entropy of the belief in bits", at: belief.round,
+    title: "How much was open after each round, in bits",
+    x: "round",
+    y: "Entropy of the belief in bits",
+    at: belief.round,
     series: all.map((b) => ({
-      name: b.role, class: roleClass(b.role, options.roles),
+      name: b.role,
+      class: roleClass(b.role, options.roles),
       points: b.entropy.map((entry) => ({ x: entry.round, y: entry.bits })),
     })),
   });
@@ -93,11 +139,17 @@ function drawEntropy(belief, options) {
 /** Belief beside truth, after the end. @param {Belief} belief @param {{roles: string[], numbers: boolean}} options */
 export function drawAgainstTruth(belief, options) {
   const believed = drawPicture(belief.board, {
-    roles: options.roles, belief: true, numbers: options.numbers, label: `What ${belief.role} could believe`,
+    roles: options.roles,
+    belief: true,
+    numbers: options.numbers,
+    label: `What ${belief.role} could believe`,
   });
   if (!belief.truth) return believed.element;
   const truth = drawPicture(belief.truth, { roles: options.roles, label: "What was true" });
-  return el("div", { class: "side-by-side" },
+  return el(
+    "div",
+    { class: "side-by-side" },
     el("section", {}, el("h3", {}, `What ${belief.role} could believe`), believed.element),
-    el("section", {}, el("h3", {}, "What was true"), truth.element));
+    el("section", {}, el("h3", {}, "What was true"), truth.element),
+  );
 }

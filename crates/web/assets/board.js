@@ -5,7 +5,10 @@ import { certain, chance, drawPiece, roleClass, roleMark, sayPieces } from "./pi
 import { Picker, key } from "./picker.js";
 
 const STEPS = /** @type {Record<string, number[]>} */ ({
-  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
 });
 
 export class Board {
@@ -19,7 +22,12 @@ export class Board {
     this.part = part;
     this.index = index;
     this.options = options;
-    this.picker = new Picker(picture.moves.filter((move) => move.part === index), this, options.onMove ?? null);
+    this.picker = new Picker(
+      picture.moves.filter((move) => move.part === index),
+      this,
+      options.onMove ?? null,
+      options.hint ?? null,
+    );
     this.changed = changes(part, options.before?.parts[index]);
     /** @type {Map<string, HTMLElement>} */
     this.places = new Map();
@@ -31,23 +39,43 @@ export class Board {
   draw() {
     const { part, options } = this;
     const cells = new Map(part.cells.map((cell) => [key(cell.row, cell.column), cell]));
-    const head = el("tr", { role: "row" }, el("td", { role: "presentation" }),
-      ...part.columns.map((name) => el("th", { role: "columnheader", scope: "col" }, name)));
-    const rows = part.rows.map((name, row) => el("tr", { role: "row", vars: { row } },
-      el("th", { role: "rowheader", scope: "row" }, name),
-      ...part.columns.map((_, column) => this.drawPlace(cells.get(key(row, column)), row, column))));
+    const head = el(
+      "tr",
+      { role: "row" },
+      el("td", { role: "presentation" }),
+      ...part.columns.map((name) => el("th", { role: "columnheader", scope: "col" }, name)),
+    );
+    const rows = part.rows.map((name, row) =>
+      el(
+        "tr",
+        { role: "row", vars: { row } },
+        el("th", { role: "rowheader", scope: "row" }, name),
+        ...part.columns.map((_, column) => this.drawPlace(cells.get(key(row, column)), row, column)),
+      ),
+    );
     const size = `${part.rows.length} × ${part.columns.length}`;
     const first = this.places.values().next().value;
     if (first) first.tabIndex = 0;
     const track = part.rows.length === 1 ? " track" : "";
-    return el("figure", {
-      class: `part board ${part.shape}${track}`,
-      vars: { columns: part.columns.length, rows: part.rows.length },
-    },
-    el("figcaption", {}, part.role && roleMark(part.role, options.roles),
-      part.role ? ` ${plain(part.name)} of ${part.role}` : plain(part.name)),
-    el("table", { role: "grid", "aria-label": `${options.label ?? "Board"}: ${plain(part.name)}, ${size}` },
-      el("thead", { role: "rowgroup" }, head), el("tbody", { role: "rowgroup" }, ...rows)));
+    return el(
+      "figure",
+      {
+        class: `part board ${part.shape}${track}`,
+        vars: { columns: part.columns.length, rows: part.rows.length },
+      },
+      el(
+        "figcaption",
+        {},
+        part.role && roleMark(part.role, options.roles),
+        part.role ? ` ${plain(part.name)} of ${part.role}` : plain(part.name),
+      ),
+      el(
+        "table",
+        { role: "grid", "aria-label": `${options.label ?? "Board"}: ${plain(part.name)}, ${size}` },
+        el("thead", { role: "rowgroup" }, head),
+        el("tbody", { role: "rowgroup" }, ...rows),
+      ),
+    );
   }
 
   /** @param {import("./types.js").Cell|undefined} cell @param {number} row @param {number} column */
@@ -55,14 +83,24 @@ export class Board {
     if (!cell) return el("td", { class: "gap", role: "presentation" });
     const { options } = this;
     const pieces = options.belief ? cell.pieces : certain(cell.pieces);
-    const place = el("td", {
-      role: "gridcell", tabindex: -1, class: "cell",
-      "aria-label": `${this.placeName(row, column)}: ${sayPieces(pieces)}`,
-      "data-row": row, "data-column": column,
-      onclick: () => this.activate(row, column),
-      onfocus: () => this.rove(row, column),
-    }, el("span", { class: `stack n${Math.min(pieces.length, 5)}` },
-      ...pieces.map((piece) => drawPiece(piece, options.roles))));
+    const place = el(
+      "td",
+      {
+        role: "gridcell",
+        tabindex: -1,
+        class: "cell",
+        "aria-label": `${this.placeName(row, column)}: ${sayPieces(pieces)}`,
+        "data-row": row,
+        "data-column": column,
+        onclick: () => this.activate(row, column),
+        onfocus: () => this.rove(row, column),
+      },
+      el(
+        "span",
+        { class: `stack n${Math.min(pieces.length, 5)}` },
+        ...pieces.map((piece) => drawPiece(piece, options.roles)),
+      ),
+    );
     if (options.belief) this.shade(place, pieces);
     this.addInformation(place, row, column);
     if (this.changed.has(key(row, column))) place.classList.add("fresh");
@@ -76,12 +114,29 @@ export class Board {
     if (!unsure.length) return;
     const top = unsure.reduce((a, b) => (chance(b) > chance(a) ? b : a));
     place.classList.add("shaded", roleClass(top.role, this.options.roles));
-    setVars(place, { p: Math.min(unsure.reduce((sum, piece) => sum + chance(piece), 0), 1) });
-    place.append(el("span", { class: "split", "aria-hidden": "true" }, ...unsure.map((piece) =>
-      el("i", { class: roleClass(piece.role, this.options.roles), vars: { p: chance(piece) } }))));
+    setVars(place, {
+      p: Math.min(
+        unsure.reduce((sum, piece) => sum + chance(piece), 0),
+        1,
+      ),
+    });
+    place.append(
+      el(
+        "span",
+        { class: "split", "aria-hidden": "true" },
+        ...unsure.map((piece) =>
+          el("i", { class: roleClass(piece.role, this.options.roles), vars: { p: chance(piece) } }),
+        ),
+      ),
+    );
     if (this.options.numbers) {
-      place.append(el("span", { class: "number", "aria-hidden": "true" },
-        unsure.map((piece) => percent(chance(piece)).replace(" %", "")).join("·")));
+      place.append(
+        el(
+          "span",
+          { class: "number", "aria-hidden": "true" },
+          unsure.map((piece) => percent(chance(piece)).replace(" %", "")).join("·"),
+        ),
+      );
     }
   }
 
@@ -93,8 +148,13 @@ export class Board {
     if (!own.length) return;
     const best = Math.max(...own.map((move) => bits[move.move]));
     const most = Math.max(...Object.values(bits), 1e-9);
-    place.append(el("span", { class: "bits", title: `${short(best)} bits expected`, vars: { share: best / most } },
-      best < 0.005 ? "0" : best.toFixed(best < 1 ? 2 : 1)));
+    place.append(
+      el(
+        "span",
+        { class: "bits", title: `${short(best)} bits expected`, vars: { share: best / most } },
+        best < 0.005 ? "0" : best.toFixed(best < 1 ? 2 : 1),
+      ),
+    );
   }
 
   /** @param {number} row @param {number} column */
@@ -124,7 +184,13 @@ export class Board {
     event.preventDefault();
   }
 
-  /** Moves the focus to the next cell in a direction. @param {number} row @param {number} column @param {number[]} step */
+  /**
+   * Moves the focus to the next cell in a direction.
+   *
+   * @param {number} row
+   * @param {number} column
+   * @param {number[]} step
+   */
   step(row, column, [down, right]) {
     const { rows, columns } = this.part;
     for (let r = row + down, c = column + right; r >= 0 && c >= 0 && r < rows.length && c < columns.length;) {
@@ -164,9 +230,15 @@ export class Board {
  */
 function changes(part, before) {
   if (before?.kind !== "board" || before.name !== part.name) return new Set();
-  const say = (/** @type {import("./types.js").Cell} */ cell) => certain(cell.pieces).map((p) => p.text).join(" ");
+  const say = (/** @type {import("./types.js").Cell} */ cell) =>
+    certain(cell.pieces)
+      .map((p) => p.text)
+      .join(" ");
   const old = new Map(before.cells.map((cell) => [key(cell.row, cell.column), say(cell)]));
-  return new Set(part.cells.map((cell) => [key(cell.row, cell.column), say(cell)])
-    .filter(([place, text]) => old.has(place) && old.get(place) !== text)
-    .map(([place]) => place));
+  return new Set(
+    part.cells
+      .map((cell) => [key(cell.row, cell.column), say(cell)])
+      .filter(([place, text]) => old.has(place) && old.get(place) !== text)
+      .map(([place]) => place),
+  );
 }

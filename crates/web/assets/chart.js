@@ -16,14 +16,30 @@ export function lineChart(chart) {
   const points = chart.series.flatMap((series) => series.points).filter((p) => !chart.log || p.y > 0);
   if (!points.length) return el("p", { class: "nothing" }, "Nothing to draw yet.");
   const scale = scales(points, Boolean(chart.log));
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": say(chart) },
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": say(chart) },
     ...axes(chart, scale),
-    chart.at !== null && chart.at !== undefined && svg("line", {
-      class: "now", x1: scale.x(chart.at), x2: scale.x(chart.at), y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom,
-    }),
-    ...chart.series.map((series) => drawSeries(series, scale, Boolean(chart.log))));
-  const legend = chart.series.length > 1 && el("p", { class: "legend" }, ...chart.series.map((series) =>
-    el("span", { class: series.class }, el("i", { "aria-hidden": "true" }, "━ "), `${series.name} `)));
+    chart.at !== null &&
+      chart.at !== undefined &&
+      svg("line", {
+        class: "now",
+        x1: scale.x(chart.at),
+        x2: scale.x(chart.at),
+        y1: MARGIN.top,
+        y2: HEIGHT - MARGIN.bottom,
+      }),
+    ...chart.series.map((series) => drawSeries(series, scale, Boolean(chart.log))),
+  );
+  const legend =
+    chart.series.length > 1 &&
+    el(
+      "p",
+      { class: "legend" },
+      ...chart.series.map((series) =>
+        el("span", { class: series.class }, el("i", { "aria-hidden": "true" }, "━ "), `${series.name} `),
+      ),
+    );
   return el("figure", { class: "chart-box" }, el("figcaption", {}, chart.title), picture, legend);
 }
 
@@ -37,9 +53,13 @@ function scales(points, log) {
   const wide = WIDTH - MARGIN.left - MARGIN.right;
   const tall = HEIGHT - MARGIN.top - MARGIN.bottom;
   return {
-    low, high, bottom, top,
+    low,
+    high,
+    bottom,
+    top,
     x: (/** @type {number} */ x) => MARGIN.left + ((x - low) / (high - low)) * wide,
-    y: (/** @type {number} */ y) => MARGIN.top + tall - (((log ? Math.log10(y) : y) - bottom) / (top - bottom)) * tall,
+    y: (/** @type {number} */ y) =>
+      MARGIN.top + tall - (((log ? Math.log10(y) : y) - bottom) / (top - bottom)) * tall,
   };
 }
 
@@ -71,10 +91,14 @@ function drawSeries(series, scale, log) {
   const points = series.points.filter((p) => !log || p.y > 0);
   const path = points.map((p) => `${scale.x(p.x).toFixed(1)},${scale.y(p.y).toFixed(1)}`).join(" ");
   const dots = points.length <= 60 ? points : points.slice(-1);
-  return svg("g", { class: `series ${series.class}` },
+  return svg(
+    "g",
+    { class: `series ${series.class}` },
     svg("polyline", { points: path }),
-    ...dots.map((p) => svg("circle", { cx: scale.x(p.x), cy: scale.y(p.y), r: 2.5 },
-      svg("title", {}, `${short(p.x)}: ${short(p.y)}`))));
+    ...dots.map((p) =>
+      svg("circle", { cx: scale.x(p.x), cy: scale.y(p.y), r: 2.5 }, svg("title", {}, `${short(p.x)}: ${short(p.y)}`)),
+    ),
+  );
 }
 
 /** @param {Chart} chart */

@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Makes an HTML element. `on…` attributes are listeners, `vars` are CSS custom properties, null and false attributes
- * are left out, and true gives an empty attribute.
+ * are left out, and true gives an empty attribute (`aria-…` attributes say true and false).
  *
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
@@ -34,10 +34,11 @@ export function svg(tag, attributes = {}, ...children) {
  */
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined) continue;
+    if (value === false && !name.startsWith("aria-")) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "vars") setVars(node, value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
   for (const child of children) {
     if (child !== null && child !== undefined && child !== false) {
@@ -72,6 +73,13 @@ export function show(node, ...children) {
 /** A term of the rules for people: `(mark 1 2)` is `mark 1 2`. @param {string} term */
 export function plain(term) {
   return /^\([^()]*\)$/.test(term) ? term.slice(1, -1) : term;
+}
+
+/** A message as a sentence: capital letter and full stop. @param {string} text */
+export function sentence(text) {
+  const trimmed = text.trim();
+  if (!trimmed) return "";
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.!?…]$/.test(trimmed) ? "" : "."}`;
 }
 
 /** A share as a percentage. @param {number} p */

@@ -32,13 +32,23 @@ const EXAMPLE = `; A coin is tossed in secret: which side is up?
 export function makeEditor(options) {
   const lines = el("div", { class: "lines", "aria-hidden": "true" });
   const text = el("textarea", {
-    id: "rules", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", rows: 12,
-    "aria-label": "Rules in GDL-II", "aria-describedby": "verdict", placeholder: "(role me) …",
+    id: "rules",
+    spellcheck: "false",
+    autocapitalize: "off",
+    autocomplete: "off",
+    wrap: "off",
+    rows: 12,
+    "aria-label": "Rules in GDL-II",
+    "aria-describedby": "verdict",
+    placeholder: "(role me) …",
   });
   const verdict = el("p", { id: "verdict", class: "verdict", role: "status" });
   const list = el("ul", { class: "findings", id: "findings" });
-  const play = el("button", { type: "button", class: "strong", id: "play-rules", disabled: true,
-    onclick: () => options.onPlay(text.value) }, "Choose seats and play");
+  const play = el(
+    "button",
+    { type: "button", class: "strong", id: "play-rules", disabled: true, onclick: () => options.onPlay(text.value) },
+    "Choose seats and play",
+  );
   const example = el("button", { type: "button", onclick: () => fill(EXAMPLE) }, "Fill in an example");
   text.value = recall("rules") ?? "";
 
@@ -80,8 +90,14 @@ export function makeEditor(options) {
   text.addEventListener("input", edited);
   text.addEventListener("scroll", () => (lines.scrollTop = text.scrollTop));
   edited();
-  return el("div", { class: "section-inner form" },
-    el("div", { class: "editor" }, lines, text), verdict, list, el("div", { class: "row" }, play, example));
+  return el(
+    "div",
+    { class: "section-inner form" },
+    el("div", { class: "editor" }, lines, text),
+    verdict,
+    list,
+    el("div", { class: "row" }, play, example),
+  );
 }
 
 /** @param {{findings: Finding[], playable: boolean, roles?: string[]}} answer */
@@ -102,18 +118,32 @@ function drawLines(lines, rules, findings) {
   /** @type {Map<number, string>} */
   const marks = new Map();
   for (const finding of findings) {
-    if (isError(finding) || !marks.has(finding.line)) marks.set(finding.line, isError(finding) ? "error-line" : "warning-line");
+    if (isError(finding) || !marks.has(finding.line))
+      marks.set(finding.line, isError(finding) ? "error-line" : "warning-line");
   }
   show(lines, ...Array.from({ length: total }, (_, i) => el("span", { class: marks.get(i + 1) ?? "" }, i + 1)));
 }
 
 /** @param {Finding} finding @param {HTMLTextAreaElement} text */
 function drawFinding(finding, text) {
-  return el("li", { class: isError(finding) ? "error-line" : "warning-line" },
-    el("button", { type: "button", class: "quiet", onclick: () => select(text, finding),
-      "aria-label": `Go to line ${finding.line}, column ${finding.column}` }, `line ${finding.line}`),
-    el("strong", {}, finding.message), " ", el("code", {}, finding.code),
-    finding.help && el("div", { class: "note" }, finding.help));
+  return el(
+    "li",
+    { class: isError(finding) ? "error-line" : "warning-line" },
+    el(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        onclick: () => select(text, finding),
+        "aria-label": `Go to line ${finding.line}, column ${finding.column}`,
+      },
+      `line ${finding.line}`,
+    ),
+    el("strong", {}, finding.message),
+    " ",
+    el("code", {}, finding.code),
+    finding.help && el("div", { class: "note" }, finding.help),
+  );
 }
 
 /** Puts the cursor on what a finding is about. @param {HTMLTextAreaElement} text @param {Finding} finding */

@@ -5,7 +5,8 @@ import { get, listen, remove } from "./api.js";
 import { attempt, fragment } from "./page.js";
 
 /**
- * @typedef {{id: string, kind: string, game: string, state: string, note?: string, curve?: import("./types.js").Point[],
+ * @typedef {{id: string, kind: string, game: string, state: string, note?: string,
+ *            curve?: import("./types.js").Point[],
  *            curves?: Record<string, import("./types.js").Point[]>, result?: any, options?: Record<string, any>}} Job
  */
 
@@ -35,12 +36,21 @@ function drawState(job, address) {
   const words = { running: "Running", done: "Done", stopped: "Stopped", failed: "Failed" };
   const state = words[/** @type {"running"} */ (job.state)] ?? job.state;
   byId("state").textContent = job.note ? `${state}. ${job.note}` : `${state}.`;
-  show(byId("controls"), job.state === "running" && el("button", { type: "button", id: "stop-job",
-    onclick: () => attempt(() => remove(address)) }, "Stop"),
-  el("a", { class: "button", href: `/new.html?game=${encodeURIComponent(job.game)}` }, "Play this game"));
+  show(
+    byId("controls"),
+    job.state === "running" &&
+      el("button", { type: "button", id: "stop-job", onclick: () => attempt(() => remove(address)) }, "Stop"),
+    el("a", { class: "button", href: `/new.html?game=${encodeURIComponent(job.game)}` }, "Play this game"),
+  );
 }
 
 /** A number with its name, large. @param {string} name @param {string} value @param {string} [note] */
 export function figureBox(name, value, note) {
-  return el("div", { class: "figure-box panel" }, el("small", {}, name), el("b", {}, value), note && el("small", {}, note));
+  return el(
+    "div",
+    { class: "figure-box panel" },
+    el("small", {}, name),
+    el("b", {}, value),
+    note && el("small", {}, note),
+  );
 }

@@ -15,10 +15,13 @@ let players = /** @type {import("./types.js").PlayerKind[]} */ ([]);
 let menus = /** @type {SeatMenu[]} */ ([]);
 
 async function start() {
-  const loaded = await attempt(() => Promise.all([loadGame(wish.get("game") ?? "krieg-tictactoe"), get("/api/players")]));
+  const loaded = await attempt(() =>
+    Promise.all([loadGame(wish.get("game") ?? "krieg-tictactoe"), get("/api/players")]),
+  );
   if (!loaded) return;
   [game, players] = loaded;
-  players = [...players].filter((player) => !(player.open_only && game.hidden))
+  players = [...players]
+    .filter((player) => !(player.open_only && game.hidden))
     .sort((a, b) => Number(b.name === "auto") - Number(a.name === "auto"));
   byId("title").textContent = game.title;
   byId("about").textContent = game.about;
@@ -31,19 +34,38 @@ async function loadGame(name) {
   if (!rules) return get(`/api/games/${encodeURIComponent(name)}`);
   const checked = await post("/api/check", { rules });
   if (!checked.playable) throw new Error("The pasted rules have errors. Go back and correct them first.");
-  return { name: "pasted rules", title: "Pasted rules", about: "Rules that you pasted.", tags: [], hidden: true,
-    parameters: [], roles: checked.roles.filter((/** @type {string} */ role) => role !== "random"), rules, picture: checked.picture };
+  return {
+    name: "pasted rules",
+    title: "Pasted rules",
+    about: "Rules that you pasted.",
+    tags: [],
+    hidden: true,
+    parameters: [],
+    roles: checked.roles.filter((/** @type {string} */ role) => role !== "random"),
+    rules,
+    picture: checked.picture,
+  };
 }
 
 function drawForm() {
   const choices = game.roles.map((_, index) => (index === 0 ? "me" : "auto"));
-  show(byId("form"),
+  show(
+    byId("form"),
     game.parameters.length > 0 && drawParameters(),
-    el("fieldset", { id: "seats" }, el("legend", {}, "Seats"), el("div", { id: "seat-rows" }),
-      el("div", { class: "row" },
-        el("button", { type: "button", class: "quiet", id: "watch", onclick: watchInstead }, "Watch players instead"))),
+    el(
+      "fieldset",
+      { id: "seats" },
+      el("legend", {}, "Seats"),
+      el("div", { id: "seat-rows" }),
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "button", class: "quiet", id: "watch", onclick: watchInstead }, "Watch players instead"),
+      ),
+    ),
     drawSettings(),
-    el("div", { class: "row" }, el("button", { type: "submit", class: "strong", id: "play" }, "Play")));
+    el("div", { class: "row" }, el("button", { type: "submit", class: "strong", id: "play" }, "Play")),
+  );
   byId("form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     open();
@@ -72,13 +94,30 @@ function watchInstead() {
 }
 
 function drawParameters() {
-  return el("fieldset", {}, el("legend", {}, "Game"), el("div", { class: "fields" },
-    ...game.parameters.map((parameter) => el("label", { class: "field" },
-      `${parameter.about} (${parameter.min} to ${parameter.max})`,
-      el("input", {
-        type: "number", min: parameter.min, max: parameter.max, value: given(parameter.name) ?? parameter.default,
-        "data-parameter": parameter.name, onchange: changed,
-      })))));
+  return el(
+    "fieldset",
+    {},
+    el("legend", {}, "Game"),
+    el(
+      "div",
+      { class: "fields" },
+      ...game.parameters.map((parameter) =>
+        el(
+          "label",
+          { class: "field" },
+          `${parameter.about} (${parameter.min} to ${parameter.max})`,
+          el("input", {
+            type: "number",
+            min: parameter.min,
+            max: parameter.max,
+            value: given(parameter.name) ?? parameter.default,
+            "data-parameter": parameter.name,
+            onchange: changed,
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 /** The value of a parameter in the address. @param {string} name */
@@ -106,23 +145,55 @@ async function changed() {
 }
 
 function drawSettings() {
-  return el("fieldset", {}, el("legend", {}, "Table"), el("div", { class: "fields" },
-    el("label", { class: "field" }, "seconds for a move of a person",
-      el("input", { type: "number", id: "clock", min: 1, max: 86400, placeholder: "no clock" })),
-    el("label", { class: "field" }, "seed", el("input", { type: "number", id: "seed", min: 0, placeholder: "by chance" })),
-    el("label", { class: "field", id: "delay-field" }, "delay between rounds",
-      el("select", { id: "delay" }, ...[0, 100, 500, 1000, 2000].map((ms) =>
-        el("option", { value: ms, selected: ms === 500 }, ms ? `${ms / 1000} s` : "none"))))));
+  return el(
+    "fieldset",
+    {},
+    el("legend", {}, "Table"),
+    el(
+      "div",
+      { class: "fields" },
+      el(
+        "label",
+        { class: "field" },
+        "seconds for a move of a person",
+        el("input", { type: "number", id: "clock", min: 1, max: 86400, placeholder: "no clock" }),
+      ),
+      el(
+        "label",
+        { class: "field" },
+        "seed",
+        el("input", { type: "number", id: "seed", min: 0, placeholder: "by chance" }),
+      ),
+      el(
+        "label",
+        { class: "field", id: "delay-field" },
+        "delay between rounds",
+        el(
+          "select",
+          { id: "delay" },
+          ...[0, 100, 500, 1000, 2000].map((ms) =>
+            el("option", { value: ms, selected: ms === 500 }, ms ? `${ms / 1000} s` : "none"),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function drawGame() {
-  show(byId("game"),
+  show(
+    byId("game"),
     el("h2", {}, "The game"),
-    game.picture && el("div", { class: "mini" },
-      drawPicture({ parts: game.picture.parts, moves: [] }, { roles: game.roles, label: "The start" }).element),
+    game.picture &&
+      el(
+        "div",
+        { class: "mini" },
+        drawPicture({ parts: game.picture.parts, moves: [] }, { roles: game.roles, label: "The start" }).element,
+      ),
     game.sees && el("p", {}, el("b", {}, "Told: "), game.sees),
     game.hidden_text && el("p", {}, el("b", {}, "Hidden: "), game.hidden_text),
-    game.rules && el("details", {}, el("summary", {}, "Rules"), el("pre", { class: "words" }, game.rules)));
+    game.rules && el("details", {}, el("summary", {}, "Rules"), el("pre", { class: "words" }, game.rules)),
+  );
 }
 
 async function open() {

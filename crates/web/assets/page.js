@@ -1,6 +1,6 @@
 // What every page has: messages, the fragment of the address, and what this tab remembers.
 
-import { byId, el, show } from "./dom.js";
+import { byId, el, sentence, show } from "./dom.js";
 import { ApiError } from "./api.js";
 
 /** The values after # in the address. Tokens are only there: browsers never send this part. */
@@ -28,9 +28,11 @@ export function showError(error) {
   const box = byId("error");
   const message = error instanceof Error ? error.message : String(error);
   const help = error instanceof ApiError ? error.help : "";
-  show(box,
-    el("p", {}, el("strong", {}, message), help && ` ${help}`),
-    el("button", { type: "button", class: "quiet", onclick: clearError, "aria-label": "Close this message" }, "✕"));
+  show(
+    box,
+    el("p", {}, el("strong", {}, sentence(message)), help && ` ${sentence(help)}`),
+    el("button", { type: "button", class: "quiet", onclick: clearError, "aria-label": "Close this message" }, "✕"),
+  );
   box.hidden = false;
 }
 

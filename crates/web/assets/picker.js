@@ -10,18 +10,21 @@ export const key = (row, column) => `${row},${column}`;
 /** @typedef {import("./types.js").Move} Move */
 
 /** @param {number[]|null|undefined} place @param {string} cell */
-const is = (place, cell) => Boolean(place) && key(/** @type {number[]} */ (place)[0], /** @type {number[]} */ (place)[1]) === cell;
+const is = (place, cell) =>
+  Boolean(place) && key(/** @type {number[]} */ (place)[0], /** @type {number[]} */ (place)[1]) === cell;
 
 export class Picker {
   /**
    * @param {Move[]} moves
    * @param {import("./board.js").Board} board
    * @param {((move: string) => void)|null} onMove
+   * @param {string|null} hint   A move to point at
    */
-  constructor(moves, board, onMove) {
+  constructor(moves, board, onMove, hint) {
     this.moves = moves;
     this.board = board;
     this.onMove = onMove;
+    this.hint = hint;
     this.selected = /** @type {string|null} */ (null);
     this.menu = /** @type {HTMLElement|null} */ (null);
   }
@@ -78,7 +81,8 @@ export class Picker {
   /** @param {Move[]} moves @param {string} cell */
   openMenu(moves, cell) {
     const buttons = moves.map((move) =>
-      el("button", { type: "button", role: "menuitem", onclick: () => this.play(move) }, move.label));
+      el("button", { type: "button", role: "menuitem", onclick: () => this.play(move) }, move.label),
+    );
     const menu = el("div", { class: "move-menu", role: "menu", "aria-label": "Moves here" }, ...buttons);
     menu.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const at = buttons.indexOf(/** @type {any} */ (document.activeElement));
@@ -111,12 +115,17 @@ export class Picker {
     for (const [cell, place] of this.board.places) {
       const direct = this.moves.some((move) => !move.from && is(move.to, cell));
       const start = this.moves.some((move) => is(move.from, cell));
-      const target = this.selected !== null
-        && this.moves.some((move) => is(move.from, /** @type {string} */ (this.selected)) && is(move.to, cell));
+      const target =
+        this.selected !== null &&
+        this.moves.some((move) => is(move.from, /** @type {string} */ (this.selected)) && is(move.to, cell));
       const active = Boolean(this.onMove);
       place.classList.toggle("playable", active && (direct || start));
       place.classList.toggle("target", active && target);
       place.classList.toggle("selected", this.selected === cell);
+      place.classList.toggle(
+        "hinted",
+        this.moves.some((move) => move.move === this.hint && (is(move.to, cell) || is(move.from, cell))),
+      );
       if (active && (direct || start || target)) place.setAttribute("aria-describedby", "can-play");
     }
   }

@@ -11,7 +11,8 @@ import { certain, chance, drawPiece, roleClass, roleMark } from "./pieces.js";
  * @property {boolean} [numbers]   Whether probabilities are written into cells
  * @property {import("./types.js").Picture|null} [before]   An earlier picture: what changed since is marked
  * @property {Record<string, number>|null} [information]    Expected bits of each move
- * @property {((move: string) => void)|null} [onMove]       Called with the chosen move; without it nothing can be played
+ * @property {((move: string) => void)|null} [onMove]       Called with the chosen move; without it nothing is played
+ * @property {string|null} [hint]  A move that was advised
  * @property {string} [label]      What the picture shows, for screen readers
  */
 
@@ -66,41 +67,66 @@ const visible = (pieces, options) => (options.belief ? pieces : certain(pieces))
 /** @param {import("./types.js").HandPart} part @param {PictureOptions} options */
 function drawHand(part, options) {
   const cards = visible(part.cards, options).map((card) =>
-    el("li", { class: `card ${roleClass(card.role, options.roles)}`, vars: { p: chance(card) } },
+    el(
+      "li",
+      { class: `card ${roleClass(card.role, options.roles)}`, vars: { p: chance(card) } },
       el("span", { class: "face" }, card.glyph || plain(card.text)),
       card.glyph && card.glyph !== card.text && el("span", { class: "word" }, plain(card.text)),
-      chance(card) < 1 && el("span", { class: "number" }, percent(chance(card)))));
-  return el("figure", { class: "part hand" },
+      chance(card) < 1 && el("span", { class: "number" }, percent(chance(card))),
+    ),
+  );
+  return el(
+    "figure",
+    { class: "part hand" },
     partName(part, options.roles),
-    cards.length ? el("ul", {}, ...cards) : el("p", { class: "nothing" }, "nothing you know of"));
+    cards.length ? el("ul", {}, ...cards) : el("p", { class: "nothing" }, "nothing you know of"),
+  );
 }
 
 /** @param {import("./types.js").CounterPart} part @param {PictureOptions} options */
 function drawCounter(part, options) {
   const values = visible(part.values, options);
   const shown = values.length ? values : [{ text: "?", p: 1 }];
-  return el("figure", { class: "part counter" },
+  return el(
+    "figure",
+    { class: "part counter" },
     partName(part, options.roles),
-    ...shown.map((value) => el("span", { class: "value", vars: { p: chance(value) } },
-      plain(value.text),
-      chance(value) < 1 && el("span", { class: "number" }, ` ${percent(chance(value))}`))),
-    part.of && el("span", { class: "of" }, ` / ${plain(part.of)}`));
+    ...shown.map((value) =>
+      el(
+        "span",
+        { class: "value", vars: { p: chance(value) } },
+        plain(value.text),
+        chance(value) < 1 && el("span", { class: "number" }, ` ${percent(chance(value))}`),
+      ),
+    ),
+    part.of && el("span", { class: "of" }, ` / ${plain(part.of)}`),
+  );
 }
 
 /** @param {import("./types.js").ListPart} part @param {PictureOptions} options */
 function drawList(part, options) {
   const facts = visible(part.facts, options).map((fact) =>
-    el("li", { vars: { p: chance(fact) } },
+    el(
+      "li",
+      { vars: { p: chance(fact) } },
       fact.glyph ? drawPiece(fact, options.roles) : plain(fact.text),
-      chance(fact) < 1 && el("span", { class: "number" }, ` ${percent(chance(fact))}`)));
-  return el("figure", { class: "part facts" },
+      chance(fact) < 1 && el("span", { class: "number" }, ` ${percent(chance(fact))}`),
+    ),
+  );
+  return el(
+    "figure",
+    { class: "part facts" },
     partName(part, options.roles),
-    facts.length ? el("ul", {}, ...facts) : el("p", { class: "nothing" }, "nothing you know of"));
+    facts.length ? el("ul", {}, ...facts) : el("p", { class: "nothing" }, "nothing you know of"),
+  );
 }
 
 /** @param {{name: string, role?: string|null}} part @param {string[]} roles */
 function partName(part, roles) {
-  return el("figcaption", {},
+  return el(
+    "figcaption",
+    {},
     part.role && roleMark(part.role, roles),
-    part.role ? ` ${plain(part.name)} of ${part.role}` : plain(part.name));
+    part.role ? ` ${plain(part.name)} of ${part.role}` : plain(part.name),
+  );
 }

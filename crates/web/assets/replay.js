@@ -72,7 +72,7 @@ export class Replay {
       this.belief = null;
       return this.table.render();
     }
-    const seat = this.isReferee() ? this.table.view.role ?? this.table.view.roles[0] : role;
+    const seat = this.isReferee() ? (this.table.view.role ?? this.table.view.roles[0]) : role;
     const belief = await attempt(() => this.fetch("belief", { round, role: seat }));
     if (!current()) return;
     this.belief = belief ?? null;
@@ -84,8 +84,9 @@ export class Replay {
   async compare() {
     if (this.beliefs.length) return;
     const roles = this.table.view.roles.filter((role) => role !== "random");
-    const all = await Promise.all(roles.map((role) =>
-      this.fetch("belief", { round: this.rounds, role }).catch(() => null)));
+    const all = await Promise.all(
+      roles.map((role) => this.fetch("belief", { round: this.rounds, role }).catch(() => null)),
+    );
     this.beliefs = all.filter(Boolean);
     this.table.render();
   }
@@ -109,28 +110,59 @@ export class Replay {
 
   draw() {
     const { view } = this.table;
-    const step = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string} */ sign, /** @type {number} */ to) =>
-      el("button", {
-        type: "button", id, "aria-label": label, disabled: to < 0 || to > this.rounds, onclick: () => this.go(to),
-      }, sign);
+    const step = (
+      /** @type {string} */ id,
+      /** @type {string} */ label,
+      /** @type {string} */ sign,
+      /** @type {number} */ to,
+    ) =>
+      el(
+        "button",
+        {
+          type: "button",
+          id,
+          "aria-label": label,
+          disabled: to < 0 || to > this.rounds,
+          onclick: () => this.go(to),
+        },
+        sign,
+      );
     const slider = el("input", {
-      type: "range", id: "round", min: 0, max: this.rounds, value: this.round, "aria-label": "Round",
+      type: "range",
+      id: "round",
+      min: 0,
+      max: this.rounds,
+      value: this.round,
+      "aria-label": "Round",
       "aria-valuetext": `after round ${this.round} of ${this.rounds}`,
       oninput: (/** @type {any} */ event) => this.go(Number(event.target.value)),
     });
-    const perspective = el("select", {
-      id: "perspective", onchange: (/** @type {any} */ event) => this.go(this.round, event.target.value),
-    },
-    el("option", { value: "referee", selected: this.isReferee() }, "everything (referee)"),
-    ...view.roles.map((role) => el("option", { value: role, selected: role === this.role },
-      role === view.role ? `${role} (you)` : role)));
-    return el("div", { class: "scrubber", role: "group", "aria-label": "Replay" },
-      el("div", { class: "row" },
-        step("first", "To the start", "⏮", 0), step("back", "One round back", "◀", this.round - 1),
+    const perspective = el(
+      "select",
+      {
+        id: "perspective",
+        onchange: (/** @type {any} */ event) => this.go(this.round, event.target.value),
+      },
+      el("option", { value: "referee", selected: this.isReferee() }, "everything (referee)"),
+      ...view.roles.map((role) =>
+        el("option", { value: role, selected: role === this.role }, role === view.role ? `${role} (you)` : role),
+      ),
+    );
+    return el(
+      "div",
+      { class: "scrubber", role: "group", "aria-label": "Replay" },
+      el(
+        "div",
+        { class: "row" },
+        step("first", "To the start", "«", 0),
+        step("back", "One round back", "‹", this.round - 1),
         slider,
-        step("next", "One round on", "▶", this.round + 1), step("last", "To the end", "⏭", this.rounds),
-        el("output", {}, `${this.round} / ${this.rounds}`)),
-      el("label", { class: "perspective" }, "Seen by ", perspective));
+        step("next", "One round on", "›", this.round + 1),
+        step("last", "To the end", "»", this.rounds),
+        el("output", {}, `${this.round} / ${this.rounds}`),
+      ),
+      el("label", { class: "perspective" }, "Seen by ", perspective),
+    );
   }
 
   /** Every round with all moves and percepts, the newest first. */
@@ -139,12 +171,21 @@ export class Replay {
     const moves = list(this.answer?.moves, this.round);
     if (!moves.length) return el("p", { class: "nothing" }, "The start of the game.");
     const sees = list(this.answer?.sees, this.round);
-    const rounds = moves.map((joint, index) => el("li", { value: index + 1 },
-      el("span", { class: "round" }, `${index + 1}`),
-      ...entries(joint, view.roles).map(([role, move]) => el("span", { class: "did" },
-        el("span", { class: "who" }, `${role} `), el("b", {}, plain(String(move))))),
-      ...entries(sees[index], view.roles).filter(([, seen]) => seen?.length).map(([role, seen]) =>
-        el("span", { class: "sees" }, el("span", { class: "who" }, `${role} told `), saySees(seen)))));
+    const rounds = moves.map((joint, index) =>
+      el(
+        "li",
+        { value: index + 1 },
+        el("span", { class: "round" }, `${index + 1}`),
+        ...entries(joint, view.roles).map(([role, move]) =>
+          el("span", { class: "did" }, el("span", { class: "who" }, `${role} `), el("b", {}, plain(String(move)))),
+        ),
+        ...entries(sees[index], view.roles)
+          .filter(([, seen]) => seen?.length)
+          .map(([role, seen]) =>
+            el("span", { class: "sees" }, el("span", { class: "who" }, `${role} told `), saySees(seen)),
+          ),
+      ),
+    );
     return el("ol", { class: "told", reversed: true }, ...rounds.reverse());
   }
 }
@@ -152,7 +193,13 @@ export class Replay {
 /** @param {any} rounds @param {number} upTo @returns {any[]} */
 const list = (rounds, upTo) => (Array.isArray(rounds) ? rounds.slice(0, upTo) : []);
 
-/** Values by role: an object, or a list in the order of the roles. @param {any} values @param {string[]} roles @returns {[string, any][]} */
+/**
+ * Values by role: an object, or a list in the order of the roles.
+ *
+ * @param {any} values
+ * @param {string[]} roles
+ * @returns {[string, any][]}
+ */
 function entries(values, roles) {
   if (!values) return [];
   if (Array.isArray(values)) return values.map((value, index) => [roles[index] ?? "random", value]);

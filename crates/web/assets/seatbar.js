@@ -6,20 +6,27 @@ import { roleClass, roleMark } from "./pieces.js";
 /** A player for people. @param {string|undefined} player @param {boolean} own */
 export function playerName(player, own) {
   if (own) return "you";
-  return player === "human" ? "another person" : player ?? "a player";
+  return player === "human" ? "another person" : (player ?? "a player");
 }
 
 /** @param {import("./types.js").View} view */
 export function drawSeats(view) {
-  return el("ul", {}, ...view.roles.map((role) => {
-    const own = role === view.role;
-    const goal = view.finished ? view.goals?.[role] : undefined;
-    return el("li", { class: `seat ${roleClass(role, view.roles)}${own ? " own" : ""}` },
-      roleMark(role, view.roles),
-      el("span", { class: "name" }, ` ${role} `),
-      el("span", { class: "who" }, playerName(view.players[role], own)),
-      goal !== undefined && el("b", { class: "goal" }, ` ${goal}`));
-  }));
+  return el(
+    "ul",
+    {},
+    ...view.roles.map((role) => {
+      const own = role === view.role;
+      const goal = view.finished ? view.goals?.[role] : undefined;
+      return el(
+        "li",
+        { class: `seat ${roleClass(role, view.roles)}${own ? " own" : ""}` },
+        roleMark(role, view.roles),
+        el("span", { class: "name" }, ` ${role} `),
+        el("span", { class: "who" }, playerName(view.players[role], own)),
+        goal !== undefined && el("b", { class: "goal" }, ` ${goal}`),
+      );
+    }),
+  );
 }
 
 /** @param {import("./table.js").Table} table */
@@ -48,6 +55,8 @@ function sayEnd(view) {
 
 /** @param {import("./types.js").View} view */
 function sayGoals(view) {
-  return view.roles.filter((role) => view.goals?.[role] !== undefined)
-    .map((role) => `${role} ${view.goals?.[role]}`).join(", ");
+  return view.roles
+    .filter((role) => view.goals?.[role] !== undefined)
+    .map((role) => `${role} ${view.goals?.[role]}`)
+    .join(", ");
 }

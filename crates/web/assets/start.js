@@ -9,7 +9,10 @@ import { makeEditor } from "./editor.js";
 /** @typedef {import("./types.js").Game} Game */
 
 const PICKS = [
-  ["krieg-tictactoe:size=4,line=3", "Noughts and crosses in the dark: you hear whether marks succeed, never where. Work out the rest."],
+  [
+    "krieg-tictactoe:size=4,line=3",
+    "Noughts and crosses in the dark: you hear whether marks succeed, never where. Work out the rest.",
+  ],
   ["monty-hall", "One car, three doors. The host opens one. The belief view shows why you should switch."],
   ["blind-breakthrough", "Race a pawn across the board against an army that you only meet by bumping into it."],
 ];
@@ -31,21 +34,46 @@ async function start() {
 function drawPick(name, why) {
   const preview = el("div", { class: "mini", "aria-hidden": "true" });
   const title = el("h3", { class: "pick-title" }, titleOf(name));
-  get(`/api/games/${encodeURIComponent(name)}`).then((game) => {
-    title.textContent = game.title;
-    if (game.picture) show(preview, drawPicture({ parts: game.picture.parts, moves: [] }, { roles: game.roles }).element);
-    for (const cell of preview.querySelectorAll("[tabindex]")) cell.removeAttribute("tabindex");
-  }).catch(() => {});
-  return el("article", { class: "pick panel" },
-    title, preview, el("p", {}, why),
-    el("div", { class: "row" },
-      el("button", { type: "button", class: "strong", "data-play": name, onclick: () => playNow(name),
-        "aria-label": `Play ${titleOf(name)}` }, "Play"),
-      el("a", { class: "button", href: link(name), "aria-label": `Choose seats of ${titleOf(name)}` }, "Seats …")));
+  get(`/api/games/${encodeURIComponent(name)}`)
+    .then((game) => {
+      title.textContent = game.title;
+      if (game.picture)
+        show(preview, drawPicture({ parts: game.picture.parts, moves: [] }, { roles: game.roles }).element);
+      for (const cell of preview.querySelectorAll("[tabindex]")) cell.removeAttribute("tabindex");
+    })
+    .catch(() => {});
+  return el(
+    "article",
+    { class: "pick panel" },
+    title,
+    preview,
+    el("p", {}, why),
+    el(
+      "div",
+      { class: "row" },
+      el(
+        "button",
+        {
+          type: "button",
+          class: "strong",
+          "data-play": name,
+          onclick: () => playNow(name),
+          "aria-label": `Play ${titleOf(name)}`,
+        },
+        "Play",
+      ),
+      el("a", { class: "button", href: link(name), "aria-label": `Choose seats of ${titleOf(name)}` }, "Seats …"),
+    ),
+  );
 }
 
 /** @param {string} name */
-const titleOf = (name) => name.split(":")[0].split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
+const titleOf = (name) =>
+  name
+    .split(":")[0]
+    .split("-")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(" ");
 
 /** @param {string} name */
 const link = (name) => `/new.html?game=${encodeURIComponent(name)}`;
@@ -74,31 +102,65 @@ function playRules(rules) {
 
 function drawTags() {
   const tags = [...new Set(games.flatMap((game) => game.tags))].sort();
-  show(byId("tags"), ...tags.map((tag) => el("button", {
-    type: "button", class: "tag", "aria-pressed": "false",
-    onclick: (/** @type {any} */ event) => {
-      const on = !wanted.has(tag);
-      if (on) wanted.add(tag);
-      else wanted.delete(tag);
-      event.target.setAttribute("aria-pressed", on);
-      drawGames();
-    },
-  }, tag)));
+  show(
+    byId("tags"),
+    ...tags.map((tag) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: "tag",
+          "aria-pressed": "false",
+          onclick: (/** @type {any} */ event) => {
+            const on = !wanted.has(tag);
+            if (on) wanted.add(tag);
+            else wanted.delete(tag);
+            event.target.setAttribute("aria-pressed", on);
+            drawGames();
+          },
+        },
+        tag,
+      ),
+    ),
+  );
 }
 
 function drawGames() {
   const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = games.filter((game) => {
     const text = `${game.name} ${game.title} ${game.about} ${game.tags.join(" ")}`.toLowerCase();
-    return words.every((/** @type {string} */ word) => text.includes(word)) && [...wanted].every((tag) => game.tags.includes(tag));
+    return (
+      words.every((/** @type {string} */ word) => text.includes(word)) &&
+      [...wanted].every((tag) => game.tags.includes(tag))
+    );
   });
-  byId("found").textContent = found.length === games.length ? `${games.length} games` : `${found.length} of ${games.length} games`;
-  show(byId("games"), ...found.map((game) => el("article", { class: "game card-box" },
-    el("h3", {}, el("a", { href: link(game.name) }, game.title)),
-    el("button", { type: "button", onclick: () => playNow(game.name), "aria-label": `Play ${game.title}` }, "Play"),
-    el("p", {}, plain(game.about)),
-    el("span", { class: "kind" }, [game.hidden ? "hidden" : "open", `${game.roles.length === 1 ? "1 seat" : `${game.roles.length} seats`}`,
-      ...game.tags.filter((tag) => !["hidden", "perfect"].includes(tag) && !/player/.test(tag))].join(" · ")))));
+  byId("found").textContent =
+    found.length === games.length ? `${games.length} games` : `${found.length} of ${games.length} games`;
+  show(
+    byId("games"),
+    ...found.map((game) =>
+      el(
+        "article",
+        { class: "game card-box" },
+        el("h3", {}, el("a", { href: link(game.name) }, game.title)),
+        el(
+          "button",
+          { type: "button", onclick: () => playNow(game.name), "aria-label": `Play ${game.title}` },
+          "Play",
+        ),
+        el("p", {}, plain(game.about)),
+        el(
+          "span",
+          { class: "kind" },
+          [
+            game.hidden ? "hidden" : "open",
+            `${game.roles.length === 1 ? "1 seat" : `${game.roles.length} seats`}`,
+            ...game.tags.filter((tag) => !["hidden", "perfect"].includes(tag) && !/player/.test(tag)),
+          ].join(" · "),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {any} event */

@@ -6,7 +6,7 @@ import { attempt, fragment, recall, remember, showError } from "./page.js";
 import { announce } from "./live.js";
 import { drawPicture, movesWithoutPlace } from "./picture.js";
 import { drawTold, sayLast } from "./told.js";
-import { drawAgainstTruth, drawBelief, sayBelief } from "./belief.js";
+import { drawAgainstTruth, drawBelief, drawEntropy, sayBelief } from "./belief.js";
 import { Replay } from "./replay.js";
 import { drawActions, drawAdvicePanel, drawInvite, drawResult } from "./actions.js";
 import { drawSeats, sayStatus } from "./seatbar.js";
@@ -33,9 +33,15 @@ const table = /** @type {Table} */ ({
   id: fragment().get("id") ?? "",
   token: fragment().get("token") ?? "",
   view: /** @type {any} */ (null),
-  before: null, belief: null,
-  know: Boolean(recall("know")), numbers: Boolean(recall("numbers")), bits: Boolean(recall("bits")),
-  page: 0, sending: false, advice: null, replay: null,
+  before: null,
+  belief: null,
+  know: Boolean(recall("know")),
+  numbers: Boolean(recall("numbers")),
+  bits: Boolean(recall("bits")),
+  page: 0,
+  sending: false,
+  advice: null,
+  replay: null,
   render,
   call: (path, body) => post(`/api/tables/${encodeURIComponent(table.id)}/${path}`, { token: table.token, ...body }),
 });
@@ -103,7 +109,9 @@ async function loadBelief() {
   if (!table.know || view.finished) return;
   const round = view.round;
   const role = view.role ?? table.view.roles[0];
-  const answer = await attempt(() => get(`/api/tables/${table.id}/belief${query({ token: table.token, role: view.role ? null : role })}`));
+  const answer = await attempt(() =>
+    get(`/api/tables/${table.id}/belief${query({ token: table.token, role: view.role ? null : role })}`),
+  );
   if (!answer || table.view.round !== round || table.view.finished) return;
   table.belief = answer;
   render();
@@ -127,26 +135,37 @@ function render() {
 function renderTools() {
   const { view } = table;
   const allowed = view.finished || view.role || view.watching;
-  if (!allowed || !view.board && !view.finished) return show(byId("tools"));
+  if (!allowed || (!view.board && !view.finished)) return show(byId("tools"));
   const has = table.know && (table.belief || table.replay);
   const bits = table.bits && !view.finished;
-  keepFocus(byId("tools"), () => show(byId("tools"),
-    toggle("know", view.role && !view.finished ? "What I can know" : "What they can know", table.know),
-    has && toggle("numbers", "Numbers", table.numbers),
-    has && !view.finished && view.role && toggle("bits", "Information", bits)));
+  keepFocus(byId("tools"), () =>
+    show(
+      byId("tools"),
+      toggle("know", view.role && !view.finished ? "What I can know" : "What they can know", table.know),
+      has && toggle("numbers", "Numbers", table.numbers),
+      has && !view.finished && view.role && toggle("bits", "Information", bits),
+    ),
+  );
 }
 
 /** A switch that is remembered. @param {"know"|"numbers"|"bits"} name @param {string} label @param {boolean} on */
 function toggle(name, label, on) {
-  return el("button", {
-    type: "button", class: "toggle", id: `toggle-${name}`, "aria-pressed": on,
-    onclick: () => {
-      table[name] = !table[name];
-      remember(name, table[name]);
-      render();
-      if (name === "know" && table.know) table.replay ? table.replay.load() : loadBelief();
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "toggle",
+      id: `toggle-${name}`,
+      "aria-pressed": on,
+      onclick: () => {
+        table[name] = !table[name];
+        remember(name, table[name]);
+        render();
+        if (name === "know" && table.know) table.replay ? table.replay.load() : loadBelief();
+      },
     },
-  }, label);
+    label,
+  );
 }
 
 function renderBoard() {
@@ -164,8 +183,12 @@ function renderBoard() {
   // The moves come from the view: a belief may be older.
   const picture = belief ? { parts: belief.board.parts, moves: view.board.moves } : view.board;
   boardDrawn = drawPicture(picture, {
-    roles: view.roles, belief: Boolean(belief), numbers: table.numbers, before: table.before,
+    roles: view.roles,
+    belief: Boolean(belief),
+    numbers: table.numbers,
+    before: table.before,
     information: belief && table.bits ? Object.fromEntries(belief.information.map((i) => [i.move, i.bits])) : null,
+    hint: table.advice?.title === "Hint" ? table.advice.advice.move : null,
     onMove: view.to_move && !table.sending ? play : null,
   });
   show(box, boardDrawn.element);
@@ -189,12 +212,29 @@ function renderMoves() {
   const box = byId("moves");
   if (view.finished || !view.to_move || !view.board) return show(box);
   const moves = movesWithoutPlace(view.board);
-  const bits = table.know && table.bits && table.belief
-    ? new Map(table.belief.information.map((entry) => [entry.move, entry.bits])) : new Map();
-  keepFocus(box, () => show(box, ...moves.map((move) => el("button", {
-    type: "button", class: "move", id: `move-${move.move}`, disabled: table.sending, onclick: () => play(move.move),
-  }, move.label || plain(move.move),
-  bits.has(move.move) && el("small", {}, ` ${Math.max(bits.get(move.move), 0).toFixed(2)} bits`)))));
+  const bits =
+    table.know && table.bits && table.belief
+      ? new Map(table.belief.information.map((entry) => [entry.move, entry.bits]))
+      : new Map();
+  keepFocus(box, () =>
+    show(
+      box,
+      ...moves.map((move) =>
+        el(
+          "button",
+          {
+            type: "button",
+            class: "move",
+            id: `move-${move.move}`,
+            disabled: table.sending,
+            onclick: () => play(move.move),
+          },
+          move.label || plain(move.move),
+          bits.has(move.move) && el("small", {}, ` ${Math.max(bits.get(move.move), 0).toFixed(2)} bits`),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {string} move */
@@ -220,29 +260,47 @@ function renderSide() {
   const told = replay ? replay.told() : view.told;
   const who = replay ? replay.who() : "you";
   byId("told").hidden = !replay && !view.role;
-  keepFocus(byId("told"), () => show(byId("told"),
-    el("h2", {}, who === "you" ? "What you were told" : who === "referee" ? "What happened" : `What ${who} was told`),
-    replay?.isReferee() ? replay.drawRounds() : drawTold(told, {
-      you: who, onWhy: replay || !view.role ? null : (round) => why(round),
-    })));
+  keepFocus(byId("told"), () =>
+    show(
+      byId("told"),
+      el(
+        "h2",
+        {},
+        who === "you" ? "What you were told" : who === "referee" ? "What happened" : `What ${who} was told`,
+      ),
+      replay?.isReferee()
+        ? replay.drawRounds()
+        : drawTold(told, {
+            you: who,
+            onWhy: replay || !view.role ? null : (round) => why(round),
+          }),
+    ),
+  );
 }
 
 function renderKnow() {
   const box = byId("know");
-  const belief = table.replay ? table.replay.belief : table.belief;
-  box.hidden = !table.know || !belief;
-  if (!table.know || !belief) return;
+  const belief = table.know ? (table.replay ? table.replay.belief : table.belief) : null;
+  const known = byId("known");
+  box.hidden = known.hidden = !belief;
+  show(byId("chart"), belief && drawEntropy(belief, { roles: table.view.roles, others: table.replay?.beliefs }));
+  if (!belief) return;
   const own = !table.replay && table.view.role;
-  keepFocus(box, () => show(box,
-    el("h2", {}, own ? "What you can know" : `What ${belief.role} could know`),
-    drawBelief(belief, {
-      roles: table.view.roles, who: own ? "you" : belief.role, page: table.page, others: table.replay?.beliefs,
-      onPage: (page) => {
-        table.page = page;
-        renderKnow();
-      },
-    })));
-  if (own && belief.round === table.view.round) box.dataset.said = sayBelief(belief, "you");
+  known.textContent = sayBelief(belief, own ? "you" : belief.role);
+  keepFocus(box, () =>
+    show(
+      box,
+      el("h2", {}, own ? "What you can know" : `What ${belief.role} could know`),
+      drawBelief(belief, {
+        roles: table.view.roles,
+        page: table.page,
+        onPage: (page) => {
+          table.page = page;
+          renderKnow();
+        },
+      }),
+    ),
+  );
 }
 
 /** @param {number} round */
@@ -254,7 +312,12 @@ async function why(round) {
   byId("advice").scrollIntoView({ block: "nearest" });
 }
 
-/** Draws again without losing the keyboard's place: the same id or the same button text. @param {Element} box @param {() => void} draw */
+/**
+ * Draws again without losing the keyboard's place: the same id or the same button text.
+ *
+ * @param {Element} box
+ * @param {() => void} draw
+ */
 function keepFocus(box, draw) {
   const had = document.activeElement;
   if (!had || !box.contains(had)) return draw();
@@ -262,10 +325,12 @@ function keepFocus(box, draw) {
   const turn = had.getAttribute("data-turn");
   const label = had.getAttribute("aria-label") ?? had.textContent;
   draw();
-  const again = (id && document.getElementById(id))
-    || (turn && box.querySelector(`[data-turn="${turn}"]:not(:disabled)`))
-    || [...box.querySelectorAll("button, input, select")]
-      .find((node) => (node.getAttribute("aria-label") ?? node.textContent) === label);
+  const again =
+    (id && document.getElementById(id)) ||
+    (turn && box.querySelector(`[data-turn="${turn}"]:not(:disabled)`)) ||
+    [...box.querySelectorAll("button, input, select")].find(
+      (node) => (node.getAttribute("aria-label") ?? node.textContent) === label,
+    );
   if (again instanceof HTMLElement) again.focus();
 }
 

@@ -15,15 +15,31 @@ export function drawTold(told, options) {
   if (!told.length) {
     return el("p", { class: "nothing" }, "Nothing yet: the first round has not been played.");
   }
-  const rounds = told.map((entry, index) => el("li", { value: index + 1 },
-    el("span", { class: "round" }, `${index + 1}`),
-    el("span", { class: "did" }, el("span", { class: "who" }, `${options.you} `), el("b", {}, plain(entry.move))),
-    options.onWhy && el("button", {
-      type: "button", class: "quiet", onclick: () => options.onWhy?.(index + 1),
-      "aria-label": `Why: what a player weighs in round ${index + 1}`,
-    }, "why?"),
-    el("span", { class: entry.sees.length ? "sees" : "sees none" },
-      el("span", { class: "who" }, "told "), saySees(entry.sees))));
+  const rounds = told.map((entry, index) =>
+    el(
+      "li",
+      { value: index + 1 },
+      el("span", { class: "round" }, `${index + 1}`),
+      el("span", { class: "did" }, el("span", { class: "who" }, `${options.you} `), el("b", {}, plain(entry.move))),
+      options.onWhy &&
+        el(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            onclick: () => options.onWhy?.(index + 1),
+            "aria-label": `Why: what a player weighs in round ${index + 1}`,
+          },
+          "why?",
+        ),
+      el(
+        "span",
+        { class: entry.sees.length ? "sees" : "sees none" },
+        el("span", { class: "who" }, "told "),
+        saySees(entry.sees),
+      ),
+    ),
+  );
   return el("ol", { class: "told", reversed: true }, ...rounds.reverse());
 }
 

@@ -7,10 +7,24 @@ import { figureBox, follow } from "./job.js";
 follow((job) => {
   byId("title").textContent = `Train ${job.game}`;
   document.title = `${job.game} – Surmise`;
-  const curves = Object.entries(job.curves ?? (job.curve ? { curve: job.curve } : {})).filter(([, points]) => points.length);
-  show(byId("figures"), ...curves.map(([name, points]) =>
-    figureBox(name, short(points[points.length - 1].y), `after ${short(points[points.length - 1].x)} games`)));
-  show(byId("curve"), ...curves.map(([name, points], index) => lineChart({
-    title: name, x: "games", y: name, series: [{ name, class: `role${index % 8}`, points }],
-  })));
+  const curves = Object.entries(job.curves ?? (job.curve ? { curve: job.curve } : {})).filter(
+    ([, points]) => points.length,
+  );
+  show(
+    byId("figures"),
+    ...curves.map(([name, points]) =>
+      figureBox(name, short(points[points.length - 1].y), `after ${short(points[points.length - 1].x)} games`),
+    ),
+  );
+  show(
+    byId("curve"),
+    ...curves.map(([name, points], index) =>
+      lineChart({
+        title: name,
+        x: "games",
+        y: name,
+        series: [{ name, class: `role${index % 8}`, points }],
+      }),
+    ),
+  );
 });

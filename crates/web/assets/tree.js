@@ -12,17 +12,36 @@ const EDGE = 34;
 
 /** @param {TreeNode[]} nodes @param {string[]} roles */
 export function drawTree(nodes, roles) {
-  const wide = Math.max(30, ...nodes.filter((node) => node.goals).map((node) => sayGoals(node, roles).length * 6.5 + 8));
+  const wide = Math.max(
+    30,
+    ...nodes.filter((node) => node.goals).map((node) => sayGoals(node, roles).length * 6.5 + 8),
+  );
   const spots = layOut(nodes, wide);
   const width = Math.max(...spots.map((spot) => spot.x)) + EDGE;
   const height = Math.max(...spots.map((spot) => spot.y)) + EDGE;
-  const picture = svg("svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
-    "aria-label": `Game tree with ${nodes.length} nodes; the strategy above says the same in words` },
-  ...edges(nodes, spots), ...arcs(nodes, spots, roles), ...nodes.map((node, i) => drawNode(node, spots[i], roles)));
+  const picture = svg(
+    "svg",
+    {
+      class: "tree",
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: "img",
+      "aria-label": `Game tree with ${nodes.length} nodes; the strategy above says the same in words`,
+    },
+    ...edges(nodes, spots),
+    ...arcs(nodes, spots, roles),
+    ...nodes.map((node, i) => drawNode(node, spots[i], roles)),
+  );
   return el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Game tree" }, picture);
 }
 
-/** Leaves from left to right, parents above the middle of their children. @param {TreeNode[]} nodes @param {number} wide */
+/**
+ * Leaves from left to right, parents above the middle of their children.
+ *
+ * @param {TreeNode[]} nodes
+ * @param {number} wide
+ */
 function layOut(nodes, wide) {
   /** @type {Spot[]} */
   const spots = nodes.map((node) => ({ x: 0, y: 0, children: [] }));
@@ -63,10 +82,21 @@ function edges(nodes, spots) {
     const strength = 0.6 + 2.4 * (node.p ?? 0);
     const label = node.p < 0.9995 && node.p > 0.0005 ? `${plain(node.move)} ${percent(node.p)}` : plain(node.move);
     return [
-      svg("line", { class: "edge", x1: from.x, y1: from.y, x2: to.x, y2: to.y, "stroke-width": strength },
-        svg("title", {}, `${plain(node.move)}: ${percent(node.p)}`)),
-      svg("text", { class: "edge-label", x: from.x * 0.35 + to.x * 0.65, y: from.y * 0.35 + to.y * 0.65, "text-anchor": "middle" },
-        label.length > 14 ? `${label.slice(0, 13)}…` : label),
+      svg(
+        "line",
+        { class: "edge", x1: from.x, y1: from.y, x2: to.x, y2: to.y, "stroke-width": strength },
+        svg("title", {}, `${plain(node.move)}: ${percent(node.p)}`),
+      ),
+      svg(
+        "text",
+        {
+          class: "edge-label",
+          x: from.x * 0.35 + to.x * 0.65,
+          y: from.y * 0.35 + to.y * 0.65,
+          "text-anchor": "middle",
+        },
+        label.length > 14 ? `${label.slice(0, 13)}…` : label,
+      ),
     ];
   });
 }
@@ -87,8 +117,10 @@ function arcs(nodes, spots, roles) {
       const a = spots[sorted[k]];
       const b = spots[i];
       const bend = Math.min(26, 8 + Math.abs(b.x - a.x) / 12);
-      return svg("path", { class: `set ${roleClass(role, roles)}`, "fill-opacity": 0,
-        d: `M${a.x},${a.y} Q${(a.x + b.x) / 2},${Math.min(a.y, b.y) - bend} ${b.x},${b.y}` });
+      return svg("path", {
+        class: `set ${roleClass(role, roles)}`,
+        d: `M${a.x},${a.y} Q${(a.x + b.x) / 2},${Math.min(a.y, b.y) - bend} ${b.x},${b.y}`,
+      });
     });
   });
 }
@@ -96,12 +128,23 @@ function arcs(nodes, spots, roles) {
 /** @param {TreeNode} node @param {Spot} spot @param {string[]} roles */
 function drawNode(node, spot, roles) {
   if (!node.role) {
-    return svg("g", {}, svg("rect", { class: "leaf", x: spot.x - 3, y: spot.y - 3, width: 6, height: 6 }),
-      svg("text", { x: spot.x, y: spot.y + 17, "text-anchor": "middle" }, sayGoals(node, roles)));
+    return svg(
+      "g",
+      {},
+      svg("rect", { class: "leaf", x: spot.x - 3, y: spot.y - 3, width: 6, height: 6 }),
+      svg("text", { x: spot.x, y: spot.y + 17, "text-anchor": "middle" }, sayGoals(node, roles)),
+    );
   }
   const chance = !roles.includes(node.role);
   const shape = chance
-    ? svg("rect", { class: "node nobody", x: spot.x - 6, y: spot.y - 6, width: 12, height: 12, transform: `rotate(45 ${spot.x} ${spot.y})` })
+    ? svg("rect", {
+        class: "node nobody",
+        x: spot.x - 6,
+        y: spot.y - 6,
+        width: 12,
+        height: 12,
+        transform: `rotate(45 ${spot.x} ${spot.y})`,
+      })
     : svg("circle", { class: `node ${roleClass(node.role, roles)}`, cx: spot.x, cy: spot.y, r: 7 });
   return svg("g", {}, shape, svg("title", {}, chance ? "chance" : `${node.role} decides`));
 }
