@@ -164,7 +164,9 @@ export function drawResult(table) {
     el(
       "div",
       { class: "row" },
-      view.role && button("rematch", "Rematch, seats changed", () => rematch(table), { class: "strong" }),
+      view.rematch
+        ? el("a", { class: "button strong", id: "to-rematch", href: view.rematch }, "Your seat in the rematch")
+        : view.role && button("rematch", "Rematch, seats changed", () => rematch(table), { class: "strong" }),
       el("a", { class: "button", href: `/new.html${query({ game: view.game })}` }, "New table"),
       button("record", "Download the record", () => download(table)),
       button("position", "Copy link to this position", () => copyFrom(byId("position"), positionLink(table))),

@@ -13,14 +13,13 @@ export function sayBelief(belief, who) {
   const histories = count(belief.histories, "history", "histories");
   const fits = belief.states === 1 ? "fits" : "fit";
   const how = belief.exact
-    ? "Every possibility is counted: the numbers are exact."
+    ? "All of them are counted: the numbers are exact if the others choose at random."
     : `The numbers are estimates from ${belief.models ? count(belief.models, "sample") : "samples"}.`;
-  if (belief.exact && belief.states === 1) return `${capital(who)} can be sure: one state fits. ${how}`;
+  if (belief.exact && belief.states === 1) {
+    return `One state fits what ${who} ${who === "you" ? "were" : "was"} told: ${who} can be sure of it.`;
+  }
   return `${states} and ${histories} ${fits} what ${who} ${who === "you" ? "were" : "was"} told. ${how}`;
 }
-
-/** @param {string} text */
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
  * The panel beside the board. `page` keeps which of the likely states is open.
@@ -136,16 +135,22 @@ export function drawEntropy(belief, options) {
   });
 }
 
-/** Belief beside truth, after the end. @param {Belief} belief @param {{roles: string[], numbers: boolean}} options */
-export function drawAgainstTruth(belief, options) {
+/**
+ * Belief beside truth, for those to whom the whole game is open.
+ *
+ * @param {Belief} belief
+ * @param {import("./types.js").Picture|null} actual
+ * @param {{roles: string[], numbers: boolean}} options
+ */
+export function drawAgainstTruth(belief, actual, options) {
   const believed = drawPicture(belief.board, {
     roles: options.roles,
     belief: true,
     numbers: options.numbers,
     label: `What ${belief.role} could believe`,
   });
-  if (!belief.truth) return believed.element;
-  const truth = drawPicture(belief.truth, { roles: options.roles, label: "What was true" });
+  if (!actual) return believed.element;
+  const truth = drawPicture(actual, { roles: options.roles, label: "What was true" });
   return el(
     "div",
     { class: "side-by-side" },

@@ -1,4 +1,4 @@
-// A finished game, round by round, from any seat or as the referee saw it.
+// A game that may be seen whole, round by round, from any seat or as the referee saw it.
 
 import { el, plain } from "./dom.js";
 import { get, query } from "./api.js";
@@ -25,6 +25,14 @@ export class Replay {
     this.beliefs = /** @type {import("./types.js").Belief[]} */ ([]);
     /** @type {Map<string, any>} */
     this.known = new Map();
+    this.truth = /** @type {import("./types.js").Picture|null} */ (null);
+    this.busy = false;
+    this.stale = false;
+    /** @type {HTMLButtonElement[]} */
+    this.back = [];
+    /** @type {HTMLButtonElement[]} */
+    this.on = [];
+    this.controls = this.makeControls();
     this.follow();
   }
 
@@ -38,12 +46,26 @@ export class Replay {
     this.load();
   }
 
+  /** The game went on: the newest round is followed if it was shown. @param {number} rounds */
+  extend(rounds) {
+    if (rounds === this.rounds) return;
+    const newest = this.round === this.rounds;
+    this.rounds = rounds;
+    this.beliefs = [];
+    if (!newest) return;
+    this.round = rounds;
+    this.load();
+  }
+
   isReferee() {
     return this.role === "referee";
   }
 
-  who() {
-    return this.role;
+  /** The picture to draw; the newest round is in the view already. */
+  picture() {
+    const { view } = this.table;
+    if (this.isReferee() && this.round === view.round && view.board) return view.board;
+    return this.answer?.picture ?? null;
   }
 
   told() {
@@ -55,37 +77,44 @@ export class Replay {
     this.round = Math.min(Math.max(round, 0), this.rounds);
     if (role !== this.role) this.table.page = 0;
     this.role = role;
-    setFragment({ round: this.round, role });
+    setFragment({ round: this.round === this.rounds && this.table.view.watching ? null : this.round, role });
+    this.update();
     this.load();
   }
 
-  /** Loads what round and role need, and draws once it is there. */
+  /** Loads what round and role need, and draws once it is there. Requests that follow meanwhile become one. */
   async load() {
-    const { round, role } = this;
-    const current = () => round === this.round && role === this.role;
-    const answer = await attempt(() => this.fetch("replay", { round, role }));
-    if (!answer || !current()) return;
-    this.answer = answer;
-    this.rounds = answer.rounds ?? this.rounds;
-    this.before = this.known.get(this.key("replay", { round: round - 1, role }))?.picture ?? null;
-    if (!this.table.know) {
-      this.belief = null;
-      return this.table.render();
+    this.stale = true;
+    if (this.busy) return;
+    this.busy = true;
+    while (this.stale) {
+      this.stale = false;
+      await attempt(() => this.loadOnce());
     }
-    const seat = this.isReferee() ? (this.table.view.role ?? this.table.view.roles[0]) : role;
-    const belief = await attempt(() => this.fetch("belief", { round, role: seat }));
-    if (!current()) return;
-    this.belief = belief ?? null;
+    this.busy = false;
     this.table.render();
-    this.compare();
+    if (this.table.know && this.table.view.finished) this.compare();
+  }
+
+  async loadOnce() {
+    const { round, role } = this;
+    const answer = await this.fetch("replay", { round, role });
+    const before = round > 0 && this.known.get(this.key("replay", { round: round - 1, role }));
+    const seat = this.isReferee() ? (this.table.view.role ?? this.table.view.roles[0]) : role;
+    const belief = this.table.know ? await this.fetch("belief", { round, role: seat }) : null;
+    const truth = belief && (belief.truth ?? (await this.fetch("replay", { round, role: "referee" })).picture);
+    if (this.stale) return;
+    this.answer = answer;
+    this.before = before ? before.picture : null;
+    this.belief = belief;
+    this.truth = truth;
   }
 
   /** The beliefs of every seat at the end, for the chart of all of them. */
   async compare() {
     if (this.beliefs.length) return;
-    const roles = this.table.view.roles.filter((role) => role !== "random");
     const all = await Promise.all(
-      roles.map((role) => this.fetch("belief", { round: this.rounds, role }).catch(() => null)),
+      this.table.view.roles.map((role) => this.fetch("belief", { round: this.rounds, role }).catch(() => null)),
     );
     this.beliefs = all.filter(Boolean);
     this.table.render();
@@ -108,61 +137,47 @@ export class Replay {
     return this.known.get(key);
   }
 
-  draw() {
+  /** The controls are made once: a slider that is replaced while it is dragged lets go. */
+  makeControls() {
     const { view } = this.table;
-    const step = (
-      /** @type {string} */ id,
-      /** @type {string} */ label,
-      /** @type {string} */ sign,
-      /** @type {number} */ to,
-    ) =>
-      el(
-        "button",
-        {
-          type: "button",
-          id,
-          "aria-label": label,
-          disabled: to < 0 || to > this.rounds,
-          onclick: () => this.go(to),
-        },
-        sign,
-      );
-    const slider = el("input", {
-      type: "range",
-      id: "round",
-      min: 0,
-      max: this.rounds,
-      value: this.round,
-      "aria-label": "Round",
-      "aria-valuetext": `after round ${this.round} of ${this.rounds}`,
-      oninput: (/** @type {any} */ event) => this.go(Number(event.target.value)),
-    });
-    const perspective = el(
+    /** @param {string} id @param {string} label @param {string} sign @param {() => number} to */
+    const step = (id, label, sign, to) =>
+      el("button", { type: "button", id, "aria-label": label, onclick: () => this.go(to()) }, sign);
+    this.slider = el("input", { type: "range", id: "round", min: 0, "aria-label": "Round" });
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    this.perspective = el(
       "select",
-      {
-        id: "perspective",
-        onchange: (/** @type {any} */ event) => this.go(this.round, event.target.value),
-      },
-      el("option", { value: "referee", selected: this.isReferee() }, "everything (referee)"),
-      ...view.roles.map((role) =>
-        el("option", { value: role, selected: role === this.role }, role === view.role ? `${role} (you)` : role),
-      ),
+      { id: "perspective" },
+      el("option", { value: "referee" }, "everything (referee)"),
+      ...view.roles.map((role) => el("option", { value: role }, role === view.role ? `${role} (you)` : role)),
     );
+    this.perspective.addEventListener("change", () => this.go(this.round, this.perspective.value));
+    this.back = [
+      step("first", "To the start", "«", () => 0),
+      step("back", "One round back", "‹", () => this.round - 1),
+    ];
+    this.on = [
+      step("next", "One round on", "›", () => this.round + 1),
+      step("last", "To the end", "»", () => this.rounds),
+    ];
+    this.output = el("output", {});
     return el(
       "div",
       { class: "scrubber", role: "group", "aria-label": "Replay" },
-      el(
-        "div",
-        { class: "row" },
-        step("first", "To the start", "«", 0),
-        step("back", "One round back", "‹", this.round - 1),
-        slider,
-        step("next", "One round on", "›", this.round + 1),
-        step("last", "To the end", "»", this.rounds),
-        el("output", {}, `${this.round} / ${this.rounds}`),
-      ),
-      el("label", { class: "perspective" }, "Seen by ", perspective),
+      el("div", { class: "row" }, ...this.back, this.slider, ...this.on, this.output),
+      el("label", { class: "perspective" }, "Seen by ", this.perspective),
     );
+  }
+
+  /** Brings the controls up to date. */
+  update() {
+    this.slider.max = this.rounds;
+    this.slider.value = this.round;
+    this.slider.setAttribute("aria-valuetext", `after round ${this.round} of ${this.rounds}`);
+    this.perspective.value = this.role;
+    for (const button of this.back) button.disabled = this.round <= 0;
+    for (const button of this.on) button.disabled = this.round >= this.rounds;
+    this.output.textContent = `${this.round} / ${this.rounds}`;
   }
 
   /** Every round with all moves and percepts, the newest first. */

@@ -89,11 +89,15 @@ function receive(view) {
   }
   table.view = view;
   table.sending = false;
-  if (view.finished && !table.replay) table.replay = new Replay(table);
-  if (!view.finished) table.replay = null;
+  if (view.finished || view.watching) {
+    table.replay ??= new Replay(table);
+    table.replay.extend(view.round);
+  } else {
+    table.replay = null;
+  }
   render();
   if (moved) tell(old);
-  if (moved && (view.finished || view.role || view.watching)) loadBelief();
+  if (moved) loadBelief();
 }
 
 /** Announces what happened. @param {import("./types.js").View|null} old */
@@ -106,11 +110,10 @@ function tell(old) {
 
 async function loadBelief() {
   const { view } = table;
-  if (!table.know || view.finished) return;
+  if (!table.know || !view.role || view.finished) return;
   const round = view.round;
-  const role = view.role ?? table.view.roles[0];
   const answer = await attempt(() =>
-    get(`/api/tables/${table.id}/belief${query({ token: table.token, role: view.role ? null : role })}`),
+    get(`/api/tables/${encodeURIComponent(table.id)}/belief${query({ token: table.token })}`),
   );
   if (!answer || table.view.round !== round || table.view.finished) return;
   table.belief = answer;
@@ -173,7 +176,8 @@ function renderBoard() {
   const box = byId("board");
   if (table.replay) {
     show(box, drawReplay(table.replay));
-    keepFocus(byId("scrubber"), () => show(byId("scrubber"), table.replay?.draw()));
+    if (table.replay.controls.parentElement !== byId("scrubber")) show(byId("scrubber"), table.replay.controls);
+    table.replay.update();
     return;
   }
   show(byId("scrubber"));
@@ -200,9 +204,10 @@ let boardDrawn = /** @type {ReturnType<typeof drawPicture>|null} */ (null);
 /** @param {Replay} replay */
 function drawReplay(replay) {
   const roles = table.view.roles;
-  if (table.know && replay.belief) return drawAgainstTruth(replay.belief, { roles, numbers: table.numbers });
-  const answer = replay.answer;
-  const picture = answer?.picture ?? table.view.board;
+  if (table.know && replay.belief) {
+    return drawAgainstTruth(replay.belief, replay.truth, { roles, numbers: table.numbers });
+  }
+  const picture = replay.picture();
   if (!picture) return el("p", { class: "nothing" }, "Loading …");
   return drawPicture({ parts: picture.parts, moves: [] }, { roles, before: replay.before }).element;
 }
@@ -258,7 +263,7 @@ function renderSide() {
   advice.hidden = !table.advice;
   if (table.advice) show(advice, drawAdvicePanel(table));
   const told = replay ? replay.told() : view.told;
-  const who = replay ? replay.who() : "you";
+  const who = replay ? replay.role : "you";
   byId("told").hidden = !replay && !view.role;
   keepFocus(byId("told"), () =>
     show(

@@ -18,7 +18,7 @@
  *            players: Record<string, string>, round: number, told: Told[], legal: string[], board: Picture|null,
  *            finished: boolean, aborted: boolean, to_move: boolean, clock: number|null, undo: Undo,
  *            goals?: Record<string, number>|null, watching?: {running: boolean, delay: number}|null,
- *            watch?: string}} View
+ *            watch?: string, rematch?: string}} View
  *
  * @typedef {{p: number, picture?: Picture|null, facts?: string[], line?: unknown[]}} Likely
  * @typedef {{role: string, round: number, exact: boolean, states: number, histories: number, models?: number,
