@@ -46,7 +46,7 @@ export function drawPiece(piece, roles) {
     {
       class: `piece ${size} ${roleClass(piece.role, roles)}`,
       title: `${piece.text}${owner}`,
-      vars: { p: chance(piece) },
+      vars: { p: chance(piece), letters: [...face].length },
     },
     face,
   );
