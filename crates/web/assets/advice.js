@@ -6,7 +6,7 @@ import { drawPicture } from "./picture.js";
 /**
  * @typedef {{move: string, mean: number, stderr: number|null, visits: number}} Candidate
  * @typedef {{move: string, candidates: Candidate[], policy?: {move: string, p: number}[]|null, belief?: string,
- *            player?: string, likely?: import("./types.js").Likely[]}} Advice
+ *            player?: string, made?: string|null, likely?: import("./types.js").Likely[]}} Advice
  */
 
 /** @param {Advice} advice @param {{roles: string[], title: string}} options */
@@ -20,6 +20,7 @@ export function drawAdvice(advice, options) {
       `${options.title}: `,
       el("b", {}, plain(advice.move)),
       advice.player && el("span", { class: "who" }, ` says ${advice.player}`),
+      advice.made && advice.made !== advice.move && ` (you played ${plain(advice.made)})`,
     ),
     advice.candidates.length > 0 && drawCandidates(advice),
     Boolean(advice.policy?.length) && drawPolicy(advice.policy ?? []),
