@@ -1,8 +1,8 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, show,
-    solve, trace, train,
+    belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, serve,
+    show, solve, trace, train,
 };
 use crate::{interrupt, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -30,6 +30,7 @@ Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check
 #[derive(Subcommand)]
 enum Command {
     Match(match_::Args),
+    Serve(serve::Args),
     Show(show::Args),
     Games(games::Args),
     Players(players::Args),
@@ -80,6 +81,7 @@ pub fn run() -> ExitCode {
     };
     let outcome = match command {
         Command::Match(args) => match_::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Player(args) => player::run(&args),
         Command::Players(args) => players::run(&args),

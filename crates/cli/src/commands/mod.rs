@@ -15,6 +15,7 @@ pub mod match_;
 pub mod player;
 pub mod players;
 pub mod replay;
+pub mod serve;
 pub mod show;
 pub mod solve;
 pub mod trace;
