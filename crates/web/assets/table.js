@@ -56,7 +56,7 @@ async function start() {
   window.addEventListener("hashchange", onHashChange);
   byId("skip").addEventListener("click", (/** @type {Event} */ event) => {
     event.preventDefault();
-    const cell = document.querySelector("#board td[tabindex='0']");
+    const cell = document.querySelector("#board td.playable") ?? document.querySelector("#board td[tabindex='0']");
     (cell instanceof HTMLElement ? cell : byId("main")).focus();
   });
   if (!table.id) return showError(new Error("This address names no table. Start a game from the first page."));
@@ -341,6 +341,7 @@ function keepFocus(box, draw) {
   const again =
     (id && document.getElementById(id)) ||
     (turn && box.querySelector(`[data-turn="${turn}"]:not(:disabled)`)) ||
+    (turn && box.querySelector("[data-turn]:not(:disabled)")) ||
     [...box.querySelectorAll("button, input, select")].find(
       (node) => (node.getAttribute("aria-label") ?? node.textContent) === label,
     );
