@@ -1,10 +1,18 @@
 //! How the states of a game are drawn: found once from the rules, used for every picture.
 
-use crate::picture::{Fact, List, Part, Picture, PlacedMove};
-use crate::{FullState, Known};
+use crate::family::Observed;
+use crate::find::{self, Group, Use};
+use crate::geometry::{Evidence, Geometry};
+use crate::hint::Hints;
+use crate::moves::{self, Target};
+use crate::order::{Ordered, Orders};
+use crate::pieces::Pieces;
+use crate::sample::Samples;
+use crate::statics::Statics;
+use crate::term::{Families, Id, Names};
 use game::{Fault, Simulator, StopFlag};
 use gdl::Rules;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds of the work of [`Layout::new`]. The defaults give the same layout on every machine.
 #[derive(Clone, Debug)]
@@ -30,7 +38,32 @@ impl Default for LayoutOptions {
 /// How the states of one game are drawn.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    roles: Vec<String>,
+    pub(crate) roles: Vec<String>,
+    pub(crate) names: Names,
+    pub(crate) fluents: Families,
+    pub(crate) moves: Families,
+    /// Use of each family of fluents.
+    pub(crate) uses: Vec<Use>,
+    pub(crate) boards: Vec<Boards>,
+    /// Where each family of moves is made.
+    pub(crate) targets: BTreeMap<usize, Target>,
+    /// Keys of each family that is a counter, in order, and the last value.
+    pub(crate) counters: BTreeMap<usize, CounterLayout>,
+}
+
+/// The boards of one group.
+#[derive(Clone, Debug)]
+pub(crate) struct Boards {
+    pub group: Group,
+    pub geometry: Geometry,
+    pub pieces: Pieces,
+}
+
+/// A counter: its keys, and the last value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CounterLayout {
+    pub keys: Vec<Vec<Id>>,
+    pub of: Option<String>,
 }
 
 impl Layout {
@@ -39,12 +72,62 @@ impl Layout {
     ///
     /// # Errors
     /// [`Fault::Stopped`] if the flag was raised; there is no other error. A fault of the rules ends a random game.
-    pub fn new(_rules: &Rules, sim: &mut dyn Simulator, options: &LayoutOptions) -> Result<Layout, Fault> {
-        if options.stop.is_raised() {
-            return Err(Fault::Stopped);
+    pub fn new(rules: &Rules, sim: &mut dyn Simulator, options: &LayoutOptions) -> Result<Layout, Fault> {
+        let roles = sim.roles().to_vec();
+        let mut samples = Samples::play(sim, options)?;
+        let statics = Statics::of(rules, &mut samples.names);
+        let orders = Orders::of(&statics);
+        let role_ids: BTreeSet<Id> = roles.iter().map(|r| samples.names.intern(r)).collect();
+        let hints = Hints::of(&rules.source);
+        let observed = Observed::all(&samples, &orders, &role_ids);
+        let found = find::find(&samples, &observed, &orders, hints.board.as_deref());
+        let evidence = Evidence {
+            rules,
+            samples: &samples,
+            observed: &observed,
+            orders: &orders,
+            statics: &statics,
+        };
+        let mut boards = Vec::new();
+        let mut all_diffs = Vec::new();
+        for group in found.groups {
+            if options.stop.is_raised() {
+                return Err(Fault::Stopped);
+            }
+            let diffs = group.diffs(&samples);
+            let hint = hints.orientation(&observed[group.members[0].family]);
+            let geometry = Geometry::of(&group, &diffs, &evidence, hint);
+            let mut pieces = Pieces::of(&group, &samples, &diffs, &roles);
+            hints.set_glyphs(&mut pieces);
+            all_diffs.push(diffs);
+            boards.push(Boards {
+                group,
+                geometry,
+                pieces,
+            });
         }
+        let known: Vec<moves::Known> = boards
+            .iter()
+            .zip(&all_diffs)
+            .map(|(b, diffs)| moves::Known {
+                group: &b.group,
+                geometry: &b.geometry,
+                pieces: &b.pieces,
+                diffs,
+            })
+            .collect();
+        let targets = moves::find(&samples, &known, &roles);
+        let counters = counters(&found.uses, &observed, &orders);
+        drop((known, observed));
         Ok(Layout {
-            roles: sim.roles().to_vec(),
+            roles,
+            uses: found.uses,
+            boards,
+            targets,
+            counters,
+            names: samples.names,
+            fluents: samples.fluents,
+            moves: samples.moves,
         })
     }
 
@@ -52,40 +135,43 @@ impl Layout {
     pub fn roles(&self) -> &[String] {
         &self.roles
     }
+}
 
-    /// What a seat is shown: drawn from what its role knows, with the moves it may make.
-    pub fn seat_picture(&self, known: &Known, legal: &[String]) -> Picture {
-        self.picture(known.fluents(), Some(known.role()), legal)
-    }
-
-    /// What a referee is shown, or anybody when the game is over.
-    pub fn full_picture(&self, state: &FullState, legal: &[String]) -> Picture {
-        let fluents = state.fluents().iter().map(|f| (f.clone(), 1.0)).collect();
-        self.picture(&fluents, state.mover(), legal)
-    }
-
-    fn picture(&self, fluents: &BTreeMap<String, f64>, _mover: Option<&str>, legal: &[String]) -> Picture {
-        let mut lists: BTreeMap<String, Vec<Fact>> = BTreeMap::new();
-        for (fluent, &p) in fluents {
-            let name = fluent
-                .trim_start_matches('(')
-                .split([' ', ')'])
-                .next()
-                .unwrap_or_default();
-            let text = fluent.clone();
-            lists.entry(name.to_owned()).or_default().push(Fact { text, p });
-        }
-        let list = |(name, facts)| Part::List(List { name, facts });
-        let button = |text: &String| PlacedMove {
-            text: text.clone(),
-            label: text.trim_matches(['(', ')']).to_owned(),
-            part: None,
-            from: None,
-            to: None,
+fn counters(uses: &[Use], observed: &[Observed], orders: &Orders) -> BTreeMap<usize, CounterLayout> {
+    let mut counters = BTreeMap::new();
+    for (one, use_) in observed.iter().zip(uses) {
+        let Use::Counter { key, value } = use_ else { continue };
+        let keys = match key.is_empty() {
+            true => vec![Vec::new()],
+            false => one.cells(key).into_iter().collect(),
         };
-        Picture {
-            parts: lists.into_iter().map(list).collect(),
-            moves: legal.iter().map(button).collect(),
-        }
+        counters.insert(
+            one.family,
+            CounterLayout {
+                keys,
+                of: last_value(one, value, orders),
+            },
+        );
     }
+    counters
+}
+
+/// The last of ordered values, if finished games end with it or nothing comes after it in the rules.
+fn last_value(one: &Observed, value: &[usize], orders: &Orders) -> Option<String> {
+    let [at] = *value else { return None };
+    let names = &one.samples.names;
+    let (values, order) = orders.sort(&one.domains[at], names);
+    let last = *values.last()?;
+    if order < Ordered::Names || values.len() < 3 {
+        return None;
+    }
+    let ends = &one.samples.last;
+    let with_it = |state: &&usize| {
+        one.samples
+            .of_family(**state, one.family)
+            .iter()
+            .any(|a| a.args[at] == last)
+    };
+    let always = !ends.is_empty() && ends.iter().filter(with_it).count() == ends.len();
+    always.then(|| crate::term::words(names.text(last)))
 }

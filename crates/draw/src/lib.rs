@@ -19,10 +19,23 @@
 //! # Ok::<(), game::Fault>(())
 //! ```
 
+mod contents;
+mod draw;
 mod facts;
+mod family;
+mod find;
+mod geometry;
+mod hint;
 mod layout;
+mod moves;
+mod order;
+mod orient;
 pub mod picture;
+mod pieces;
+mod sample;
+mod statics;
 mod svg;
+mod term;
 
 pub use facts::{FullState, Known};
 pub use layout::{Layout, LayoutOptions};
