@@ -35,10 +35,8 @@ function drawUndo(table) {
 /** @param {Table} table */
 async function takeBack(table) {
   const view = await attempt(() => table.call("undo"));
-  if (!view) return;
-  // The event stream brings the same view; both are taken.
-  Object.assign(table, { view, belief: null, before: null, advice: null });
-  table.render();
+  // The event stream brings the same view, in order.
+  if (view && table.offline) table.receive(view);
 }
 
 /** @param {Table} table */
@@ -78,8 +76,7 @@ function drawWatching(table) {
   const control = (/** @type {string} */ what, /** @type {Record<string, unknown>} */ more = {}) =>
     attempt(async () => {
       const view = await table.call("control", { do: what, ...more });
-      if (view) table.view = view;
-      table.render();
+      if (view && table.offline) table.receive(view);
     });
   const delays = [0, 100, 500, 1000, 2000, 5000];
   const known = delays.includes(watching.delay) ? delays : [...delays, watching.delay].sort((a, b) => a - b);

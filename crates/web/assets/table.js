@@ -25,6 +25,8 @@ import { drawSeats, sayStatus } from "./seatbar.js";
  * @property {boolean} sending    Whether a move is on its way
  * @property {{title: string, advice: import("./advice.js").Advice}|null} advice
  * @property {Replay|null} replay
+ * @property {boolean} offline    Whether the event stream is interrupted
+ * @property {(view: import("./types.js").View) => void} receive
  * @property {() => void} render
  * @property {(path: string, body?: Record<string, unknown>) => Promise<any>} call
  */
@@ -42,6 +44,8 @@ const table = /** @type {Table} */ ({
   sending: false,
   advice: null,
   replay: null,
+  offline: false,
+  receive,
   render,
   call: (path, body) => post(`/api/tables/${encodeURIComponent(table.id)}/${path}`, { token: table.token, ...body }),
 });
@@ -63,7 +67,10 @@ async function start() {
     return;
   }
   receive(first);
-  listen(`${address}/events${query({ token: table.token })}`, receive, (open) => (byId("offline").hidden = open));
+  listen(`${address}/events${query({ token: table.token })}`, receive, (open) => {
+    table.offline = !open;
+    byId("offline").hidden = open;
+  });
   setInterval(tick, 250);
 }
 
@@ -248,9 +255,10 @@ async function play(move) {
   table.sending = true;
   render();
   const view = await attempt(() => table.call("move", { move }));
-  if (view) return receive(view);
   table.sending = false;
-  render();
+  // The event stream may have brought a later view already.
+  if (view && view.round >= table.view.round) receive(view);
+  else render();
 }
 
 function renderSide() {

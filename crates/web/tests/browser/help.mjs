@@ -33,16 +33,9 @@ export function scratch() {
 
 /** Starts `surmise serve` and waits until it listens. */
 export async function serve({ port = 0, data = scratch(), more = [] } = {}) {
-  const flags = [
-    "serve",
-    "--port",
-    String(port),
-    "--data",
-    data,
-    "--assets",
-    join(ROOT, "crates/web/assets"),
-    ...more,
-  ];
+  // The pages in the program, or a folder of pages that are being edited.
+  const pages = process.env.SURMISE_ASSETS ? ["--assets", process.env.SURMISE_ASSETS] : [];
+  const flags = ["serve", "--port", String(port), "--data", data, ...pages, ...more];
   const child = spawn(PROGRAM, flags, { stdio: ["ignore", "pipe", "pipe"] });
   process.on("exit", () => child.kill("SIGKILL"));
   const base = await address(child);
@@ -52,7 +45,7 @@ export async function serve({ port = 0, data = scratch(), more = [] } = {}) {
     data,
     port: Number(new URL(base).port),
     stop: async () => {
-      child.kill("SIGTERM");
+      child.kill("SIGINT");
       const hard = setTimeout(() => child.kill("SIGKILL"), 5000);
       await ended;
       clearTimeout(hard);
