@@ -1,6 +1,7 @@
 //! What all calls share.
 
 use crate::ApiError;
+use crate::jobs::Jobs;
 use crate::tables::Tables;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub struct App {
     /// All tables.
     pub tables: Arc<Tables>,
+    /// Solver and training runs.
+    pub jobs: Jobs,
     streams: Arc<Semaphore>,
 }
 
@@ -23,7 +26,8 @@ impl App {
     /// What all calls share, for these tables.
     pub fn new(tables: Arc<Tables>) -> App {
         let streams = Arc::new(Semaphore::new(tables.options.limits.streams));
-        App { tables, streams }
+        let jobs = Jobs::new(&tables.options, tables.stop.clone());
+        App { tables, jobs, streams }
     }
 
     /// Does short work on a worker thread.

@@ -20,6 +20,8 @@ mod app;
 pub mod assets;
 mod error;
 pub mod games;
+mod jobs;
+mod lab;
 mod options;
 mod picture_json;
 pub mod place;

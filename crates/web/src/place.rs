@@ -116,7 +116,7 @@ impl Place {
 
     /// Link of the page, for a token.
     pub fn url(&self, token: &str) -> String {
-        format!("/table#id={}&token={token}", self.id)
+        format!("/table.html#id={}&token={token}", self.id)
     }
 
     fn channel(&self, viewer: Viewer) -> &Channel {

@@ -8,6 +8,7 @@ use crate::table::{Setup, Sitter};
 use crate::tables::MAX_DELAY;
 use crate::token;
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -213,4 +214,55 @@ pub struct Position {
 pub struct CheckRequest {
     /// The rules.
     pub rules: String,
+}
+
+/// A solver or training run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewJob {
+    /// `solve` or `train`.
+    pub kind: String,
+    /// A game of the catalogue, with parameters.
+    pub game: Option<String>,
+    /// Rules, in place of a game.
+    pub rules: Option<String>,
+    /// Algorithm of a solver run.
+    pub algorithm: Option<String>,
+    /// Iterations of a solver run.
+    pub iterations: Option<u64>,
+    /// Seconds of a solver run.
+    pub seconds: Option<f64>,
+    /// NashConv, in points, at which a solver run ends.
+    pub until: Option<f64>,
+    /// Minutes of a training run.
+    pub minutes: Option<f64>,
+}
+
+impl NewJob {
+    /// The game that is asked for.
+    ///
+    /// # Errors
+    /// If there is not exactly one.
+    pub fn source(&self) -> Result<GameSource, ApiError> {
+        let request = NewTable {
+            game: self.game.clone(),
+            rules: self.rules.clone(),
+            ..NewTable::default()
+        };
+        request.source()
+    }
+
+    /// The options that were given.
+    pub fn shown(&self) -> Map<String, Value> {
+        let options = json!({
+            "algorithm": self.algorithm,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "until": self.until,
+            "minutes": self.minutes,
+        });
+        let mut options = options.as_object().cloned().unwrap_or_default();
+        options.retain(|_, value| !value.is_null());
+        options
+    }
 }

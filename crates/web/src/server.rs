@@ -1,6 +1,7 @@
 //! The server: connections, checks of every request, and the end.
 
 use crate::app::App;
+use crate::jobs::{STRATEGIES, TRAININGS};
 use crate::options::ServeOptions;
 use crate::tables::Tables;
 use crate::{ApiError, api, assets};
@@ -39,7 +40,14 @@ impl Server {
     ///
     /// # Errors
     /// If the address or a folder cannot be used.
-    pub fn bind(options: ServeOptions) -> io::Result<Server> {
+    pub fn bind(mut options: ServeOptions) -> io::Result<Server> {
+        // What runs of this server found may be seated.
+        let own = options
+            .data
+            .iter()
+            .flat_map(|data| [data.join(STRATEGIES), data.join(TRAININGS)]);
+        let own: Vec<_> = own.collect();
+        options.strategies.extend(own);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_io()

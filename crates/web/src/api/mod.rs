@@ -2,6 +2,7 @@
 
 mod events;
 mod library;
+mod results;
 mod tables;
 
 use crate::ApiError;
@@ -35,6 +36,12 @@ pub fn router() -> Router<Arc<App>> {
         .route("/api/tables/{id}/replay", get(tables::replay))
         .route("/api/tables/{id}/record", get(tables::record))
         .route("/api/records", post(tables::upload))
+        .route("/api/jobs", get(results::jobs).post(results::start))
+        .route("/api/jobs/{id}", get(results::job).delete(results::stop))
+        .route("/api/jobs/{id}/events", get(results::events))
+        .route("/api/lab", get(results::experiments))
+        .route("/api/lab/{name}", get(results::experiment))
+        .route("/lab/{name}/{file}", get(results::report))
 }
 
 /// An answer as JSON.
