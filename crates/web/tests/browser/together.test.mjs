@@ -30,7 +30,8 @@ test("two people play in two browsers, and each is shown only its own marks", as
   await status(x.page, /Waiting for the others/);
   await o.page.locator("#board td.playable").last().click();
   await Promise.all([status(x.page, /Round 2\. Your move/), status(o.page, /Round 2\. Your move/)]);
-  const marks = (page) => page.locator("#board .board:first-child .piece").evaluateAll((all) => all.map((piece) => piece.title));
+  const marks = (page) =>
+    page.locator("#board .board:first-child .piece").evaluateAll((all) => all.map((piece) => piece.title));
   assert.ok(
     (await marks(x.page)).every((title) => title.includes("xplayer")),
     "x sees its own marks only",
