@@ -9,10 +9,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use surmise::ExplainOptions;
 use surmise::draw::Known;
 use surmise::game::{Decision, RoleId, Seed, StopFlag, Told};
 use surmise::referee::{Record, Round, Seat};
-use surmise::ExplainOptions;
 
 /// A move that a player recommends, and its reasons.
 #[derive(Clone, Debug, Serialize)]

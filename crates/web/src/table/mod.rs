@@ -287,7 +287,9 @@ impl Table {
 
     fn new_thinker(&self, role: usize) -> Option<Thinker> {
         match &self.setup.sitters[role] {
-            Sitter::Player(player, _) => Thinker::new(&self.setup.game, &player.spec,
+            Sitter::Player(player, _) => Thinker::new(
+                &self.setup.game,
+                &player.spec,
                 RoleId(role as u16),
                 player_seed(self.setup.seed, role),
             )

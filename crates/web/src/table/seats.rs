@@ -95,7 +95,10 @@ pub fn read_player(text: &str, options: &ServeOptions) -> Result<SeatedPlayer, A
     })?;
     let allowed = |file: &PathBuf| options.strategies.iter().any(|folder| is_inside(file, folder));
     if !spec.files().iter().all(allowed) {
-        return refuse("the player reads files that are not allowed".to_owned(), "use --strategies DIR");
+        return refuse(
+            "the player reads files that are not allowed".to_owned(),
+            "use --strategies DIR",
+        );
     }
     Ok(SeatedPlayer { spec, name: asked })
 }
