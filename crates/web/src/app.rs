@@ -44,7 +44,9 @@ impl App {
         self: &Arc<Self>,
         work: impl FnOnce(&App) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.quick(work).await
+        let app = self.clone();
+        let time = self.tables.options.limits.open_time * 3;
+        self.tables.opener.run(time, move || work(&app)).await?
     }
 
     /// Thinks on a thread where players think.

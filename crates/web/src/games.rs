@@ -2,7 +2,7 @@
 
 use crate::ApiError;
 use crate::options::Limits;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 use surmise::draw::Layout;
@@ -37,12 +37,17 @@ pub enum GameSource {
     Rules(String),
 }
 
+/// Games that stay open without a table.
+const RECENT: usize = 16;
+
 /// The name of pasted rules in messages and records.
 pub const PASTED: &str = "pasted-rules";
 
 /// The games that are open. A game stays open as long as a table uses it.
 pub struct GameShelf {
     open: Mutex<HashMap<GameSource, Weak<TableGame>>>,
+    /// Games that were asked for last: they stay open without a table.
+    recent: Mutex<VecDeque<Arc<TableGame>>>,
     limits: Limits,
     stop: StopFlag,
 }
@@ -52,6 +57,7 @@ impl GameShelf {
     pub fn new(limits: Limits, stop: StopFlag) -> GameShelf {
         GameShelf {
             open: Mutex::default(),
+            recent: Mutex::default(),
             limits,
             stop,
         }
@@ -66,6 +72,7 @@ impl GameShelf {
             return Ok(game);
         }
         let made = Arc::new(self.make(source)?);
+        self.remember(&made);
         let mut open = self.lock();
         open.retain(|_, game| game.strong_count() > 0);
         // Two may have opened it at the same time.
@@ -74,6 +81,14 @@ impl GameShelf {
         }
         open.insert(source.clone(), Arc::downgrade(&made));
         Ok(made)
+    }
+
+    fn remember(&self, game: &Arc<TableGame>) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.push_back(game.clone());
+        if recent.len() > RECENT {
+            recent.pop_front();
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<GameSource, Weak<TableGame>>> {

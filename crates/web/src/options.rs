@@ -40,6 +40,8 @@ pub struct Limits {
     pub read_time: Duration,
     /// Threads that compute views and beliefs.
     pub quick_threads: usize,
+    /// Threads that open games.
+    pub open_threads: usize,
     /// Threads on which players think.
     pub think_threads: usize,
     /// Longest time that a player thinks about a move.
@@ -71,7 +73,8 @@ impl Default for Limits {
             streams: 256,
             body: 1 << 20,
             read_time: Duration::from_secs(10),
-            quick_threads: cores.max(2),
+            quick_threads: cores.max(4),
+            open_threads: 2,
             think_threads: cores.max(2),
             think_time: Duration::from_secs(10),
             idle: Duration::from_secs(3600),

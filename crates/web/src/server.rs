@@ -192,7 +192,7 @@ fn explain(response: Response) -> Response {
     let status = response.status();
     let is_json = |value: &HeaderValue| value.as_bytes().starts_with(b"application/json");
     let ours = response.headers().get(header::CONTENT_TYPE).is_some_and(is_json);
-    if ours || !(status.is_client_error() || status.is_server_error()) {
+    if ours || !matches!(status.as_u16(), 400 | 413 | 415 | 422) {
         return response;
     }
     ApiError::new(

@@ -26,6 +26,8 @@ pub struct Tables {
     pub shelf: GameShelf,
     /// Threads for short work.
     pub quick: Pool,
+    /// Threads that open games: hostile rules keep nobody else waiting.
+    pub opener: Pool,
     /// Threads on which players think.
     pub think: Pool,
     /// The thread that writes files, in the order in which they were handed over.
@@ -67,6 +69,7 @@ impl Tables {
         Ok(Tables {
             shelf: GameShelf::new(options.limits.clone(), stop.clone()),
             quick: Pool::new("quick", options.limits.quick_threads),
+            opener: Pool::new("open", options.limits.open_threads),
             think: Pool::new("think", options.limits.think_threads),
             disk: Pool::new("disk", 1),
             store: options.data.as_deref().map(Store::open).transpose()?,
@@ -244,9 +247,13 @@ impl Tables {
                 SeatKind::Person => Sitter::Person,
                 SeatKind::Name => Sitter::Name(seat.who.clone()),
                 SeatKind::Player => {
-                    // The file is our own: its paths were allowed when the table was made.
-                    let spec = surmise::PlayerSpec::parse(&seat.who).map_err(surmise::Error::Player)?;
-                    Sitter::Player(spec, seat.time_ms.map(Duration::from_millis))
+                    let time = seat.time_ms.map(Duration::from_millis);
+                    match seats::read_player(&seat.who, &self.options) {
+                        Ok(player) => Sitter::Player(player, time),
+                        // A finished game needs no players.
+                        Err(_) if record.complete || record.aborted => Sitter::Name(seat.who.clone()),
+                        Err(error) => return Err(error),
+                    }
                 }
             });
         }
@@ -288,6 +295,7 @@ impl Tables {
         });
         let _ = receiver.recv_timeout(WRITING);
         self.quick.close();
+        self.opener.close();
         self.disk.close();
     }
 
@@ -314,7 +322,6 @@ impl Tables {
                 tracing::info!(table = %place.id, rounds = table.record().rounds.len(), "a game is over");
             }
         }
-        place.publish(&table);
         self.start_clocks(place, &table);
     }
 
@@ -410,7 +417,7 @@ impl Tables {
             None => {
                 let (tables, id) = (self.clone(), id.to_owned());
                 let time = self.options.limits.open_time * 2;
-                self.quick.run(time, move || tables.find(&id)).await??
+                self.opener.run(time, move || tables.find(&id)).await??
             }
         };
         let viewer = place.viewer(token).ok_or_else(ApiError::no_table)?;
@@ -422,9 +429,9 @@ impl Tables {
     ///
     /// # Errors
     /// If there is no such player, or it is not allowed.
-    pub fn adviser(&self, text: Option<&str>) -> Result<surmise::PlayerSpec, ApiError> {
+    pub fn adviser(&self, text: Option<&str>) -> Result<seats::SeatedPlayer, ApiError> {
         let spec = seats::read_player(text.unwrap_or(crate::table::hints::ADVISER), &self.options)?;
-        match spec.is_cheat() || spec.remote().is_some() {
+        match spec.spec.is_cheat() || spec.spec.remote().is_some() {
             true => Err(ApiError::bad(
                 "player",
                 "this player cannot advise a seat",

@@ -437,7 +437,7 @@ fn tables_survive_a_restart() {
     server.play(&id, &o, "(mark 3 2)");
     server.wait_for(&id, &x, |view| view["round"] == json!(2));
     // A damaged file takes nothing down.
-    drop(server);
+    server.end();
     std::fs::write(folder.path().join("tables").join(format!("{id}.json")), "{").unwrap();
     let server = TestServer::with_data(folder.path());
     assert_eq!(server.get(&format!("/api/tables/{id}?token={x}")).status, 404);

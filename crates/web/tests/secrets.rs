@@ -184,14 +184,16 @@ fn traffic(server: &TestServer, game: &Game, role: usize, seed: u64, history: &H
     let mut seen = Vec::new();
     let mut events = server.events(&id, &own);
     seen.push(events.next());
+    // Rounds in which nobody has a choice were played at once.
+    let begun = data(&seen[0])["round"].as_u64().unwrap() as usize;
     let mut watched = server.events(&id, &watch);
     seen.push(watched.next());
-    for (number, joint) in history.iter().enumerate() {
+    for (number, joint) in history.iter().enumerate().skip(begun) {
         play_round(server, game, &id, role, joint, number, &token);
         // The watcher's and the seat's streams tell of the round.
         loop {
             let event = events.next();
-            let view: Value = serde_json::from_str(event.split_once("data: ").unwrap().1).unwrap();
+            let view = data(&event);
             seen.push(event);
             if view["round"] == json!(number + 1) {
                 break;
@@ -237,6 +239,11 @@ fn traffic(server: &TestServer, game: &Game, role: usize, seed: u64, history: &H
     seen.push(server.get(&format!("/api/tables/{id}?token={watch}")).body);
     let hide = |message: String| message.replace(&id, "ID").replace(&own, "OWN").replace(&watch, "WATCH");
     seen.into_iter().map(hide).collect()
+}
+
+/// The view of an event.
+fn data(event: &str) -> Value {
+    serde_json::from_str(event.split_once("data: ").unwrap().1).unwrap()
 }
 
 /// Lets every person move. The seat itself moves first in even rounds and last in odd ones.

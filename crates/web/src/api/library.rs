@@ -58,6 +58,9 @@ struct PlayerJson {
     options: Vec<OptionJson>,
     example: String,
     open_only: bool,
+    /// Strategies or networks that may be seated, as players.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    saved: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -166,7 +169,15 @@ pub async fn players(State(app): State<Arc<App>>) -> Result<Response, ApiError> 
         _ => true,
     };
     let chosen = registry::players().iter().filter(|player| allowed(player.name));
-    let players: Vec<PlayerJson> = chosen.map(player_json).collect();
+    let mut players: Vec<PlayerJson> = chosen.map(player_json).collect();
+    let (strategies, networks) = app.quick(|app| Ok(saved(&app.tables.options.strategies))).await?;
+    for player in &mut players {
+        match player.name {
+            "strategy" => player.saved = strategies.clone(),
+            "cfr" => player.saved = networks.clone(),
+            _ => {}
+        }
+    }
     json(&players)
 }
 
@@ -188,7 +199,33 @@ fn player_json(player: &'static registry::PlayerDef) -> PlayerJson {
         options: player.options().map(option).collect(),
         open_only: surmise::PlayerSpec::parse(&example).is_ok_and(|spec| spec.needs_open_game()),
         example,
+        saved: Vec::new(),
     }
+}
+
+/// Saved strategies and networks that are listed.
+const MOST_SAVED: usize = 200;
+
+/// Strategies and networks in the allowed folders, as players.
+fn saved(folders: &[std::path::PathBuf]) -> (Vec<String>, Vec<String>) {
+    let (mut strategies, mut networks) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        for entry in entries.take(MOST_SAVED) {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let path = entry.path();
+            if path.is_dir() {
+                networks.push(format!("cfr:net={name}"));
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                strategies.push(format!("strategy:{name}"));
+            }
+        }
+    }
+    strategies.sort();
+    networks.sort();
+    (strategies, networks)
 }
 
 /// The player with the default values of the options that need no name.

@@ -1,6 +1,6 @@
 //! Hints and explanations for a seat, from what its role was told and nothing else.
 
-use super::Table;
+use super::{SeatedPlayer, Table};
 use crate::ApiError;
 use crate::games::TableGame;
 use crate::picture_json::{PictureJson, rounded};
@@ -9,10 +9,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use surmise::ExplainOptions;
 use surmise::draw::Known;
 use surmise::game::{Decision, RoleId, Seed, StopFlag, Told};
 use surmise::referee::{Record, Round, Seat};
-use surmise::{ExplainOptions, PlayerSpec};
 
 /// A move that a player recommends, and its reasons.
 #[derive(Clone, Debug, Serialize)]
@@ -115,7 +115,7 @@ impl Question {
     ///
     /// # Errors
     /// If there is no decision to make, or the player cannot be asked.
-    pub fn hint(&self, player: &PlayerSpec, stop: &StopFlag) -> Result<HintJson, ApiError> {
+    pub fn hint(&self, player: &SeatedPlayer, stop: &StopFlag) -> Result<HintJson, ApiError> {
         if !self.to_move {
             return Err(ApiError::conflict(
                 "finished",
@@ -125,7 +125,7 @@ impl Question {
         }
         let role = RoleId(self.role as u16);
         let seed = Seed(SEED).child("player").nth(u64::from(role.0));
-        let decision = match self.game.game.seat(player, role, seed)? {
+        let decision = match self.game.game.seat(&player.spec, role, seed)? {
             Seat::Player(mut player) => player.choose(&self.told, &budget(None, self.cap, stop)),
             _ => return Err(no_adviser()),
         };
@@ -136,8 +136,8 @@ impl Question {
     ///
     /// # Errors
     /// If there is no such round, or the player cannot be asked.
-    pub fn why(&self, round: Option<usize>, player: &PlayerSpec, stop: &StopFlag) -> Result<WhyJson, ApiError> {
-        if player.is_cheat() || player.remote().is_some() {
+    pub fn why(&self, round: Option<usize>, player: &SeatedPlayer, stop: &StopFlag) -> Result<WhyJson, ApiError> {
+        if player.spec.is_cheat() || player.spec.remote().is_some() {
             return Err(no_adviser());
         }
         let now = self.told.len() + usize::from(self.to_move);
@@ -152,7 +152,7 @@ impl Question {
         let options = ExplainOptions {
             round: Some(round),
             role: Some(self.game.game.roles()[self.role].clone()),
-            player: Some(player.text().to_owned()),
+            player: Some(player.spec.text().to_owned()),
             stop: budget(None, self.cap, stop).stop,
             ..ExplainOptions::default()
         };
@@ -170,7 +170,7 @@ impl Question {
         });
         Ok(WhyJson {
             round,
-            player: explained.player.clone(),
+            player: player.name.clone(),
             made: self.told.get(round - 1).map(|told| told.own.clone()),
             hint: hint_json(&explained.decision),
             likely: likely.collect(),

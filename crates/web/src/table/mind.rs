@@ -1,6 +1,7 @@
 //! What one seat can know: a belief that follows what its role was told, from a fixed seed. Everything here is a
 //! function of the rules and of what the role was told.
 
+use super::undo;
 use crate::games::TableGame;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,10 @@ pub struct Mind {
     legal: Vec<String>,
     entropy: Vec<Entropy>,
     choices: Vec<usize>,
+    /// Roles of the other people at the table.
+    people: Vec<RoleId>,
+    /// For each round, whether it may have revealed something.
+    revealed: Vec<bool>,
 }
 
 /// How uncertain a role was after a round.
@@ -40,6 +45,9 @@ const SEED: Seed = Seed(1);
 /// Work of one update of a belief, in nodes of the game tree.
 const MAX_TOUCHES: u64 = 2_000_000;
 
+/// The same where the rules are evaluated directly, which is much slower.
+const MAX_SLOW_TOUCHES: u64 = 20_000;
+
 /// States per round that a belief keeps.
 const LAYER: usize = 5_000;
 
@@ -49,6 +57,14 @@ impl Mind {
     /// # Errors
     /// If the rules cannot be evaluated.
     pub fn new(game: &Arc<TableGame>, role: RoleId) -> Result<Mind, Error> {
+        Mind::among(game, role, Vec::new())
+    }
+
+    /// The same at a table with other people, whom a round may reveal something to.
+    ///
+    /// # Errors
+    /// If the rules cannot be evaluated.
+    pub fn among(game: &Arc<TableGame>, role: RoleId, people: Vec<RoleId>) -> Result<Mind, Error> {
         let options = belief::Options {
             layer_limit: LAYER,
             ..belief::Options::default()
@@ -65,6 +81,8 @@ impl Mind {
             legal: Vec::new(),
             entropy: Vec::new(),
             choices: Vec::new(),
+            people,
+            revealed: Vec::new(),
         };
         mind.take_in(&[], Now::Playing)?;
         Ok(mind)
@@ -87,7 +105,7 @@ impl Mind {
     /// If the belief could not be kept.
     pub fn follow(&mut self, told: &[Told], over: bool) -> Result<(), Error> {
         if self.over || self.told.len() > told.len() || self.told[..] != told[..self.told.len()] {
-            *self = Mind::new(&self.game, self.role)?;
+            *self = Mind::among(&self.game, self.role, std::mem::take(&mut self.people))?;
         }
         for rounds in self.told.len() + 1..=told.len() {
             let last = rounds == told.len();
@@ -99,13 +117,22 @@ impl Mind {
     }
 
     fn take_in(&mut self, told: &[Told], now: Now) -> Result<(), Error> {
+        if !told.is_empty() && !self.people.is_empty() {
+            let people = self.people.clone();
+            let revealed = undo::reveals(self, &people)?;
+            self.revealed.push(revealed);
+        }
         let view = self.game.game.view(self.sim.as_mut(), self.role, told)?;
+        let most = match self.batch {
+            Some(_) => MAX_TOUCHES,
+            None => MAX_SLOW_TOUCHES,
+        };
         let mut world = match &mut self.batch {
             Some(batch) => World::with_batch(self.sim.as_mut(), batch.as_mut()),
             None => World::new(self.sim.as_mut()),
         };
         let budget = Budget {
-            iterations: MAX_TOUCHES,
+            iterations: most,
             ..Budget::until(StopFlag::default())
         };
         self.sampler.update(&mut world, &view, now, &budget)?;
@@ -167,6 +194,11 @@ impl Mind {
     /// Whether the role had a decision to make in a round, counted from 0: more than one move that it held possible.
     pub fn had_choice(&self, round: usize) -> bool {
         self.choices.get(round).is_some_and(|&moves| moves > 1)
+    }
+
+    /// Whether a round, counted from 0, may have revealed something, at a table with other people.
+    pub fn may_have_revealed(&self, round: usize) -> bool {
+        self.revealed.get(round).copied().unwrap_or(true)
     }
 
     /// States held possible, likeliest first.

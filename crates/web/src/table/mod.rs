@@ -18,7 +18,7 @@ pub mod views;
 
 pub use game_in_play::{Answer, GameInPlay};
 pub use mind::Mind;
-pub use seats::{Decided, SeatState, Sitter, Thinker, Thought};
+pub use seats::{Decided, SeatState, SeatedPlayer, Sitter, Thinker, Thought};
 pub use views::{UndoView, View, Viewer};
 
 use crate::ApiError;
@@ -231,9 +231,12 @@ impl Table {
             }
             match &mut self.seats[role] {
                 SeatState::Person(mind) => {
-                    if let [only] = mind.legal() {
-                        self.answers[role] = Some(Answer::Move(only.clone()));
-                    }
+                    self.answers[role] = match mind.legal() {
+                        [only] => Some(Answer::Move(only.clone())),
+                        // Nothing explains what the role was told: possible only where the belief is sampled.
+                        [] => Some(Answer::None(Substitution::Missing("no move is known".to_owned()))),
+                        _ => None,
+                    };
                 }
                 SeatState::Player(thinker) => {
                     if let Some(thinker) = thinker.take() {
@@ -284,9 +287,9 @@ impl Table {
 
     fn new_thinker(&self, role: usize) -> Option<Thinker> {
         match &self.setup.sitters[role] {
-            Sitter::Player(spec, _) => Thinker::new(
+            Sitter::Player(player, _) => Thinker::new(
                 &self.setup.game,
-                spec,
+                &player.spec,
                 RoleId(role as u16),
                 player_seed(self.setup.seed, role),
             )
@@ -385,7 +388,7 @@ pub enum Control {
 }
 
 fn is_cheat(sitter: &Sitter) -> bool {
-    matches!(sitter, Sitter::Player(spec, _) if spec.is_cheat())
+    matches!(sitter, Sitter::Player(player, _) if player.spec.is_cheat())
 }
 
 /// The seed of a player, as in any match.
@@ -400,12 +403,16 @@ fn seat(setup: &Setup, play: &GameInPlay, role: usize, sitter: &Sitter) -> Resul
         Sitter::Name(_) => SeatState::Empty,
         Sitter::Person => {
             let over = play.record().complete;
-            let mind = Mind::after(&setup.game, id, &play.told(role), over)?;
+            let people = setup.sitters.iter().enumerate();
+            let people = people.filter(|(other, sitter)| *other != role && sitter.is_person());
+            let people = people.map(|(other, _)| RoleId(other as u16)).collect();
+            let mut mind = Mind::among(&setup.game, id, people)?;
+            mind.follow(&play.told(role), over)?;
             SeatState::Person(Box::new(mind))
         }
         Sitter::Player(..) if play.is_over() => SeatState::Empty,
-        Sitter::Player(spec, _) => {
-            let thinker = Thinker::new(&setup.game, spec, id, player_seed(setup.seed, role))?;
+        Sitter::Player(player, _) => {
+            let thinker = Thinker::new(&setup.game, &player.spec, id, player_seed(setup.seed, role))?;
             SeatState::Player(Some(thinker))
         }
     })

@@ -24,7 +24,7 @@ pub enum Sitter {
     /// A person.
     Person,
     /// A player of this program, and its time per move.
-    Player(PlayerSpec, Option<Duration>),
+    Player(SeatedPlayer, Option<Duration>),
     /// A player that is only a name: in records that were uploaded.
     Name(String),
 }
@@ -35,7 +35,7 @@ impl Sitter {
         match self {
             Sitter::Nature => surmise::referee::NATURE,
             Sitter::Person => HUMAN,
-            Sitter::Player(spec, _) => spec.text(),
+            Sitter::Player(player, _) => &player.name,
             Sitter::Name(name) => name,
         }
     }
@@ -46,6 +46,22 @@ impl Sitter {
     }
 }
 
+/// A player, and the name by which it was asked for: a path on this machine is not shown.
+#[derive(Clone, Debug)]
+pub struct SeatedPlayer {
+    /// The player.
+    pub spec: PlayerSpec,
+    /// Name in views and records.
+    pub name: String,
+}
+
+impl From<PlayerSpec> for SeatedPlayer {
+    fn from(spec: PlayerSpec) -> SeatedPlayer {
+        let name = spec.text().to_owned();
+        SeatedPlayer { spec, name }
+    }
+}
+
 /// Longest text of a player.
 const MAX_PLAYER_TEXT: usize = 500;
 
@@ -53,7 +69,8 @@ const MAX_PLAYER_TEXT: usize = 500;
 ///
 /// # Errors
 /// If there is no such player, or it is not allowed.
-pub fn read_player(text: &str, options: &ServeOptions) -> Result<PlayerSpec, ApiError> {
+pub fn read_player(text: &str, options: &ServeOptions) -> Result<SeatedPlayer, ApiError> {
+    let asked = text.trim().to_owned();
     let refuse = |message: String, help: &str| Err(ApiError::new(403, "player", message, help));
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     if text.len() > MAX_PLAYER_TEXT {
@@ -76,7 +93,22 @@ pub fn read_player(text: &str, options: &ServeOptions) -> Result<PlayerSpec, Api
         }
         error => ApiError::from(surmise::Error::Player(error)),
     })?;
-    Ok(spec)
+    let allowed = |file: &PathBuf| options.strategies.iter().any(|folder| is_inside(file, folder));
+    if !spec.files().iter().all(allowed) {
+        return refuse(
+            "the player reads files that are not allowed".to_owned(),
+            "use --strategies DIR",
+        );
+    }
+    Ok(SeatedPlayer { spec, name: asked })
+}
+
+/// Whether a file lies in a folder, whatever links lead there.
+fn is_inside(file: &Path, folder: &Path) -> bool {
+    match (file.canonicalize(), folder.canonicalize()) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        _ => false,
+    }
 }
 
 /// The same player with `net=NAME` replaced by the path of an allowed folder.

@@ -34,7 +34,8 @@ pub enum Undo {
     Consent(usize),
 }
 
-/// Joint moves that are looked at to find out whether anything was revealed; if there are more, everyone is asked.
+/// Joint moves of a round that are looked at to find out whether it revealed anything; if there are more, everyone is
+/// asked.
 const MAX_JOINT_MOVES: usize = 20_000;
 
 impl Table {
@@ -53,25 +54,8 @@ impl Table {
         let Some(to) = (0..rounds).rev().find(|&round| mind.had_choice(round)) else {
             return Undo::Nothing;
         };
-        let people = self.people();
-        let others: Vec<RoleId> = people
-            .iter()
-            .filter(|&&r| r != role)
-            .map(|&r| RoleId(r as u16))
-            .collect();
-        let free = others.is_empty() || self.nothing_revealed(mind, to, &others).unwrap_or(false);
+        let free = self.people().len() == 1 || (to..rounds).all(|round| !mind.may_have_revealed(round));
         if free { Undo::Free(to) } else { Undo::Consent(to) }
-    }
-
-    fn nothing_revealed(&self, mind: &Mind, to: usize, others: &[RoleId]) -> Result<bool, surmise::Error> {
-        let mut left = MAX_JOINT_MOVES;
-        for round in to..mind.told().len() {
-            let mut then = Mind::after(self.game(), mind.role(), &mind.told()[..round], false)?;
-            if reveals(&mut then, others, &mut left)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// The request of another person that a person has not answered.
@@ -138,7 +122,8 @@ impl Table {
 }
 
 /// Whether a round may have told anyone anything about the move of this role, or this role anything at all.
-fn reveals(mind: &mut Mind, people: &[RoleId], left: &mut usize) -> Result<bool, Fault> {
+pub(super) fn reveals(mind: &mut Mind, people: &[RoleId]) -> Result<bool, Fault> {
+    let mut left = MAX_JOINT_MOVES;
     let states: Vec<State> = mind.states().iter().map(|(state, _)| state.clone()).collect();
     let (me, nature) = (mind.role(), mind.simulator().nature());
     let roles: Vec<RoleId> = (0..mind.simulator().roles().len())
@@ -162,7 +147,7 @@ fn reveals(mind: &mut Mind, people: &[RoleId], left: &mut usize) -> Result<bool,
             .iter()
             .try_fold(1_usize, |all, moves| all.checked_mul(moves.len()));
         match joints.and_then(|joints| left.checked_sub(joints)) {
-            Some(rest) => *left = rest,
+            Some(rest) => left = rest,
             None => return Ok(true),
         }
         let mine = usize::from(me.0);
