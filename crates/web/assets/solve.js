@@ -13,17 +13,8 @@ const SHOWN = 200;
 follow((job) => {
   byId("title").textContent = `Solve ${job.game}`;
   document.title = `${job.game} – Surmise`;
-  show(
-    byId("curve"),
-    Boolean(job.curve?.length) &&
-      lineChart({
-        title: "Distance from an equilibrium (NashConv, points)",
-        x: "iterations",
-        y: "NashConv",
-        log: true,
-        series: [{ name: "NashConv", class: "role0", points: job.curve ?? [] }],
-      }),
-  );
+  const measure = job.result?.algorithm === "lp" ? "gap of the linear program" : "NashConv, points";
+  show(byId("curve"), Boolean(job.curve?.length) && drawCurve(measure, job.curve ?? []));
   if (!job.result) return;
   const roles = (job.result.roles ?? Object.keys(job.result.value)).filter(
     (/** @type {string} */ role) => role !== "random",
@@ -48,6 +39,12 @@ follow((job) => {
       : []),
   );
 });
+
+/** @param {string} name @param {import("./types.js").Point[]} points */
+function drawCurve(name, points) {
+  const title = `Distance from an equilibrium (${name})`;
+  return lineChart({ title, x: "iterations", y: name, log: true, series: [{ name, class: "role0", points }] });
+}
 
 /** @param {any} result @param {string[]} roles */
 function drawFigures(result, roles) {
