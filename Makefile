@@ -7,9 +7,9 @@ SURMISE := $(TARGET)/release/surmise
 # Tests that lack their data or a program write a line here.
 SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop
+.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop browser
 
-test: fmt clippy unit skipped
+test: fmt clippy unit browser skipped
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -20,6 +20,10 @@ clippy:
 unit:
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	SURMISE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --quiet
+
+# The pages in Chromium. SURMISE_BROWSER=1 installs what is missing, as CI does.
+browser:
+	SURMISE_SKIPPED=$(SKIPPED) scripts/browser-tests.sh
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests were skipped"; \

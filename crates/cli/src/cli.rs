@@ -1,8 +1,8 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, show,
-    solve, trace, train,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, player, players, replay,
+    serve, show, solve, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -35,6 +35,7 @@ Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check
 #[derive(Subcommand)]
 enum Command {
     Match(match_::Args),
+    Serve(serve::Args),
     Show(show::Args),
     Games(games::Args),
     Players(players::Args),
@@ -42,6 +43,7 @@ enum Command {
     Fmt(fmt::Args),
     Trace(trace::Args),
     Belief(belief::Args),
+    Draw(draw::Args),
     Explain(explain::Args),
     Solve(solve::Args),
     Train(train::Args),
@@ -89,6 +91,7 @@ pub fn run() -> ExitCode {
     };
     let outcome = match command {
         Command::Match(args) => match_::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Player(args) => player::run(&args),
         Command::Players(args) => players::run(&args),
@@ -101,6 +104,7 @@ pub fn run() -> ExitCode {
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
+        Command::Draw(args) => draw::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Bench(args) => bench::run(&args),

@@ -40,6 +40,7 @@
 //! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 
 mod beliefs;
+mod drawing;
 pub mod engine;
 mod error;
 mod explaining;
@@ -60,6 +61,7 @@ mod wire_player;
 mod wire_record;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
+pub use drawing::{PlayedLine, Showing};
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState, check_sight};
@@ -75,7 +77,7 @@ pub use training::{TrainOptions, TrainProgress, Training};
 pub use wire_player::WirePlayers;
 pub use wire_record::MatchRecorder;
 
-pub use {belief, catalogue, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
+pub use {belief, catalogue, draw, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
 
 /// The programs of docs/library.md are compiled and run.
 #[cfg(doctest)]

@@ -1,0 +1,64 @@
+// Pieces and role marks: colours that colour-blind readers can tell apart, and a shape for each role.
+
+import { el, percent } from "./dom.js";
+
+const SHAPES = ["●", "▲", "■", "◆", "★", "✚", "⬟", "♥"];
+
+/**
+ * The class of a role's colour; pieces of nobody are neutral.
+ *
+ * @param {string|null|undefined} role
+ * @param {string[]} roles
+ */
+export function roleClass(role, roles) {
+  const index = role ? roles.indexOf(role) : -1;
+  return index < 0 ? "nobody" : `role${index % SHAPES.length}`;
+}
+
+/** The shape of a role in its colour. @param {string} role @param {string[]} roles */
+export function roleMark(role, roles) {
+  const index = Math.max(roles.indexOf(role), 0);
+  return el(
+    "span",
+    { class: `mark ${roleClass(role, roles)}`, "aria-hidden": "true" },
+    SHAPES[index % SHAPES.length],
+  );
+}
+
+/** @param {import("./types.js").Piece} piece */
+export const chance = (piece) => piece.p ?? 1;
+
+/** Pieces that are certain. @param {import("./types.js").Piece[]} pieces */
+export const certain = (pieces) => pieces.filter((piece) => chance(piece) >= 1);
+
+/**
+ * One piece. Its probability is the custom property `--p`, which the style turns into strength.
+ *
+ * @param {import("./types.js").Piece} piece
+ * @param {string[]} roles
+ */
+export function drawPiece(piece, roles) {
+  const face = piece.glyph || piece.text;
+  const size = [...face].length > 2 ? "word" : "glyph";
+  const owner = piece.role ? ` of ${piece.role}` : "";
+  return el(
+    "span",
+    {
+      class: `piece ${size} ${roleClass(piece.role, roles)}`,
+      title: `${piece.text}${owner}`,
+      vars: { p: chance(piece), letters: [...face].length },
+    },
+    face,
+  );
+}
+
+/** Pieces in words, for screen readers. @param {import("./types.js").Piece[]} pieces */
+export function sayPieces(pieces) {
+  if (!pieces.length) return "empty";
+  return pieces
+    .map((piece) => {
+      const owner = piece.role && piece.role !== piece.text ? ` of ${piece.role}` : "";
+      return chance(piece) < 1 ? `${piece.text}${owner} ${percent(chance(piece))}` : `${piece.text}${owner}`;
+    })
+    .join(", ");
+}

@@ -1,0 +1,279 @@
+//! What a seat is sent depends on what its role was told and on nothing else: two plays with different true histories
+//! and the same view of a seat give that seat the same bytes.
+
+mod common;
+
+use common::{TestServer, options, text};
+use serde_json::{Value, json};
+use surmise::game::{RoleId, Seed, Simulator, State, Told};
+use surmise::{BeliefOptions, Game};
+
+/// A whole play: the joint moves, round by round.
+type History = Vec<Vec<String>>;
+
+/// Rounds of a play that are compared.
+const ROUNDS: usize = 4;
+
+/// Seeds that are tried to let nature make the moves of a history.
+const SEEDS: u64 = 400_000;
+
+/// A pair of plays that a role cannot tell apart, with the seeds under which nature plays along.
+struct Pair {
+    role: usize,
+    plays: [(u64, History); 2],
+}
+
+#[test]
+fn traffic_is_a_function_of_the_view() {
+    let server = TestServer::start(options());
+    let mut compared = Vec::new();
+    for entry in surmise::catalogue::games() {
+        let game = Game::open(entry.name).unwrap();
+        let Some(pair) = find_pair(&game) else {
+            continue;
+        };
+        let [one, two] = pair
+            .plays
+            .clone()
+            .map(|(seed, history)| traffic(&server, &game, pair.role, seed, &history));
+        assert_ne!(pair.plays[0].1, pair.plays[1].1);
+        assert_eq!(one.len(), two.len(), "{}", entry.name);
+        for (number, (a, b)) in one.iter().zip(&two).enumerate() {
+            assert_eq!(a, b, "{}, {}, message {number}", entry.name, game.roles()[pair.role]);
+        }
+        compared.push(entry.name);
+    }
+    assert!(
+        compared.len() >= 18,
+        "plays that cannot be told apart were found in {compared:?} only"
+    );
+}
+
+/// Plays random games until a role has an alternative explanation of what it was told.
+fn find_pair(game: &Game) -> Option<Pair> {
+    for attempt in 0..6 {
+        let (seed, history, told) = random_play(game, attempt);
+        if history.is_empty() {
+            continue;
+        }
+        for &role in game.seating().played() {
+            let belief = game
+                .belief(&game.roles()[role], &told[role], &BeliefOptions::default())
+                .ok()?;
+            for (other, _) in belief.histories.iter().filter(|(other, _)| *other != history).take(20) {
+                if let Some(other_seed) = seed_for(game, other) {
+                    let plays = [(seed, history.clone()), (other_seed, other.clone())];
+                    return Some(Pair { role, plays });
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A random play of a few rounds: the seed, the joint moves, and what every role was told. It does not end.
+fn random_play(game: &Game, attempt: u64) -> (u64, History, Vec<Vec<Told>>) {
+    let mut sim = game.simulator();
+    let mut state = sim.initial().unwrap();
+    let seed = 1000 + attempt;
+    let mut rng = Seed(seed).child("test").rng();
+    let (mut history, n_roles) = (Vec::new(), game.roles().len());
+    let mut told = vec![Vec::new(); n_roles];
+    let mut states = Vec::new();
+    for round in 0..ROUNDS {
+        let mut joint = Vec::new();
+        for role in 0..n_roles {
+            let mut legal = Vec::new();
+            sim.legal(&state, RoleId(role as u16), &mut legal).unwrap();
+            let nature = Some(RoleId(role as u16)) == sim.nature();
+            joint.push(match nature {
+                true => legal[drawn(seed, round, n_roles, role, legal.len())],
+                false => *rng.pick(&legal),
+            });
+        }
+        let next = sim.next(&state, &joint).unwrap();
+        if sim.terminal(&next).unwrap() {
+            break;
+        }
+        for role in 0..n_roles {
+            let id = RoleId(role as u16);
+            let mut percepts = Vec::new();
+            sim.percepts(&state, &joint, id, &mut percepts).unwrap();
+            let sees: Vec<String> = percepts.iter().map(|&p| sim.percept_text(id, p).to_owned()).collect();
+            told[role].push(Told::new(sim.move_text(id, joint[role]), sees));
+        }
+        let texts = joint
+            .iter()
+            .enumerate()
+            .map(|(role, &mv)| sim.move_text(RoleId(role as u16), mv).to_owned());
+        history.push(texts.collect());
+        state = next;
+        states.push(state.clone());
+    }
+    // The play stops where somebody has a choice: a table would go on by itself elsewhere.
+    while !history.is_empty() && !somebody_chooses(sim.as_mut(), &states[history.len() - 1], game) {
+        history.pop();
+    }
+    told.iter_mut().for_each(|told| told.truncate(history.len()));
+    (seed, history, told)
+}
+
+fn somebody_chooses(sim: &mut dyn Simulator, state: &State, game: &Game) -> bool {
+    let mut legal = Vec::new();
+    game.seating().played().iter().any(|&role| {
+        sim.legal(state, RoleId(role as u16), &mut legal).unwrap();
+        legal.len() > 1
+    })
+}
+
+/// The move of nature that the referee draws.
+fn drawn(seed: u64, round: usize, n_roles: usize, role: usize, moves: usize) -> usize {
+    Seed(seed)
+        .child("nature")
+        .nth((round * n_roles + role) as u64)
+        .rng()
+        .below(moves)
+}
+
+/// A seed under which nature makes the moves of a history that does not end the game.
+fn seed_for(game: &Game, history: &History) -> Option<u64> {
+    let mut sim = game.simulator();
+    let mut state = sim.initial().ok()?;
+    let mut wanted = Vec::new();
+    for joint in history {
+        let mut ids = Vec::new();
+        for (role, text) in joint.iter().enumerate() {
+            let id = RoleId(role as u16);
+            let mut legal = Vec::new();
+            sim.legal(&state, id, &mut legal).ok()?;
+            let at = legal.iter().position(|&mv| sim.move_text(id, mv) == text)?;
+            ids.push(legal[at]);
+            if Some(id) == sim.nature() {
+                wanted.push((role, legal.len(), at));
+            }
+        }
+        state = sim.next(&state, &ids).ok()?;
+        if sim.terminal(&state).ok()? {
+            return None;
+        }
+    }
+    if !somebody_chooses(sim.as_mut(), &state, game) {
+        return None;
+    }
+    let n_roles = game.roles().len();
+    let fits = |seed: &u64| {
+        let mut rounds = wanted.iter().enumerate();
+        rounds.all(|(round, &(role, moves, at))| drawn(*seed, round, n_roles, role, moves) == at)
+    };
+    (0..SEEDS).find(fits)
+}
+
+/// Everything that a seat is sent in a play, in order, without names of tables and tokens.
+fn traffic(server: &TestServer, game: &Game, role: usize, seed: u64, history: &History) -> Vec<String> {
+    let seats: serde_json::Map<String, Value> = game
+        .seating()
+        .played()
+        .iter()
+        .map(|&role| (game.roles()[role].clone(), json!("human")))
+        .collect();
+    let made = server.table(&json!({"game": game.name(), "seats": seats, "seed": seed}));
+    let id = text(&made["id"]);
+    let token = |role: usize| text(&made["seats"][&game.roles()[role]]["token"]);
+    let watch = text(&made["watch"]).rsplit_once("token=").unwrap().1.to_owned();
+    let own = token(role);
+    let mut seen = Vec::new();
+    let mut events = server.events(&id, &own);
+    seen.push(events.next());
+    // Rounds in which nobody has a choice were played at once.
+    let begun = data(&seen[0])["round"].as_u64().unwrap() as usize;
+    let mut watched = server.events(&id, &watch);
+    seen.push(watched.next());
+    for (number, joint) in history.iter().enumerate().skip(begun) {
+        play_round(server, game, &id, role, joint, number, &token);
+        // The watcher's and the seat's streams tell of the round.
+        loop {
+            let event = events.next();
+            let view = data(&event);
+            seen.push(event);
+            if view["round"] == json!(number + 1) {
+                break;
+            }
+        }
+        seen.push(watched.next());
+        seen.push(
+            server
+                .get(&format!("/api/tables/{id}/belief?token={own}&round={}", number + 1))
+                .body,
+        );
+    }
+    // A page that connects again is shown the current view.
+    drop(events);
+    seen.push(server.events(&id, &own).next());
+    seen.push(server.events(&id, &watch).next());
+    let ask = json!({"token": own, "player": "hp:4,2"});
+    seen.push(server.post(&format!("/api/tables/{id}/hint"), &ask).body);
+    seen.push(server.post(&format!("/api/tables/{id}/why"), &ask).body);
+    seen.push(server.play(&id, &own, "(no such move)").body);
+    for wrong in ["replay", "record"] {
+        seen.push(server.get(&format!("/api/tables/{id}/{wrong}?token={own}")).body);
+    }
+    let other = game.seating().played().iter().find(|&&other| other != role);
+    if let Some(&other) = other {
+        let name = &game.roles()[other];
+        seen.push(
+            server
+                .get(&format!("/api/tables/{id}/belief?token={own}&role={name}"))
+                .body,
+        );
+    }
+    // Taking back, with the consent of the others where that is needed.
+    let undo = |role: usize| server.post(&format!("/api/tables/{id}/undo"), &json!({"token": token(role)}));
+    let asked = undo(role);
+    seen.push(asked.body.clone());
+    if asked.status == 200 && asked.json()["undo"]["waiting"] == json!(true) {
+        for &other in game.seating().played().iter().filter(|&&other| other != role) {
+            assert_eq!(undo(other).status, 200);
+        }
+    }
+    seen.push(server.get(&format!("/api/tables/{id}?token={own}")).body);
+    seen.push(server.get(&format!("/api/tables/{id}?token={watch}")).body);
+    let hide = |message: String| message.replace(&id, "ID").replace(&own, "OWN").replace(&watch, "WATCH");
+    seen.into_iter().map(hide).collect()
+}
+
+/// The view of an event.
+fn data(event: &str) -> Value {
+    serde_json::from_str(event.split_once("data: ").unwrap().1).unwrap()
+}
+
+/// Lets every person move. The seat itself moves first in even rounds and last in odd ones.
+fn play_round(
+    server: &TestServer,
+    game: &Game,
+    id: &str,
+    role: usize,
+    joint: &[String],
+    number: usize,
+    token: &dyn Fn(usize) -> String,
+) {
+    let mut order: Vec<usize> = game
+        .seating()
+        .played()
+        .iter()
+        .copied()
+        .filter(|&other| other != role)
+        .collect();
+    match number % 2 {
+        0 => order.insert(0, role),
+        _ => order.push(role),
+    }
+    for mover in order {
+        // Everyone has to be in this round before the next one moves.
+        let view = server.wait_for(id, &token(mover), |view| view["round"].as_u64() >= Some(number as u64));
+        if view["to_move"] != json!(true) || view["round"] != json!(number) {
+            continue;
+        }
+        let answer = server.play(id, &token(mover), &joint[mover]);
+        assert_eq!(answer.status, 200, "{}: {answer:?}", game.name());
+    }
+}
