@@ -1,8 +1,8 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, explain, fmt, games, lab, man, manage, match_, player, players, replay, serve,
-    show, solve, trace, train,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, player, players, replay,
+    serve, show, solve, trace, train,
 };
 use crate::{interrupt, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -38,6 +38,7 @@ enum Command {
     Fmt(fmt::Args),
     Trace(trace::Args),
     Belief(belief::Args),
+    Draw(draw::Args),
     Explain(explain::Args),
     Solve(solve::Args),
     Train(train::Args),
@@ -94,6 +95,7 @@ pub fn run() -> ExitCode {
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
+        Command::Draw(args) => draw::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Bench(args) => bench::run(&args),

@@ -5,7 +5,6 @@
 
 use draw::{FullState, Layout, LayoutOptions, Part, SvgOptions, svg};
 use game::{RoleId, Seed, Simulator};
-use std::fmt::Write as _;
 use surmise_draw as draw;
 
 #[path = "../tests/support/mod.rs"]
@@ -39,13 +38,21 @@ fn main() {
             .collect(),
     };
     let mut page = "<!doctype html><meta charset=utf-8><style>body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start}\
-                    figure{margin:0;border:1px solid #ccc;padding:6px}svg{max-width:430px;height:auto;max-height:520px}</style>\n".to_owned();
+                    figure{margin:0;border:1px solid #ccc;padding:6px}img{max-width:430px;height:auto;max-height:520px}</style>\n".to_owned();
     for (name, text) in &games {
         let (figure, line) = one(name, text, scramble);
         println!("{line}");
         page.push_str(&figure);
     }
     std::fs::write(out, page).expect("the page is written");
+}
+
+/// Games that are larger run on the reference simulator, which gives the same pictures.
+fn limits() -> ground::Limits {
+    ground::Limits {
+        instances: 150_000,
+        ..ground::Limits::default()
+    }
 }
 
 fn one(name: &str, text: &str, scramble: bool) -> (String, String) {
@@ -55,7 +62,7 @@ fn one(name: &str, text: &str, scramble: bool) -> (String, String) {
         rules = gdl::read(&support::scramble(&rules), &gdl::Options::default()).rules;
     }
     rules.announce_moves();
-    let sim = ground::ground(&rules, &ground::Limits::default(), &mut |_| ());
+    let sim = ground::ground(&rules, &limits(), &mut |_| ());
     let compiled = sim
         .ok()
         .map(|p| propnet::compile(&p, &propnet::CompileOptions::default()));
@@ -104,12 +111,12 @@ fn one(name: &str, text: &str, scramble: bool) -> (String, String) {
         roles: layout.roles().to_vec(),
         ..SvgOptions::default()
     };
-    let mut figure = String::new();
-    let _ = writeln!(
-        figure,
-        "<figure><figcaption>{short}</figcaption>{}</figure>",
-        svg(&picture, &options)
-    );
+    let image = svg(&picture, &options)
+        .replace('%', "%25")
+        .replace('#', "%23")
+        .replace('"', "%22");
+    let image = image.replace('<', "%3C").replace('>', "%3E").replace('\n', "");
+    let figure = format!("<figure><figcaption>{short}</figcaption><img src=\"data:image/svg+xml,{image}\"></figure>\n");
     (figure, line)
 }
 

@@ -8,7 +8,7 @@ use crate::picture::{Board, Cell, Counter, Fact, Hand, List, Part, Picture, Piec
 use crate::pieces::Look;
 use crate::term::{Atom, Id, words};
 use crate::{FullState, Known};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Layout {
     /// What a seat is shown: drawn from what its role knows, with the moves it may make.
@@ -118,7 +118,10 @@ impl<'a> Drawing<'a> {
         let atom = self.layout.fluents.find(text, &self.layout.names);
         let placed = atom.is_some_and(|atom| self.add_atom(&atom, p));
         if !placed {
-            let name = words(text).split(' ').next().unwrap_or_default().to_owned();
+            let name = match text.starts_with('(') {
+                true => words(text).split(' ').next().unwrap_or_default().to_owned(),
+                false => "facts".to_owned(),
+            };
             self.lists.entry(name).or_default().push(Fact {
                 text: text.to_owned(),
                 p,
@@ -345,8 +348,6 @@ impl<'a> Drawing<'a> {
                 values,
             }));
         }
-        let shown: BTreeSet<String> = self.lists.keys().cloned().collect();
-        debug_assert_eq!(shown.len(), self.lists.len());
         parts.extend(
             self.lists
                 .into_iter()
@@ -359,7 +360,8 @@ impl<'a> Drawing<'a> {
 /// A short form of a name.
 fn short(text: &str) -> String {
     match text.chars().count() {
-        0..=3 => text.to_owned(),
+        0..=2 => text.to_owned(),
+        _ if text.parse::<i64>().is_ok() => text.to_owned(),
         _ => {
             let mut letters = text.chars();
             let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

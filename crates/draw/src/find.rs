@@ -1,7 +1,7 @@
 //! What each family of fluents is: pieces on a board, a hand, a counter, or a list.
 
 use crate::family::Observed;
-use crate::order::Orders;
+use crate::order::{Ordered, Orders};
 use crate::sample::Samples;
 use crate::term::Id;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const SIDE: usize = 64;
 const CELLS: usize = 2_500;
 /// Most boards of one kind (planes of a cube, boards of a match on many boards).
-const PLANES: usize = 12;
+const PLANES: usize = 30;
 
 /// What a family of fluents is drawn as.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct Member {
     pub pieces: Vec<usize>,
     /// Whether the same cells occur in every state.
     pub total: bool,
+    /// Whether a cell holds at most one piece of this family.
+    pub single: bool,
 }
 
 /// Families that share boards.
@@ -88,7 +90,8 @@ pub fn find(samples: &Samples, observed: &[Observed], orders: &Orders, hinted: O
         }
     }
     for one in observed.iter().filter(|o| !placed[o.family]) {
-        found.uses[one.family] = found.join_cells(one).unwrap_or_else(|| aside(one));
+        let by_moves = found.mark(one, samples);
+        found.uses[one.family] = by_moves.or_else(|| found.join_cells(one)).unwrap_or_else(|| aside(one));
     }
     found.split_by_role(observed);
     found
@@ -131,9 +134,45 @@ impl Found {
         Some((self.groups.len() - 1, 0))
     }
 
+    /// A family with one argument that moves name: a mark on a row of places, such as the door that was chosen.
+    fn mark(&mut self, one: &Observed, samples: &Samples) -> Option<Use> {
+        let [domain] = &one.domains[..] else { return None };
+        if one.is_role[0] || !(2..=SIDE).contains(&domain.len()) || !is_named_by_moves(one, samples) {
+            return None;
+        }
+        let member = Member {
+            family: one.family,
+            plane: None,
+            keys: vec![0],
+            pieces: Vec::new(),
+            total: false,
+            single: false,
+        };
+        let fits = |group: &Group| {
+            let near = |axis: &BTreeSet<Id>| 2 * axis.intersection(domain).count() >= axis.len().min(domain.len());
+            group.planes.is_empty() && group.axes.len() == 1 && near(&group.axes[0])
+        };
+        let group = match self.groups.iter().position(fits) {
+            Some(group) => group,
+            None => {
+                self.groups.push(Group {
+                    members: Vec::new(),
+                    axes: vec![BTreeSet::new()],
+                    planes: BTreeSet::new(),
+                    by_role: false,
+                });
+                self.groups.len() - 1
+            }
+        };
+        self.groups[group].axes[0].extend(domain);
+        self.groups[group].members.push(member);
+        let member = self.groups[group].members.len() - 1;
+        Some(Use::Pieces { group, member })
+    }
+
     /// A family with an argument that names cells of a board with one argument for each cell.
     fn join_cells(&mut self, one: &Observed) -> Option<Use> {
-        if one.arity() == 0 || one.arity() > 3 {
+        if one.arity() == 0 || one.arity() > 3 || one.most <= 1 {
             return None;
         }
         for (number, group) in self.groups.iter_mut().enumerate() {
@@ -151,6 +190,7 @@ impl Found {
                 keys: vec![at],
                 pieces,
                 total: false,
+                single: false,
             });
             return Some(Use::Pieces {
                 group: number,
@@ -216,7 +256,7 @@ impl Group {
             let common = ours.intersection(theirs).count();
             let union: BTreeSet<Id> = ours.union(theirs).copied().collect();
             let kind = |set| orders.sort(set, &samples.names).1;
-            theirs.is_subset(ours) || (2 * common >= union.len() && kind(&union) == kind(ours))
+            theirs.is_subset(ours) || (3 * common >= 2 * ours.len().min(theirs.len()) && kind(&union) == kind(ours))
         };
         self.axes.iter().zip(axes).all(near) && !self.members.iter().any(|m| are_rivals(m, member, samples))
     }
@@ -227,7 +267,7 @@ fn are_rivals(one: &Member, other: &Member, samples: &Samples) -> bool {
     if one.total && other.total {
         return true;
     }
-    if one.pieces.is_empty() || other.pieces.is_empty() {
+    if one.pieces.is_empty() || other.pieces.is_empty() || !one.single || !other.single {
         return false;
     }
     let texts = |m: &Member| -> BTreeSet<Vec<Id>> {
@@ -240,6 +280,29 @@ fn are_rivals(one: &Member, other: &Member, samples: &Samples) -> bool {
     let (a, b) = (texts(one), texts(other));
     // Equal pieces of two relations: two boards.
     !a.is_disjoint(&b) && one.pieces.len() == other.pieces.len() && one.total == other.total
+}
+
+/// Whether the values of a family with one argument come from moves that name them, or are what moves choose from.
+fn is_named_by_moves(one: &Observed, samples: &Samples) -> bool {
+    let (mut named, mut all) = (0, 0);
+    for step in &samples.steps {
+        let before = samples.of_family(step.before, one.family);
+        for atom in samples.of_family(step.after, one.family) {
+            if !before.contains(atom) {
+                all += 1;
+                named += usize::from(step.joint.iter().any(|mv| mv.args.contains(&atom.args[0])));
+            }
+        }
+    }
+    let chosen = || {
+        let moves = samples.moves_by_family();
+        moves.values().any(|moves| {
+            let arity = moves[0].1.len();
+            let domain = |at: usize| -> BTreeSet<Id> { moves.iter().map(|(_, args)| args[at]).collect() };
+            (0..arity).any(|at| domain(at) == one.domains[0]) && one.domains[0].len() >= 3
+        })
+    };
+    (all >= 3 && 10 * named >= 7 * all) || (one.order[0] == Ordered::Mention && chosen())
 }
 
 /// A family as a board.
@@ -277,21 +340,30 @@ fn pair(one: &Observed, i: usize, j: usize) -> Option<Candidate> {
     let key = one.is_key(&[i, j]);
     // Without an order only a table in which every pair of values occurs is a board.
     let sides = one.domains[i].len().max(one.domains[j].len());
-    let table = || key && !rest.is_empty() && one.is_total(&[i, j]) && !one.is_key(&[i]) && !one.is_key(&[j]);
-    if sides > SIDE || one.domains[i].len() < 2 || one.domains[j].len() < 2 || !(ordered || table()) {
+    let table = || !rest.is_empty() && one.most > 3 && one.is_total(&[i, j]) && !one.is_key(&[i]) && !one.is_key(&[j]);
+    // The same values in both arguments are coordinates, whatever their order.
+    let square = || key && !rest.is_empty() && one.domains[i] == one.domains[j] && one.domains[i].len() > 2;
+    if sides > SIDE || one.domains[i].len() < 2 || one.domains[j].len() < 2 || !(ordered || square() || table()) {
         return None;
     }
     if rest.is_empty() && (one.is_key(&[i]) || one.is_key(&[j])) && one.most > 1 {
         // A value for each key.
         return None;
     }
+    let side = |p: usize| one.domains[p].len();
     let plane = match key {
         true => None,
         false => rest.iter().copied().find(|&p| {
             let more = rest.len() > 1 || (one.is_axis(p) && one.domains[p] == one.domains[i]);
-            more && one.domains[p].len() <= PLANES && one.is_key(&[i, j, p])
+            let filled = || 2 * one.cells(&[i, j, p]).len() >= side(i) * side(j) * side(p);
+            more && side(p) <= PLANES && one.is_key(&[i, j, p]) && filled()
         }),
     };
+    // Two cells in one fluent are a line between them, which no cell can hold.
+    let other_cell = |p: &usize| one.is_axis(*p) && one.domains[*p] == one.domains[i];
+    if !key && plane.is_none() && rest.iter().any(other_cell) {
+        return None;
+    }
     let pieces: Vec<usize> = rest.into_iter().filter(|&p| Some(p) != plane).collect();
     let keys = vec![i, j];
     let with_plane: Vec<usize> = keys.iter().copied().chain(plane).collect();
@@ -300,8 +372,9 @@ fn pair(one: &Observed, i: usize, j: usize) -> Option<Candidate> {
     if cells > CELLS {
         return None;
     }
+    let single = key || plane.is_some();
     let mut score = 4 * i32::from(key || plane.is_some()) + 3 * i32::from(total) + 2 * i32::from(j == i + 1);
-    score += i32::from(one.domains[i] == one.domains[j]) + i32::from(ordered);
+    score += i32::from(one.domains[i] == one.domains[j]) + i32::from(ordered) + 2 * i32::from(!pieces.is_empty());
     // A value that is a number may be ordered too; coordinates come first or last.
     score += i32::from(i == 0) + i32::from(pieces.iter().all(|&p| !one.is_axis(p)));
     let weak = one.most <= 1 || (one.domains[i].len() == 2 && one.domains[j].len() == 2 && !total);
@@ -312,6 +385,7 @@ fn pair(one: &Observed, i: usize, j: usize) -> Option<Candidate> {
             keys,
             pieces,
             total,
+            single,
         },
         score,
         cells,
@@ -344,6 +418,7 @@ fn nested(one: &Observed) -> Option<Candidate> {
             keys,
             pieces,
             total,
+            single: true,
         },
         score: 12,
         cells,
@@ -364,7 +439,7 @@ fn cells(one: &Observed) -> Option<Candidate> {
     let with_role = for_roles
         .filter(|&(p, r)| one.arity() > 2 && one.is_key(&[p, r]))
         .map(|(p, r)| (p, Some(r)));
-    let best = alone.chain(with_role).max_by_key(|&(p, role)| {
+    let named = alone.chain(with_role).max_by_key(|&(p, role)| {
         let keys: Vec<usize> = std::iter::once(p).chain(role).collect();
         (
             role.is_none(),
@@ -372,8 +447,13 @@ fn cells(one: &Observed) -> Option<Candidate> {
             one.domains[p].len(),
             std::cmp::Reverse(p),
         )
-    })?;
-    let (place, plane) = best;
+    });
+    let single = named.is_some();
+    let (place, plane) = named.or_else(|| crowded(one))?;
+    if one.arity() == 2 && roles.len() == 1 && !one.is_total(&[place]) {
+        // What roles hold is a hand, unless it is somewhere all the time.
+        return None;
+    }
     let keys: Vec<usize> = std::iter::once(place).chain(plane).collect();
     let pieces = (0..one.arity()).filter(|p| !keys.contains(p)).collect();
     let total = one.is_total(&keys);
@@ -383,6 +463,7 @@ fn cells(one: &Observed) -> Option<Candidate> {
         keys: vec![place],
         pieces,
         total,
+        single,
     };
     Some(Candidate {
         member,
@@ -390,6 +471,16 @@ fn cells(one: &Observed) -> Option<Candidate> {
         cells: one.domains[place].len(),
         weak: false,
     })
+}
+
+/// Cells that hold several pieces each: the argument with many more values than the other.
+fn crowded(one: &Observed) -> Option<(usize, Option<usize>)> {
+    if one.arity() != 2 || one.is_role[0] || one.is_role[1] {
+        return None;
+    }
+    let place = usize::from(one.domains[1].len() > one.domains[0].len());
+    let (many, few) = (one.domains[place].len(), one.domains[1 - place].len());
+    (many >= 4 && many >= 2 * few && few >= 2).then_some((place, None))
 }
 
 /// A family that is on no board.
@@ -407,6 +498,12 @@ fn aside(one: &Observed) -> Use {
     let role = all.iter().copied().find(|&p| one.is_role[p]);
     let rest: Vec<usize> = all.iter().copied().filter(|p| Some(*p) != role).collect();
     match role {
+        Some(role) if one.arity() == 2 && one.order[rest[0]] == Ordered::Mention && !one.is_role[rest[0]] => {
+            Use::Hand {
+                role: Some(role),
+                cards: rest,
+            }
+        }
         Some(role) if one.arity() >= 2 && one.is_key(&[role]) => Use::Counter {
             key: vec![role],
             value: rest,

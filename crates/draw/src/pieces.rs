@@ -348,7 +348,7 @@ pub fn shorten(names: &BTreeSet<&str>) -> BTreeMap<String, String> {
     let mut shorts = BTreeMap::new();
     for &name in names {
         let chars: Vec<char> = name.chars().collect();
-        if chars.len() <= 3 || name.parse::<i64>().is_ok() {
+        if chars.len() <= 2 || name.parse::<i64>().is_ok() {
             let upper = chars.len() <= 2 && chars.iter().all(|c| c.is_ascii_lowercase());
             shorts.insert(
                 name.to_owned(),

@@ -119,7 +119,7 @@ struct Join<'a> {
     found: &'a mut Vec<Vec<Id>>,
 }
 
-impl Join<'_> {
+impl<'a> Join<'a> {
     /// Solves the conditions of a clause from number `at` on. The depth is bounded by the length of the body.
     fn solve(&mut self, clause: &Clause, at: usize, values: &mut Vec<Option<Id>>) {
         if *self.steps == 0 || at > 40 || self.found.len() >= TUPLES {
@@ -151,15 +151,14 @@ impl Join<'_> {
     }
 
     fn each(&mut self, clause: &Clause, at: usize, atom: &Atom, values: &mut Vec<Option<Id>>) {
-        let Some(table) = self.tables.get(&key_of(atom)) else {
+        let tables = self.tables;
+        let Some(table) = tables.get(&key_of(atom)) else {
             return;
         };
         let first = atom.args.first().and_then(|t| self.value(t, values));
-        let rows: Vec<usize> = match first {
-            Some(first) => table.by_first.get(&first).cloned().unwrap_or_default(),
-            None => (0..table.rows.len()).collect(),
-        };
-        for row in rows {
+        let listed = first.map(|first| table.by_first.get(&first).map_or(&[][..], Vec::as_slice));
+        for n in 0..listed.map_or(table.rows.len(), <[usize]>::len) {
+            let row = listed.map_or(n, |listed| listed[n]);
             if *self.steps == 0 {
                 return;
             }

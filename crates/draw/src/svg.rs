@@ -1,7 +1,7 @@
 //! A picture as SVG: a stand-alone document, light or dark as the reader's system asks.
 
 use crate::picture::{Board, Cell, Fact, Part, Picture, Piece, Place, Shape};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Options of an SVG.
@@ -144,7 +144,6 @@ struct Frame {
     /// Space for labels, at the left and below.
     left: f64,
     top: f64,
-    bottom: f64,
     width: f64,
     height: f64,
 }
@@ -175,7 +174,6 @@ impl Frame {
             cell,
             left,
             top,
-            bottom,
             width: (left + across * cell).max(title),
             height: top + rows * cell + bottom,
         }
@@ -400,15 +398,13 @@ impl Page {
             }
             Part::List(list) => (with_role(&list.name, &None), list.facts.iter().map(said_fact).collect()),
         };
-        self.paragraph(&name, &words, y, width)
+        match words.is_empty() {
+            true => y,
+            false => self.paragraph(&name, &words, y, width),
+        }
     }
 
     fn buttons(&mut self, picture: &Picture, y: f64, width: f64) -> f64 {
-        let mut count: BTreeMap<bool, usize> = BTreeMap::new();
-        picture
-            .moves
-            .iter()
-            .for_each(|mv| *count.entry(mv.part.is_some()).or_default() += 1);
         let labels: Vec<String> = picture
             .moves
             .iter()

@@ -2,7 +2,7 @@
 
 use crate::{BeliefOptions, BeliefTracker, Error, Game};
 use draw::{FullState, Known, Layout, LayoutOptions, Picture};
-use game::{StopFlag, Told};
+use game::{RoleId, StopFlag, Told};
 use std::collections::BTreeSet;
 
 /// What of a belief is drawn.
@@ -15,7 +15,61 @@ pub enum Showing {
     Belief,
 }
 
+/// A position that a line of play leads to.
+#[derive(Clone, Debug)]
+pub struct PlayedLine {
+    /// The fluents that hold: for referees only.
+    pub fluents: Vec<String>,
+    /// What each role was told, in role order.
+    pub told: Vec<Vec<Told>>,
+}
+
 impl Game {
+    /// Plays a line from the start: each round has a legal move of every role, in role order.
+    ///
+    /// # Errors
+    /// With the round, if it has another number of moves or one that is not legal.
+    pub fn play_line(&self, rounds: &[Vec<String>]) -> Result<PlayedLine, Error> {
+        let mut sim = self.simulator();
+        let mut state = sim.initial()?;
+        let mut told = vec![Vec::new(); self.roles().len()];
+        let (mut legal, mut percepts) = (Vec::new(), Vec::new());
+        for (number, moves) in rounds.iter().enumerate() {
+            let wrong = |wrong: String| Error::View {
+                round: number + 1,
+                wrong,
+            };
+            if moves.len() != told.len() {
+                let roles = self.roles().join(", ");
+                return Err(wrong(format!(
+                    "it has {} moves, one for each of {roles} is needed",
+                    moves.len()
+                )));
+            }
+            if sim.terminal(&state)? {
+                return Err(wrong("the game is over by then".to_owned()));
+            }
+            let mut joint = Vec::with_capacity(moves.len());
+            for (role, text) in moves.iter().enumerate() {
+                let id = RoleId(role as u16);
+                sim.legal(&state, id, &mut legal)?;
+                let found = legal.iter().copied().find(|&mv| sim.move_text(id, mv) == text);
+                joint.push(found.ok_or_else(|| wrong(format!("`{text}` is no legal move of {}", self.roles()[role])))?);
+            }
+            for (role, told) in told.iter_mut().enumerate() {
+                let id = RoleId(role as u16);
+                sim.percepts(&state, &joint, id, &mut percepts)?;
+                let sees = percepts.iter().map(|&percept| sim.percept_text(id, percept).to_owned());
+                told.push(Told::new(moves[role].clone(), sees));
+            }
+            state = sim.next(&state, &joint)?;
+        }
+        Ok(PlayedLine {
+            fluents: sim.fluents(&state),
+            told,
+        })
+    }
+
     /// How the states of this game are drawn. Costs random games, once; the same rules give the same layout.
     ///
     /// # Errors

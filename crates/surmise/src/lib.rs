@@ -59,7 +59,7 @@ mod training_folder;
 mod wire_player;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
-pub use drawing::Showing;
+pub use drawing::{PlayedLine, Showing};
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState};

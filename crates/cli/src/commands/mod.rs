@@ -4,6 +4,7 @@ pub mod belief;
 pub mod bench;
 pub mod check;
 pub mod compliance;
+pub mod draw;
 pub mod explain;
 pub mod fmt;
 pub mod games;
