@@ -50,4 +50,4 @@ if ! grep -qs "\"version\": \"$version\"" "$modules/node_modules/playwright-core
         skip "npm could not install playwright-core"
 fi
 
-exec node --test --test-reporter=spec crates/web/tests/browser/
+exec node --test --test-concurrency=2 --test-reporter=spec crates/web/tests/browser/

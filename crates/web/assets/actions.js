@@ -26,15 +26,23 @@ export function drawActions(table) {
 /** @param {Table} table */
 function drawUndo(table) {
   const { undo } = table.view;
-  if (undo.asked) return button("undo", "Agree to take back", () => takeBack(table), { class: "strong" });
+  if (undo.asked) {
+    return el(
+      "span",
+      { class: "row" },
+      el("span", { class: "note" }, "Another person asks to take back the last move."),
+      button("undo", "Agree to take back", () => takeBack(table, true), { class: "strong" }),
+      button("refuse", "Refuse", () => takeBack(table, false)),
+    );
+  }
   if (undo.waiting) return el("span", { class: "note" }, "You asked to take back. Waiting for the others to agree.");
   const label = undo.needs_consent ? "Ask to take back" : "Take back";
-  return button("undo", label, () => takeBack(table), { disabled: !undo.possible });
+  return button("undo", label, () => takeBack(table, true), { disabled: !undo.possible });
 }
 
-/** @param {Table} table */
-async function takeBack(table) {
-  const view = await attempt(() => table.call("undo"));
+/** @param {Table} table @param {boolean} agree */
+async function takeBack(table, agree) {
+  const view = await attempt(() => table.call("undo", agree ? {} : { agree }));
   // The event stream brings the same view, in order.
   if (view && table.offline) table.receive(view);
 }
@@ -163,7 +171,10 @@ export function drawResult(table) {
       { class: "row" },
       view.rematch
         ? el("a", { class: "button strong", id: "to-rematch", href: view.rematch }, "Your seat in the rematch")
-        : view.role && button("rematch", "Rematch, seats changed", () => rematch(table), { class: "strong" }),
+        : view.role &&
+            button("rematch", view.roles.length > 1 ? "Rematch, seats changed" : "Play again", () => rematch(table), {
+              class: "strong",
+            }),
       el("a", { class: "button", href: `/new.html${query({ game: view.game })}` }, "New table"),
       button("record", "Download the record", () => download(table)),
       button("position", "Copy link to this position", () => copyFrom(byId("position"), positionLink(table))),

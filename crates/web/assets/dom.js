@@ -70,9 +70,16 @@ export function show(node, ...children) {
   node.replaceChildren(.../** @type {(Node|string)[]} */ (children.filter(Boolean)));
 }
 
-/** A term of the rules for people: `(mark 1 2)` is `mark 1 2`. @param {string} term */
+/** A term of the rules for people: `(did red (drop 5))` is `did red (drop 5)`. @param {string} term */
 export function plain(term) {
-  return /^\([^()]*\)$/.test(term) ? term.slice(1, -1) : term;
+  if (!term.startsWith("(") || !term.endsWith(")")) return term;
+  let depth = 0;
+  for (let i = 0; i < term.length; i += 1) {
+    if (term[i] === "(") depth += 1;
+    if (term[i] === ")") depth -= 1;
+    if (depth === 0 && i < term.length - 1) return term;
+  }
+  return term.slice(1, -1);
 }
 
 /** A message as a sentence: capital letter and full stop. @param {string} text */

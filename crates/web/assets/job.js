@@ -1,11 +1,11 @@
 // What the solver page and the training page share: following a job, its state in words, stopping it.
 
 import { byId, el, show } from "./dom.js";
-import { get, listen, remove } from "./api.js";
+import { get, listen, query, remove } from "./api.js";
 import { attempt, fragment } from "./page.js";
 
 /**
- * @typedef {{id: string, kind: string, game: string, state: string, note?: string,
+ * @typedef {{id: string, kind: string, game: string, state: string, note?: string, player?: string,
  *            curve?: import("./types.js").Point[],
  *            curves?: Record<string, import("./types.js").Point[]>, result?: any, options?: Record<string, any>}} Job
  */
@@ -40,7 +40,11 @@ function drawState(job, address) {
     byId("controls"),
     job.state === "running" &&
       el("button", { type: "button", id: "stop-job", onclick: () => attempt(() => remove(address)) }, "Stop"),
-    el("a", { class: "button", href: `/new.html?game=${encodeURIComponent(job.game)}` }, "Play this game"),
+    el(
+      "a",
+      { class: "button", href: `/new.html${query({ game: job.game, against: job.player })}` },
+      job.player ? "Play against it" : "Play this game",
+    ),
   );
 }
 

@@ -48,7 +48,7 @@ async function loadGame(name) {
 }
 
 function drawForm() {
-  const choices = game.roles.map((_, index) => (index === 0 ? "me" : "auto"));
+  const choices = game.roles.map((_, index) => (index === 0 ? "me" : (wish.get("against") ?? "auto")));
   show(
     byId("form"),
     game.parameters.length > 0 && drawParameters(),

@@ -37,7 +37,7 @@ export function drawPicture(picture, options) {
     }
   });
   if (small.childElementCount) root.append(small);
-  if (boards.length > 1) root.classList.add("many");
+  if (boards.length > 1) root.classList.add(boards.length > 2 ? "main-and-more" : "many");
   return {
     element: root,
     /** @param {{part: number, row: number, column: number}} place */
@@ -86,7 +86,7 @@ function drawHand(part, options) {
 /** @param {import("./types.js").CounterPart} part @param {PictureOptions} options */
 function drawCounter(part, options) {
   const values = visible(part.values, options);
-  const shown = values.length ? values : [{ text: "?", p: 1 }];
+  const shown = values.length ? values : [{ text: "–", p: 1 }];
   return el(
     "figure",
     { class: "part counter" },

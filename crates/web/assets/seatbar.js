@@ -37,7 +37,7 @@ export function sayStatus(table) {
   const round = `Round ${view.round + 1}`;
   if (view.watching) return view.watching.running ? `${round}. The players move on.` : `${round}. Stopped.`;
   if (!view.role) return `${count(view.round, "round")} played. A watcher sees the board when the game is over.`;
-  if (table.sending) return `${round}. Your move is on its way.`;
+  if (table.sending) return `${round}. Sending the move.`;
   return view.to_move ? `${round}. Your move.` : `${round}. Waiting for the others.`;
 }
 

@@ -10,7 +10,7 @@ export class SeatMenu {
    * @param {string} role
    * @param {string[]} roles
    * @param {PlayerKind[]} players
-   * @param {string} choice   `me`, `person` or the name of a player
+   * @param {string} choice   `me`, `person`, the name of a player, or a saved player
    * @param {() => void} onChange
    */
   constructor(role, roles, players, choice, onChange) {
@@ -20,6 +20,7 @@ export class SeatMenu {
     /** @type {Map<string, HTMLInputElement>} */
     this.inputs = new Map();
     this.detail = el("div", { class: "detail" });
+    const saved = players.flatMap((player) => player.saved ?? []);
     this.select = el(
       "select",
       { id: `seat-${role}`, "data-role": role, onchange: () => this.chosen() },
@@ -32,8 +33,17 @@ export class SeatMenu {
           el("option", { value: `player ${player.name}` }, `${player.name}: ${player.summary}`),
         ),
       ),
+      saved.length > 0 &&
+        el(
+          "optgroup",
+          { label: "Saved strategies and networks" },
+          ...saved.map((spec) => el("option", { value: `saved ${spec}` }, spec)),
+        ),
     );
-    this.select.value = choice === "me" || choice === "person" ? choice : `player ${choice}`;
+    const value = [choice, `saved ${choice}`, `player ${choice}`].find((wanted) =>
+      [...this.select.options].some((option) => option.value === wanted),
+    );
+    this.select.value = value ?? "player auto";
     this.element = el(
       "div",
       { class: "seat-row" },
@@ -66,7 +76,8 @@ export class SeatMenu {
     this.inputs.clear();
     const kind = this.kind();
     if (!kind) {
-      show(this.detail, this.isMe ? null : el("p", { class: "note" }, "You get a link to send them."));
+      const link = this.select.value === "person" && el("p", { class: "note" }, "You get a link to send them.");
+      show(this.detail, link);
       return;
     }
     const option = (
@@ -99,6 +110,7 @@ export class SeatMenu {
   /** What the server is told: `human`, or a player with its options. */
   spec() {
     if (this.isHuman) return "human";
+    if (this.select.value.startsWith("saved ")) return this.select.value.slice("saved ".length);
     const kind = this.kind();
     const options = [...this.inputs]
       .filter(([name, input]) => name && input.value.trim())

@@ -52,11 +52,14 @@ const table = /** @type {Table} */ ({
 
 let deadline = 0;
 
+/** The newest view as text. */
+let received = "";
+
 async function start() {
   window.addEventListener("hashchange", onHashChange);
   byId("skip").addEventListener("click", (/** @type {Event} */ event) => {
     event.preventDefault();
-    const cell = document.querySelector("#board td[tabindex='0']");
+    const cell = document.querySelector("#board td.playable") ?? document.querySelector("#board td[tabindex='0']");
     (cell instanceof HTMLElement ? cell : byId("main")).focus();
   });
   if (!table.id) return showError(new Error("This address names no table. Start a game from the first page."));
@@ -83,6 +86,10 @@ function onHashChange() {
 
 /** Takes a new view from the server. @param {import("./types.js").View} view */
 function receive(view) {
+  const text = JSON.stringify(view);
+  // Answers and events bring the same view twice.
+  if (text === received) return;
+  received = text;
   const old = table.view;
   const moved = !old || old.round !== view.round || old.finished !== view.finished;
   if (old && old.round !== view.round) {
@@ -132,14 +139,19 @@ function render() {
   byId("title").textContent = view.title || view.game;
   show(byId("seats"), drawSeats(view));
   show(byId("invite"), drawInvite(table));
-  byId("status").textContent = sayStatus(table);
-  document.body.classList.toggle("my-move", view.to_move && !view.finished && !table.sending);
+  renderStatus();
   renderTools();
   renderBoard();
   renderMoves();
   show(byId("actions"), drawActions(table));
   renderSide();
   tick();
+}
+
+function renderStatus() {
+  const { view } = table;
+  byId("status").textContent = sayStatus(table);
+  document.body.classList.toggle("my-move", view.to_move && !view.finished && !table.sending);
 }
 
 function renderTools() {
@@ -200,7 +212,7 @@ function renderBoard() {
     before: table.before,
     information: belief && table.bits ? Object.fromEntries(belief.information.map((i) => [i.move, i.bits])) : null,
     hint: table.advice?.title === "Hint" ? table.advice.advice.move : null,
-    onMove: view.to_move && !table.sending ? play : null,
+    onMove: view.to_move ? play : null,
   });
   show(box, boardDrawn.element);
   if (old) boardDrawn.focus(old);
@@ -238,7 +250,6 @@ function renderMoves() {
             type: "button",
             class: "move",
             id: `move-${move.move}`,
-            disabled: table.sending,
             onclick: () => play(move.move),
           },
           move.label || plain(move.move),
@@ -253,12 +264,12 @@ function renderMoves() {
 async function play(move) {
   if (table.sending) return;
   table.sending = true;
-  render();
+  renderStatus();
   const view = await attempt(() => table.call("move", { move }));
   table.sending = false;
   // The event stream may have brought a later view already.
   if (view && view.round >= table.view.round) receive(view);
-  else render();
+  renderStatus();
 }
 
 function renderSide() {
@@ -341,6 +352,7 @@ function keepFocus(box, draw) {
   const again =
     (id && document.getElementById(id)) ||
     (turn && box.querySelector(`[data-turn="${turn}"]:not(:disabled)`)) ||
+    (turn && box.querySelector("[data-turn]:not(:disabled)")) ||
     [...box.querySelectorAll("button, input, select")].find(
       (node) => (node.getAttribute("aria-label") ?? node.textContent) === label,
     );

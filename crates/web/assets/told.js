@@ -15,32 +15,38 @@ export function drawTold(told, options) {
   if (!told.length) {
     return el("p", { class: "nothing" }, "Nothing yet: the first round has not been played.");
   }
-  const rounds = told.map((entry, index) =>
-    el(
-      "li",
-      { value: index + 1 },
-      el("span", { class: "round" }, `${index + 1}`),
-      el("span", { class: "did" }, el("span", { class: "who" }, `${options.you} `), el("b", {}, plain(entry.move))),
-      options.onWhy &&
-        el(
-          "button",
-          {
-            type: "button",
-            class: "quiet",
-            onclick: () => options.onWhy?.(index + 1),
-            "aria-label": `Why: what a player weighs in round ${index + 1}`,
-          },
-          "why?",
-        ),
-      el(
-        "span",
-        { class: entry.sees.length ? "sees" : "sees none" },
-        el("span", { class: "who" }, "told "),
-        saySees(entry.sees),
-      ),
-    ),
-  );
+  const rounds = told.map((entry, index) => drawRound(entry, index + 1, options));
   return el("ol", { class: "told", reversed: true }, ...rounds.reverse());
+}
+
+/**
+ * A round in which nothing was told takes one line.
+ *
+ * @param {import("./types.js").Told} entry
+ * @param {number} round
+ * @param {{you: string, onWhy?: ((round: number) => void)|null}} options
+ */
+function drawRound(entry, round, options) {
+  const who = el("span", { class: "who" }, `${options.you} `);
+  const none = !entry.sees.length && el("span", { class: "who" }, ", told nothing");
+  return el(
+    "li",
+    { value: round },
+    el("span", { class: "round" }, `${round}`),
+    el("span", { class: "did" }, who, el("b", {}, plain(entry.move)), none),
+    options.onWhy &&
+      el(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          onclick: () => options.onWhy?.(round),
+          "aria-label": `Why: what a player weighs in round ${round}`,
+        },
+        "why?",
+      ),
+    !none && el("span", { class: "sees" }, el("span", { class: "who" }, "told "), saySees(entry.sees)),
+  );
 }
 
 /** The last round in one sentence, for the live region. @param {import("./types.js").Told[]} told */

@@ -29,6 +29,7 @@
  * @typedef {{name: string, title: string, about: string, tags: string[], hidden: boolean, parameters: Parameter[],
  *            roles: string[], rules?: string, sees?: string, hidden_text?: string, picture?: Picture|null}} Game
  * @typedef {{name: string, summary: string, use: string, example?: string, open_only?: boolean,
+ *            saved?: string[],
  *            options: {name: string, default: string|null, about: string}[]}} PlayerKind
  * @typedef {{code: string, severity: string, message: string, help?: string|null, line: number, column: number,
  *            end_line?: number, end_column?: number}} Finding
