@@ -114,3 +114,16 @@ fn long_commands_are_stopped_and_keep_what_was_done() {
     }
     let _ = (std::fs::remove_dir_all(lab), std::fs::remove_dir_all(net));
 }
+
+#[test]
+fn the_server_ends_at_once() {
+    let data = folder("serve");
+    let data = data.to_str().unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let started = start(&["serve", "--port", "0", "--data", data]);
+        let (code, said, took) = started.stopped(Duration::from_millis(800), signal);
+        assert!(took < SOON && code == Some(0), "{took:?} {said}");
+        assert!(said.contains("Surmise serves at http://127.0.0.1:"), "{said}");
+    }
+    let _ = std::fs::remove_dir_all(data);
+}

@@ -32,7 +32,7 @@ pub struct Server {
 /// Time between looks at the flag that ends the server.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Time between looks for tables that nobody looks at.
+/// Longest time between looks for tables that nobody looks at.
 const SWEEP: Duration = Duration::from_secs(20);
 
 impl Server {
@@ -84,9 +84,9 @@ impl Server {
 
 async fn sweep(app: Arc<App>) {
     loop {
-        tokio::time::sleep(SWEEP).await;
-        let again = app.clone();
         let idle = app.tables.options.limits.idle;
+        tokio::time::sleep(SWEEP.min(idle)).await;
+        let again = app.clone();
         app.tables.quick.spawn(move || again.tables.sweep(idle, false));
     }
 }

@@ -499,3 +499,97 @@ fn the_clock_of_a_person_runs_out() {
     let record = server.get(&format!("/api/tables/{id}/record?token={token}")).json();
     assert!(record["errors"].to_string().contains("TO"), "{record}");
 }
+
+#[test]
+fn tables_that_nobody_looks_at_make_place_and_are_loaded_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        tables: 1,
+        idle: Duration::from_millis(200),
+        ..options().limits
+    };
+    let server = TestServer::start(ServeOptions {
+        data: Some(folder.path().to_owned()),
+        limits,
+        ..options()
+    });
+    let request = json!({"game": "krieg-tictactoe", "seats": {"xplayer": "human", "oplayer": "human"}});
+    let (id, token) = seat(&server.table(&request), "xplayer");
+    server.play(&id, &token, "(mark 1 1)");
+    let before = server.view(&id, &token);
+    let begun = Instant::now();
+    while server.post("/api/tables", &request).status != 200 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "the first table does not leave"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // The second table has to leave before the first one can come back.
+    while server.get(&format!("/api/tables/{id}?token={token}")).status != 200 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(40),
+            "the first table does not come back"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(
+        server.view(&id, &token),
+        before,
+        "the move that was made is still there"
+    );
+}
+
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let limits = Limits {
+        read_time: Duration::from_secs(1),
+        ..options().limits
+    };
+    let server = TestServer::start(ServeOptions { limits, ..options() });
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /api/check HTTP/1.1\r\nHost: {}\r\nContent-Length: 100\r\n\r\n{{",
+        server.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let started = Instant::now();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 408");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_solved_game_can_be_played_against() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::with_data(folder.path());
+    let started = server.post("/api/jobs", &json!({"kind": "solve", "game": "kuhn-poker"}));
+    let id = text(&started.json()["id"]);
+    let begun = Instant::now();
+    let job = loop {
+        let job = server.get(&format!("/api/jobs/{id}")).json();
+        if job["state"] != json!("running") {
+            break job;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{job}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let player = text(&job["player"]);
+    let made = server.table(&json!({"game": "kuhn-poker", "seats": {"player1": "human", "player2": player}}));
+    let (id, token) = seat(&made, "player1");
+    let view = server.wait_for(&id, &token, |view| view["to_move"] == json!(true));
+    assert_eq!(view["players"]["player2"], json!(player));
+    assert!(
+        !view.to_string().contains(folder.path().to_str().unwrap()),
+        "no path of this machine is shown"
+    );
+    let saved = server.get("/api/players").json();
+    let strategy = saved
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|p| p["name"] == "strategy")
+        .unwrap();
+    assert_eq!(strategy["saved"], json!([player]));
+}
