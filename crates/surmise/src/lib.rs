@@ -41,6 +41,7 @@
 
 mod beliefs;
 pub mod engine;
+mod environments;
 mod error;
 mod explaining;
 pub mod files;
@@ -59,6 +60,7 @@ mod wire_player;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
 pub use engine::{Engine, EngineKind, EngineOptions};
+pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, WrongAction};
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState};
 pub use lab_games::LabGames;
