@@ -20,11 +20,11 @@ pub struct BeliefOptions {
 
 /// A belief of one role that follows a match. All other roles are assumed to choose uniformly.
 pub struct BeliefTracker<'a> {
-    game: &'a Game,
-    role: RoleId,
-    sim: Box<dyn Simulator>,
+    pub(crate) game: &'a Game,
+    pub(crate) role: RoleId,
+    pub(crate) sim: Box<dyn Simulator>,
     batch: Option<Box<dyn Batch>>,
-    sampler: Box<dyn Sampler>,
+    pub(crate) sampler: Box<dyn Sampler>,
     stop: StopFlag,
 }
 

@@ -40,6 +40,7 @@
 //! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 
 mod beliefs;
+mod drawing;
 pub mod engine;
 mod environments;
 mod error;
@@ -59,6 +60,7 @@ mod training_folder;
 mod wire_player;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
+pub use drawing::Showing;
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, WrongAction};
 pub use error::{Error, Unsuitable};
@@ -74,7 +76,7 @@ pub use strategy::Strategy;
 pub use training::{TrainOptions, TrainProgress, Training};
 pub use wire_player::WirePlayers;
 
-pub use {belief, catalogue, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
+pub use {belief, catalogue, draw, game, gdl, ggp, ground, lab, learn, propnet, referee, search, solve};
 
 /// The programs of docs/library.md are compiled and run.
 #[cfg(doctest)]
