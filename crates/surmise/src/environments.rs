@@ -3,9 +3,10 @@
 //! Arrays are written feature by feature: a row holds one bit of all games, so that games are contiguous in memory.
 
 use crate::{Error, Game};
-use game::{Fault, MoveId, RoleId, Seed};
-use propnet::lanes::environment::{Environment, expand};
+use game::{Fault, MoveId, PerceptId, RoleId, Seed};
+use propnet::lanes::environment::{Environment, FORCED, expand};
 use propnet::{LANES, Mask};
+use std::collections::BTreeSet;
 
 /// Options of [`Game::environments`].
 #[derive(Clone, Debug)]
@@ -44,14 +45,29 @@ pub struct WrongAction {
 
 /// Games that run side by side and start again when they are over.
 ///
-/// Seats are the roles except nature, in the order of the rules. Actions are numbers of a role's moves, in canonical
-/// order of the moves' text.
+/// Seats are the roles except nature, in the order of the rules. Actions are the moves of all seats, sorted by their
+/// text: the same move has the same number in every seat.
 pub struct Environments {
     groups: Vec<Environment>,
-    seats: Vec<RoleId>,
+    seats: Vec<EnvironmentSeat>,
+    actions: Vec<String>,
     n: usize,
     max_rounds: u32,
 }
+
+/// The role of a seat, and its moves among the actions.
+struct EnvironmentSeat {
+    role: RoleId,
+    /// The action of each move of the role.
+    action: Vec<usize>,
+    /// The move of each action; [`NO_MOVE`] if it is another role's. Empty if moves and actions are the same.
+    mv: Vec<i32>,
+    /// Texts of the role's percepts.
+    percepts: Vec<String>,
+}
+
+/// Stands for an action that is no move of the role. No move has this number.
+const NO_MOVE: i32 = i32::MIN;
 
 impl Game {
     /// Games that run side by side.
@@ -64,10 +80,24 @@ impl Game {
         })?;
         within("games", options.games, MOST_ENVIRONMENTS)?;
         within("max_rounds", options.max_rounds as usize, u32::MAX as usize)?;
-        let seats = self.seating().played().iter().map(|&at| RoleId(at as u16)).collect();
+        let roles = self.seating().played().iter().map(|&at| RoleId(at as u16));
+        let roles: Vec<RoleId> = roles.collect();
+        let sim = self.simulator();
+        let moves_of = |role: RoleId| {
+            let ids = (0..compiled.n_moves(role) as u32).map(MoveId);
+            ids.map(|mv| sim.move_text(role, mv).to_owned()).collect::<Vec<_>>()
+        };
+        let percepts_of = |role: RoleId| {
+            let ids = (0..compiled.n_percepts(role) as u32).map(PerceptId);
+            ids.map(|percept| sim.percept_text(role, percept).to_owned()).collect()
+        };
+        let actions: BTreeSet<String> = roles.iter().flat_map(|&role| moves_of(role)).collect();
+        let actions: Vec<String> = actions.into_iter().collect();
+        let seat = |&role: &RoleId| EnvironmentSeat::new(role, &moves_of(role), &actions, percepts_of(role));
         let mut made = Environments {
             groups: Vec::new(),
-            seats,
+            seats: roles.iter().map(seat).collect(),
+            actions,
             n: options.games,
             max_rounds: options.max_rounds,
         };
@@ -100,6 +130,43 @@ fn group_seed(seed: u64, group: usize) -> Seed {
     Seed(seed).child("environment").nth(group as u64)
 }
 
+impl EnvironmentSeat {
+    fn new(role: RoleId, moves: &[String], actions: &[String], percepts: Vec<String>) -> EnvironmentSeat {
+        let place = |text: &String| actions.binary_search(text).expect("every move is an action");
+        let action: Vec<usize> = moves.iter().map(place).collect();
+        let mut mv = Vec::new();
+        if !action.iter().copied().eq(0..actions.len()) {
+            mv = vec![NO_MOVE; actions.len()];
+            action
+                .iter()
+                .enumerate()
+                .for_each(|(at, &action)| mv[action] = at as i32);
+        }
+        EnvironmentSeat {
+            role,
+            action,
+            mv,
+            percepts,
+        }
+    }
+
+    /// The moves of actions; what is no action stays as it is, and so illegal.
+    fn moves<'a>(&self, actions: &'a [i32], moves: &'a mut [i32; LANES]) -> &'a [i32] {
+        if self.mv.is_empty() {
+            return actions;
+        }
+        for (mv, &action) in moves.iter_mut().zip(actions) {
+            let known = usize::try_from(action).ok().and_then(|at| self.mv.get(at));
+            *mv = match known {
+                Some(&known) => known,
+                None if action == FORCED => FORCED,
+                None => NO_MOVE,
+            };
+        }
+        &moves[..actions.len()]
+    }
+}
+
 impl Environments {
     /// Number of games.
     pub fn len(&self) -> usize {
@@ -112,14 +179,23 @@ impl Environments {
     }
 
     /// The roles that are played, in seat order.
-    pub fn seats(&self) -> &[RoleId] {
-        &self.seats
+    pub fn seats(&self) -> Vec<RoleId> {
+        self.seats.iter().map(|seat| seat.role).collect()
     }
 
-    /// Numbers of moves, percepts and fluents: the rows of a seat's mask, of its percepts, and of the state.
-    pub fn sizes(&self, seat: usize) -> (usize, usize, usize) {
-        let (first, role) = (&self.groups[0], self.seats[seat]);
-        (first.legal(role).len(), first.percepts(role).len(), first.state().len())
+    /// The texts of all actions.
+    pub fn actions(&self) -> &[String] {
+        &self.actions
+    }
+
+    /// The texts of a seat's percepts.
+    pub fn percepts(&self, seat: usize) -> &[String] {
+        &self.seats[seat].percepts
+    }
+
+    /// Number of fluents: the rows of the state.
+    pub fn n_fluents(&self) -> usize {
+        self.groups[0].state().len()
     }
 
     /// All games back to the start.
@@ -139,12 +215,14 @@ impl Environments {
     /// If there are more or fewer actions than seats times games.
     pub fn step(&mut self, actions: &[i32]) -> Result<(), WrongAction> {
         assert_eq!(actions.len(), self.n * self.seats.len(), "one action per seat and game");
-        for (seat, (row, &role)) in actions.chunks(self.n).zip(&self.seats).enumerate() {
+        let mut moves = [0; LANES];
+        for (number, (row, seat)) in actions.chunks(self.n).zip(&self.seats).enumerate() {
             for (group, (environment, actions)) in self.groups.iter_mut().zip(row.chunks(LANES)).enumerate() {
-                environment.set_actions(role, actions).map_err(|wrong| WrongAction {
+                let set = environment.set_actions(seat.role, seat.moves(actions, &mut moves));
+                set.map_err(|wrong| WrongAction {
                     game: group * LANES + wrong.lane,
-                    seat,
-                    action: wrong.action,
+                    seat: number,
+                    action: actions[wrong.lane],
                 })?;
             }
         }
@@ -152,6 +230,23 @@ impl Environments {
             environment.step(self.max_rounds);
         }
         Ok(())
+    }
+
+    /// Draws a uniformly random legal action for every seat and game, in the layout that [`step`](Environments::step)
+    /// takes.
+    ///
+    /// # Panics
+    /// If there is not one place per seat and game.
+    pub fn sample_actions(&mut self, out: &mut [i32]) {
+        assert_eq!(out.len(), self.n * self.seats.len(), "one action per seat and game");
+        for (row, seat) in out.chunks_mut(self.n).zip(&self.seats) {
+            for (environment, out) in self.groups.iter_mut().zip(row.chunks_mut(LANES)) {
+                environment.sample_actions(seat.role, out);
+                if !seat.mv.is_empty() {
+                    out.iter_mut().for_each(|mv| *mv = seat.action[*mv as usize] as i32);
+                }
+            }
+        }
     }
 
     /// Nature's move in a game's last step, if the game has nature. Not for players.
@@ -162,13 +257,16 @@ impl Environments {
         Some(MoveId(at as u32))
     }
 
-    /// Writes a seat's legal moves: a row of games per move.
+    /// Writes a seat's legal moves: a row of games per action. Rows of actions that are other roles' moves are left as
+    /// they are.
     pub fn write_mask(&self, seat: usize, out: &mut [u8]) {
-        self.write_rows(out, |group| group.legal(self.seats[seat]), |_| Mask::ONE);
+        let seat = &self.seats[seat];
+        self.write_rows(out, |group| group.legal(seat.role), &seat.action, |_| Mask::ONE);
     }
 
-    /// Writes what a seat was told in the last round: a row of games per own move, then one per percept. Games that
-    /// have just started again have been told nothing.
+    /// Writes what a seat was told in the last round: a row of games per action (the own move), then one per percept.
+    /// Games that have just started again have been told nothing. Rows of actions that are other roles' moves are left
+    /// as they are.
     pub fn write_told(&self, seat: usize, out: &mut [u8]) {
         self.write_last_round(seat, out, |group| !(group.terminated() | group.truncated()));
     }
@@ -179,20 +277,22 @@ impl Environments {
     }
 
     fn write_last_round(&self, seat: usize, out: &mut [u8], keep: impl Fn(&Environment) -> Mask) {
-        let role = self.seats[seat];
-        let (own, percepts) = out.split_at_mut((self.sizes(seat).0 * self.n).min(out.len()));
-        self.write_rows(own, |group| group.made(role), &keep);
-        self.write_rows(percepts, |group| group.percepts(role), &keep);
+        let seat = &self.seats[seat];
+        let (own, percepts) = out.split_at_mut((self.actions.len() * self.n).min(out.len()));
+        self.write_rows(own, |group| group.made(seat.role), &seat.action, &keep);
+        let rows: Vec<usize> = (0..seat.percepts.len()).collect();
+        self.write_rows(percepts, |group| group.percepts(seat.role), &rows, &keep);
     }
 
     /// Writes the states: a row of games per fluent. Not for players.
     pub fn write_states(&self, out: &mut [u8]) {
-        self.write_rows(out, Environment::state, |_| Mask::ONE);
+        let rows: Vec<usize> = (0..self.n_fluents()).collect();
+        self.write_rows(out, Environment::state, &rows, |_| Mask::ONE);
     }
 
     /// Writes where a seat has more than one legal move.
     pub fn write_decides(&self, seat: usize, out: &mut [u8]) {
-        self.write_lanes(out, |group| group.decides(self.seats[seat]));
+        self.write_lanes(out, |group| group.decides(self.seats[seat].role));
     }
 
     /// Writes which games were over after the last step.
@@ -209,7 +309,7 @@ impl Environments {
     pub fn write_rewards(&self, seat: usize, out: &mut [f32]) {
         out.fill(0.0);
         for (group, out) in self.groups.iter().zip(out.chunks_mut(LANES)) {
-            group.payoffs(self.seats[seat], &mut |points, lanes| {
+            group.payoffs(self.seats[seat].role, &mut |points, lanes| {
                 lanes.lanes().for_each(|lane| out[lane] = f32::from(points) / 100.0);
             });
         }
@@ -218,15 +318,16 @@ impl Environments {
     fn write_rows<'a>(
         &'a self,
         out: &mut [u8],
-        rows: impl Fn(&'a Environment) -> &'a [Mask],
+        cells: impl Fn(&'a Environment) -> &'a [Mask],
+        rows: &[usize],
         keep: impl Fn(&Environment) -> Mask,
     ) {
         for (group, environment) in self.groups.iter().enumerate() {
             let keep = keep(environment);
             let start = group * LANES;
             let end = (start + LANES).min(self.n);
-            for (&cell, row) in rows(environment).iter().zip(out.chunks_mut(self.n)) {
-                expand(&(cell & keep), &mut row[start..end]);
+            for (&cell, &row) in cells(environment).iter().zip(rows) {
+                expand(&(cell & keep), &mut out[row * self.n + start..row * self.n + end]);
             }
         }
     }

@@ -18,18 +18,22 @@ fn read(env: &Environments) -> Arrays {
     let n = env.len();
     let seats = 0..env.seats().len();
     let bytes = |rows: usize, write: &dyn Fn(&mut [u8])| {
-        let mut out = vec![7; rows * n];
+        let mut out = vec![0; rows * n];
         write(&mut out);
         out
     };
     Arrays {
         masks: seats
             .clone()
-            .map(|s| bytes(env.sizes(s).0, &|out| env.write_mask(s, out)))
+            .map(|s| bytes(env.actions().len(), &|out| env.write_mask(s, out)))
             .collect(),
         told: seats
             .clone()
-            .map(|s| bytes(env.sizes(s).0 + env.sizes(s).1, &|out| env.write_final_told(s, out)))
+            .map(|s| {
+                bytes(env.actions().len() + env.percepts(s).len(), &|out| {
+                    env.write_final_told(s, out)
+                })
+            })
             .collect(),
         rewards: seats
             .clone()
@@ -45,20 +49,24 @@ fn read(env: &Environments) -> Arrays {
             .collect(),
         terminated: bytes(1, &|out| env.write_terminated(out)),
         truncated: bytes(1, &|out| env.write_truncated(out)),
-        states: bytes(env.sizes(0).2, &|out| env.write_states(out)),
+        states: bytes(env.n_fluents(), &|out| env.write_states(out)),
     }
 }
 
 fn column(bytes: &[u8], n: usize, game: usize) -> Vec<u32> {
     let rows = bytes.chunks(n).enumerate();
-    rows.filter(|(_, row)| row[game] == 1).map(|(at, _)| at as u32).collect()
+    rows.filter(|(_, row)| row[game] == 1)
+        .map(|(at, _)| at as u32)
+        .collect()
 }
 
 /// The state of a game as bits of its fluents.
 fn bits(state: &State) -> Vec<u32> {
     let word = |(at, word): (usize, &u64)| {
         let word = *word;
-        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
+        (0..64)
+            .filter(move |bit| word >> bit & 1 == 1)
+            .map(move |bit| at as u32 * 64 + bit)
     };
     state.0.iter().enumerate().flat_map(word).collect()
 }
@@ -66,7 +74,11 @@ fn bits(state: &State) -> Vec<u32> {
 /// Steps an environment with random legal actions and follows every game with a simulator.
 fn follow(name: &str, n: usize, steps: usize) -> u64 {
     let game = Game::open(name).unwrap();
-    let options = EnvironmentOptions { games: n, seed: 5, max_rounds: 30 };
+    let options = EnvironmentOptions {
+        games: n,
+        seed: 5,
+        max_rounds: 30,
+    };
     let mut env = game.environments(&options).unwrap();
     let mut sim = game.simulator();
     let nature = sim.nature();
@@ -94,7 +106,11 @@ fn follow(name: &str, n: usize, steps: usize) -> u64 {
             let ended = sim.terminal(&after).unwrap();
             assert_eq!(next.terminated[game], u8::from(ended), "{name}");
             for (seat, &role) in env.seats().iter().enumerate() {
-                let points = if ended { sim.goal(&after, role).unwrap().points() } else { 0 };
+                let points = if ended {
+                    sim.goal(&after, role).unwrap().points()
+                } else {
+                    0
+                };
                 assert_eq!(next.rewards[seat][game], f32::from(points) / 100.0, "{name}");
             }
             let cut = !ended && rounds[game] == 30;
@@ -128,8 +144,9 @@ fn joint(
     roles
         .map(|role| match env.seats().iter().position(|&seat| seat == role) {
             Some(seat) => {
-                let own = env.sizes(seat).0 * n;
-                MoveId(column(&arrays.told[seat][..own], n, game)[0])
+                let own = env.actions().len() * n;
+                let action = column(&arrays.told[seat][..own], n, game)[0] as usize;
+                sim.fork().find_move(role, &env.actions()[action]).unwrap()
             }
             None => {
                 assert_eq!(Some(role), nature);
@@ -155,8 +172,11 @@ fn check_told(
     let mut percepts = Vec::new();
     for (seat, &role) in env.seats().iter().enumerate() {
         sim.percepts(state, joint, role, &mut percepts).unwrap();
-        let own = env.sizes(seat).0 * n;
-        let seen: Vec<PerceptId> = column(&arrays.told[seat][own..], n, game).into_iter().map(PerceptId).collect();
+        let own = env.actions().len() * n;
+        let seen: Vec<PerceptId> = column(&arrays.told[seat][own..], n, game)
+            .into_iter()
+            .map(PerceptId)
+            .collect();
         assert_eq!(seen, percepts);
     }
 }
@@ -165,8 +185,10 @@ fn check_legal(sim: &mut dyn Simulator, env: &Environments, arrays: &Arrays, gam
     let mut legal = Vec::new();
     for (seat, &role) in env.seats().iter().enumerate() {
         sim.legal(state, role, &mut legal).unwrap();
-        let masked: Vec<MoveId> = column(&arrays.masks[seat], n, game).into_iter().map(MoveId).collect();
-        assert_eq!(masked, legal);
+        let masked = column(&arrays.masks[seat], n, game);
+        let masked: Vec<&str> = masked.iter().map(|&at| env.actions()[at as usize].as_str()).collect();
+        let texts: Vec<&str> = legal.iter().map(|&mv| sim.move_text(role, mv)).collect();
+        assert_eq!(masked, texts);
         assert_eq!(arrays.decides[seat][game], u8::from(legal.len() > 1));
     }
 }
@@ -190,7 +212,10 @@ fn environments_agree_with_simulators() {
 #[test]
 fn wrong_actions_change_nothing() {
     let game = Game::open("tictactoe").unwrap();
-    let options = EnvironmentOptions { games: 300, ..EnvironmentOptions::default() };
+    let options = EnvironmentOptions {
+        games: 300,
+        ..EnvironmentOptions::default()
+    };
     let mut env = game.environments(&options).unwrap();
     let mut actions = vec![0; 600];
     actions[300..].fill(-1);
@@ -210,13 +235,18 @@ fn wrong_actions_change_nothing() {
 fn the_same_seed_gives_the_same_games() {
     let game = Game::open("kuhn-poker").unwrap();
     let play = |seed: u64| {
-        let options = EnvironmentOptions { games: 600, seed, ..EnvironmentOptions::default() };
+        let options = EnvironmentOptions {
+            games: 600,
+            seed,
+            ..EnvironmentOptions::default()
+        };
         let mut env = game.environments(&options).unwrap();
         let mut seen = Vec::new();
         for _ in 0..8 {
             let arrays = read(&env);
             let first = |mask: &Vec<u8>| (0..600).map(|g| column(mask, 600, g)[0] as i32).collect::<Vec<_>>();
-            env.step(&arrays.masks.iter().flat_map(first).collect::<Vec<_>>()).unwrap();
+            env.step(&arrays.masks.iter().flat_map(first).collect::<Vec<_>>())
+                .unwrap();
             seen.push(arrays.told);
         }
         seen
@@ -229,7 +259,10 @@ fn the_same_seed_gives_the_same_games() {
 fn impossible_environments_are_refused() {
     let game = Game::open("tictactoe").unwrap();
     for games in [0, surmise::MOST_ENVIRONMENTS + 1] {
-        let options = EnvironmentOptions { games, ..EnvironmentOptions::default() };
+        let options = EnvironmentOptions {
+            games,
+            ..EnvironmentOptions::default()
+        };
         assert!(matches!(game.environments(&options), Err(Error::Option { .. })));
     }
 }

@@ -100,6 +100,15 @@ impl Environment {
         Ok(())
     }
 
+    /// Draws a uniformly random legal action of a role for every lane. The draws share nature's random numbers.
+    pub fn sample_actions(&mut self, role: RoleId, out: &mut [i32]) {
+        self.lanes.sample(role, Mask::ONE);
+        for (action, cell) in self.made(role).iter().enumerate() {
+            let used = *cell & self.used;
+            used.lanes().for_each(|lane| out[lane] = action as i32);
+        }
+    }
+
     /// Makes the moves in all lanes. Lanes whose game has then lasted `max_rounds` rounds, or in which some role has no
     /// legal move, are cut short: they start again as the ones that are over do, and earn nothing.
     pub fn step(&mut self, max_rounds: u32) {
