@@ -123,3 +123,17 @@ class VectorEnv:
 
     def __repr__(self) -> str:
         return f"VectorEnv({self.game.name!r}, n={self.n}, seats={self.seats}, actions={len(self.actions)})"
+
+
+def legal_or_random(env: VectorEnv, actions: np.ndarray, illegal: str, rng: np.random.Generator) -> np.ndarray:
+    """The actions, with random legal ones in the place of those that are not legal if `illegal` is `"random"`."""
+    if illegal == "error":
+        return actions
+    if illegal != "random":
+        raise ValueError(f'illegal is "error" or "random", not {illegal!r}')
+    actions = np.array(actions)
+    for seat, mask in enumerate(env.action_mask):
+        for game, action in enumerate(actions[seat]):
+            if not (0 <= action < mask.shape[1] and mask[game, action]):
+                actions[seat, game] = rng.choice(np.flatnonzero(mask[game]))
+    return actions

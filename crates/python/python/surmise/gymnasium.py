@@ -1,4 +1,8 @@
-"""Games of one role as Gymnasium environments: `surmise.gymnasium.env(game)` and `vector_env(game, n)`."""
+"""Games of one role as Gymnasium environments: `surmise.gymnasium.env(game)` and `vector_env(game, n)`.
+
+An observation is what the role was told in the last round, as in `surmise.vector`; `info["action_mask"]` has the legal
+actions. An action that is not legal is an error; with `illegal="random"` a random legal action takes its place.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ except ImportError as error:
     raise ImportError("surmise.gymnasium needs gymnasium 1.1 or later: pip install 'surmise[gymnasium]'") from error
 
 from ._game import Game
-from ._vector import VectorEnv
+from ._vector import VectorEnv, legal_or_random
 
 
 def _one_seat(game: Game | str) -> Game:
@@ -28,20 +32,21 @@ def _one_seat(game: Game | str) -> Game:
     return game
 
 
-def env(game: Game | str, *, max_rounds: int = 1000) -> gymnasium.Env:
-    """One game. `info["action_mask"]` has the legal actions."""
-    return _Env(_one_seat(game), max_rounds)
+def env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> gymnasium.Env:
+    """One game."""
+    return _Env(_one_seat(game), max_rounds, illegal)
 
 
-def vector_env(game: Game | str, n: int, *, max_rounds: int = 1000) -> GymnasiumVectorEnv:
+def vector_env(game: Game | str, n: int, *, max_rounds: int = 1000, illegal: str = "error") -> GymnasiumVectorEnv:
     """`n` games that start again in the step in which they end."""
-    return _VectorEnv(_one_seat(game), n, max_rounds)
+    return _VectorEnv(_one_seat(game), n, max_rounds, illegal)
 
 
 class _Env(gymnasium.Env):
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(self, game: Game, max_rounds: int):
+    def __init__(self, game: Game, max_rounds: int, illegal: str):
+        self._illegal = illegal
         self._env = VectorEnv(game, 1, max_rounds=max_rounds, final_observation=True)
         self.observation_space = spaces.MultiBinary(self._env.observation[0].shape[1])
         self.action_space = spaces.Discrete(len(self._env.actions))
@@ -58,7 +63,7 @@ class _Env(gymnasium.Env):
         if self._over:
             raise gymnasium.error.ResetNeeded("the game is over: call reset")
         self._actions[0, 0] = int(action)
-        self._env.step(self._actions)
+        self._env.step(legal_or_random(self._env, self._actions, self._illegal, self.np_random))
         terminated, truncated = bool(self._env.terminated[0]), bool(self._env.truncated[0])
         self._over = terminated or truncated
         observation = self._env.final_observation[0][0].astype(np.int8)
@@ -75,7 +80,8 @@ class _Env(gymnasium.Env):
 class _VectorEnv(GymnasiumVectorEnv):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}
 
-    def __init__(self, game: Game, n: int, max_rounds: int):
+    def __init__(self, game: Game, n: int, max_rounds: int, illegal: str):
+        self._illegal = illegal
         self._env = VectorEnv(game, n, max_rounds=max_rounds, final_observation=True)
         self.num_envs = n
         self.single_observation_space = spaces.MultiBinary(self._env.observation[0].shape[1])
@@ -89,7 +95,8 @@ class _VectorEnv(GymnasiumVectorEnv):
         return self._env.observation[0].astype(np.int8), self._info()
 
     def step(self, actions: np.ndarray):
-        self._env.step(np.asarray(actions).reshape(1, -1))
+        actions = np.asarray(actions).reshape(1, -1)
+        self._env.step(legal_or_random(self._env, actions, self._illegal, self.np_random))
         info = self._info()
         over = self._env.terminated | self._env.truncated
         if over.any():

@@ -100,6 +100,9 @@ class _Facts:
         self.tensor_rounds = min(max_rounds, _TENSOR_ROUNDS)
         self.perfect_tensor = self.tensor_rounds * self.width <= _TENSOR_SIZE
 
+    def __deepcopy__(self, memo: Any) -> _Facts:
+        return self
+
     def encode(self, player: int, told: tuple[str, tuple[str, ...]], out: np.ndarray) -> None:
         """One round as bits: own move, then percepts."""
         move, percepts = told
@@ -128,108 +131,115 @@ class _OpenSpielGame(pyspiel.Game):
         return _Observer(self.facts, perfect)
 
 
+class _Position:
+    """A place in a round: the state, what was told, and the moves that are made already. It never changes."""
+
+    def __init__(self, facts: _Facts, state: Any, told: tuple, joint: dict[str, str] | None = None):
+        self.facts, self.state, self.told = facts, state, told
+        self.over = state.terminal
+        self.legal = {} if self.over else {role: state.legal(role) for role in facts.moves}
+        forced = {role: moves[0] for role, moves in self.legal.items() if len(moves) == 1}
+        self.joint = forced if joint is None else joint
+
+    def __deepcopy__(self, memo: Any) -> _Position:
+        return self
+
+    @property
+    def waiting(self) -> list[str]:
+        """The players that have a choice and have not made it."""
+        return [] if self.over else [role for role in self.facts.players if role not in self.joint]
+
+    def after(self, moves: dict[str, str]) -> _Position:
+        """The position after some roles' moves; rounds in which nobody has a choice are played on."""
+        at = _Position.__new__(_Position)
+        at.__dict__ = dict(self.__dict__, joint={**self.joint, **moves})
+        while not at.over and len(at.joint) == len(at.facts.moves):
+            at = at._next_round()
+        return at
+
+    def _next_round(self) -> _Position:
+        if len(self.told[0]) >= self.facts.max_rounds:
+            raise pyspiel.SpielError(
+                f"the game lasts longer than {self.facts.max_rounds} rounds; load it with a larger max_rounds"
+            )
+        percepts = self.state.percepts(self.joint)
+        told = tuple(
+            rounds + ((self.joint[role], tuple(percepts[role])),)
+            for role, rounds in zip(self.facts.players, self.told)
+        )
+        return _Position(self.facts, self.state.next(self.joint), told)
+
+
 class _OpenSpielState(pyspiel.State):
     def __init__(self, game: _OpenSpielGame):
         super().__init__(game)
         self._facts, self._simultaneous = game.facts, game.simultaneous
-        self._state = game.facts.game.initial()
-        self._told: list[list[tuple[str, tuple[str, ...]]]] = [[] for _ in game.facts.players]
-        self._begin_round()
-
-    def _begin_round(self) -> None:
-        """Moves on through rounds in which nobody has a choice."""
-        while True:
-            self._joint: dict[str, str] = {}
-            self._over = self._state.terminal
-            if self._over:
-                return
-            if len(self._told[0]) >= self._facts.max_rounds:
-                raise pyspiel.SpielError(
-                    f"the game lasts longer than {self._facts.max_rounds} rounds; load it with a larger max_rounds"
-                )
-            self._legal = {role: self._state.legal(role) for role in self._facts.moves}
-            for role, moves in self._legal.items():
-                if len(moves) == 1:
-                    self._joint[role] = moves[0]
-            self._waiting = [role for role in self._facts.players if role not in self._joint]
-            if self._waiting or "random" in self._facts.moves and "random" not in self._joint:
-                return
-            self._end_round()
-
-    def _end_round(self) -> None:
-        percepts = self._state.percepts(self._joint)
-        for player, role in enumerate(self._facts.players):
-            self._told[player].append((self._joint[role], tuple(percepts[role])))
-        self._state = self._state.next(self._joint)
-
-    def _moved(self) -> None:
-        if len(self._joint) == len(self._facts.moves):
-            self._end_round()
-            self._begin_round()
+        begin = _Position(game.facts, game.facts.game.initial(), tuple(() for _ in game.facts.players))
+        self._at = begin.after({})
 
     # What OpenSpiel calls.
 
     def current_player(self) -> int:
-        if self._over:
+        waiting = self._at.waiting
+        if self._at.over:
             return pyspiel.PlayerId.TERMINAL
-        if not self._waiting:
+        if not waiting:
             return pyspiel.PlayerId.CHANCE
-        if self._simultaneous and len(self._waiting) > 1:
+        if self._simultaneous and len(waiting) > 1:
             return pyspiel.PlayerId.SIMULTANEOUS
-        return self._facts.players.index(self._waiting[0])
+        return self._facts.players.index(waiting[0])
 
     def _legal_actions(self, player: int) -> list[int]:
         role = self._facts.players[player]
-        if self._over or role not in self._waiting:
+        if role not in self._at.waiting:
             return []
-        return sorted(self._facts.number[move] for move in self._legal[role])
+        return sorted(self._facts.number[move] for move in self._at.legal[role])
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        moves = self._legal["random"]
+        moves = self._at.legal["random"]
         return [(self._facts.outcome_number[move], 1.0 / len(moves)) for move in moves]
 
     def _apply_action(self, action: int) -> None:
-        if self.is_chance_node():
-            self._joint["random"] = self._facts.outcomes[action]
+        waiting = self._at.waiting
+        if waiting:
+            self._at = self._at.after({waiting[0]: self._facts.actions[action]})
         else:
-            role = self._waiting.pop(0)
-            self._joint[role] = self._facts.actions[action]
-        self._moved()
+            self._at = self._at.after({"random": self._facts.outcomes[action]})
 
     def _apply_actions(self, actions: list[int]) -> None:
-        for role in self._waiting:
-            self._joint[role] = self._facts.actions[actions[self._facts.players.index(role)]]
-        self._waiting = []
-        self._moved()
+        players = self._facts.players
+        moves = {role: self._facts.actions[actions[players.index(role)]] for role in self._at.waiting}
+        self._at = self._at.after(moves)
 
     def _action_to_string(self, player: int, action: int) -> str:
         names = self._facts.outcomes if player == pyspiel.PlayerId.CHANCE else self._facts.actions
         return names[action]
 
     def is_terminal(self) -> bool:
-        return self._over
+        return self._at.over
 
     def returns(self) -> list[float]:
-        if not self._over:
+        if not self._at.over:
             return [0.0] * len(self._facts.players)
-        goals = self._state.goals()
+        goals = self._at.state.goals()
         return [float(goals[role]) for role in self._facts.players]
 
     def view(self, player: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What a player was told, round by round."""
-        return tuple(self._told[player])
+        return self._at.told[player]
 
     def view_text(self, player: int) -> str:
         """The view of a player as text; with its own move of this round, if it has decided already."""
-        rounds = [f"{move}>{' '.join(percepts)}" for move, percepts in self._told[player]]
-        role = self._facts.players[player]
-        if not self._over and role in self._joint and len(self._legal[role]) > 1:
-            rounds.append(f"{self._joint[role]}>")
+        rounds = [f"{move}>{' '.join(percepts)}" for move, percepts in self._at.told[player]]
+        role, at = self._facts.players[player], self._at
+        decided = at.joint.get(role) if not at.over and len(at.legal[role]) > 1 else None
+        if decided is not None:
+            rounds.append(f"{decided}>")
         return f"{role}|{'|'.join(rounds)}"
 
     def __str__(self) -> str:
-        pending = " ".join(f"{role}:{move}" for role, move in sorted(self._joint.items()) if not self._over)
-        return f"{' '.join(self._state.fluents)} [{pending}]"
+        pending = "" if self._at.over else " ".join(f"{role}:{move}" for role, move in sorted(self._at.joint.items()))
+        return f"{' '.join(self._at.state.fluents)} [{pending}]"
 
 
 class _Observer:

@@ -1,7 +1,8 @@
 """Games as PettingZoo environments: `surmise.pettingzoo.env(game)` (AEC) and `parallel_env(game)`.
 
 Agents are the roles that are not chance. An observation is a dict: `observation` is what the agent was told in the last
-round (own move and percepts, as in `surmise.vector`), `action_mask` its legal actions. Rewards are payoffs / 100.
+round (own move and percepts, as in `surmise.vector`), `action_mask` its legal actions. Rewards are payoffs / 100. An
+action that is not legal is an error; with `illegal="random"` a random legal action takes its place.
 
 In the AEC form the roles of a round move one after the other; nobody is told anything before all have moved. Agents
 with only one legal move are asked too, as in the parallel form.
@@ -20,23 +21,25 @@ except ImportError as error:
     raise ImportError("surmise.pettingzoo needs pettingzoo: pip install 'surmise[pettingzoo]'") from error
 
 from ._game import Game
-from ._vector import VectorEnv
+from ._vector import VectorEnv, legal_or_random
 
 
-def env(game: Game | str, *, max_rounds: int = 1000) -> AECEnv:
+def env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> AECEnv:
     """The game with one agent acting at a time."""
-    return _AEC(game if isinstance(game, Game) else Game(game), max_rounds)
+    return _AEC(_Table(game, max_rounds, illegal))
 
 
-def parallel_env(game: Game | str, *, max_rounds: int = 1000) -> ParallelEnv:
+def parallel_env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> ParallelEnv:
     """The game with all agents acting at once, as its rules have it."""
-    return _Parallel(game if isinstance(game, Game) else Game(game), max_rounds)
+    return _Parallel(_Table(game, max_rounds, illegal))
 
 
 class _Table:
     """One game with its agents, shared by both forms."""
 
-    def __init__(self, game: Game, max_rounds: int):
+    def __init__(self, game: Game | str, max_rounds: int, illegal: str):
+        self.illegal = illegal
+        self.rng: np.random.Generator | None = None
         self.vector = VectorEnv(game, 1, max_rounds=max_rounds, final_observation=True)
         self.agents = list(self.vector.seats)
         n_actions = len(self.vector.actions)
@@ -51,9 +54,15 @@ class _Table:
         self.actions = np.zeros((len(self.agents), 1), dtype=np.int32)
         self.over = False
 
-    def reset(self, seed: int) -> None:
-        self.vector.reset(seed)
+    def reset(self, seed: int | None) -> None:
+        """A new game: from this seed, or from the last one that was given."""
+        if seed is not None or self.rng is None:
+            self.rng = np.random.default_rng(seed)
+        self.vector.reset(int(self.rng.integers(2**63)))
         self.over = False
+
+    def metadata(self) -> dict[str, Any]:
+        return {"name": f"surmise/{self.vector.game.name}", "render_modes": [], "is_parallelizable": True}
 
     def observe(self, seat: int) -> dict[str, np.ndarray]:
         last = self.vector.final_observation[seat][0]
@@ -64,7 +73,7 @@ class _Table:
         }
 
     def step(self) -> tuple[bool, bool]:
-        self.vector.step(self.actions)
+        self.vector.step(legal_or_random(self.vector, self.actions, self.illegal, self.rng))
         terminated, truncated = bool(self.vector.terminated[0]), bool(self.vector.truncated[0])
         self.over = terminated or truncated
         return terminated, truncated
@@ -73,19 +82,11 @@ class _Table:
         return float(self.vector.reward[seat][0])
 
 
-def _next_seed(owner: Any, seed: int | None) -> int:
-    """The seed of the next game: given, or drawn from the last one that was given."""
-    if seed is not None or owner._rng is None:
-        owner._rng = np.random.default_rng(seed)
-    return int(owner._rng.integers(2**63))
-
-
 class _Parallel(ParallelEnv):
-    def __init__(self, game: Game, max_rounds: int):
-        self.metadata = {"name": f"surmise/{game.name}", "render_modes": [], "is_parallelizable": True}
+    def __init__(self, table: _Table):
+        self.metadata = table.metadata()
         self.render_mode = None
-        self._table = _Table(game, max_rounds)
-        self._rng: np.random.Generator | None = None
+        self._table = table
         self.possible_agents = list(self._table.agents)
         self.agents: list[str] = []
         self.observation_spaces = self._table.observation_spaces
@@ -98,7 +99,7 @@ class _Parallel(ParallelEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None):
-        self._table.reset(_next_seed(self, seed))
+        self._table.reset(seed)
         self.agents = list(self.possible_agents)
         return self._observations(), {agent: {} for agent in self.agents}
 
@@ -132,12 +133,11 @@ class _Parallel(ParallelEnv):
 
 
 class _AEC(AECEnv):
-    def __init__(self, game: Game, max_rounds: int):
+    def __init__(self, table: _Table):
         super().__init__()
-        self.metadata = {"name": f"surmise/{game.name}", "render_modes": [], "is_parallelizable": True}
+        self.metadata = table.metadata()
         self.render_mode = None
-        self._table = _Table(game, max_rounds)
-        self._rng: np.random.Generator | None = None
+        self._table = table
         self.possible_agents = list(self._table.agents)
         self.agents: list[str] = []
         self.observation_spaces = self._table.observation_spaces
@@ -150,7 +150,7 @@ class _AEC(AECEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        self._table.reset(_next_seed(self, seed))
+        self._table.reset(seed)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
