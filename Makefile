@@ -7,9 +7,9 @@ SURMISE := $(TARGET)/release/surmise
 # Tests that lack their data or a program write a line here.
 SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit skipped golden portable bench fuzz play slurm-test lab interop
+.PHONY: test fmt clippy unit python-test wheel skipped golden portable bench fuzz play slurm-test lab interop
 
-test: fmt clippy unit skipped
+test: fmt clippy unit python-test skipped
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -20,6 +20,16 @@ clippy:
 unit:
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	SURMISE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --quiet
+
+# The Python package, installed from its wheel into a fresh virtual environment.
+python-test:
+	SURMISE_SKIPPED=$(SKIPPED) scripts/python-tests.sh
+
+# The wheel as it is released, in target/wheels/.
+wheel:
+	python3 -m venv $(TARGET)/wheel-venv
+	$(TARGET)/wheel-venv/bin/python -m pip install --quiet 'maturin>=1.8,<2'
+	cd crates/python && $(abspath $(TARGET))/wheel-venv/bin/maturin build --release --out $(abspath $(TARGET))/wheels
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests were skipped"; \
