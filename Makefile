@@ -7,9 +7,9 @@ SURMISE := $(TARGET)/release/surmise
 # Tests that lack their data or a program write a line here.
 SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop browser
+.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop browser python-test wheel
 
-test: fmt clippy unit browser skipped
+test: fmt clippy unit browser python-test skipped
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -24,6 +24,15 @@ unit:
 # The pages in Chromium. SURMISE_BROWSER=1 installs what is missing, as CI does.
 browser:
 	SURMISE_SKIPPED=$(SKIPPED) scripts/browser-tests.sh
+# The Python package, installed from its wheel into a fresh virtual environment.
+python-test:
+	SURMISE_SKIPPED=$(SKIPPED) scripts/python-tests.sh
+
+# The wheel as it is released, in target/wheels/.
+wheel:
+	python3 -m venv $(TARGET)/wheel-venv
+	$(TARGET)/wheel-venv/bin/python -m pip install --quiet 'maturin>=1.8,<2'
+	cd crates/python && $(abspath $(TARGET))/wheel-venv/bin/maturin build --release --out $(abspath $(TARGET))/wheels
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED); echo "$$(sort -u $(SKIPPED) | wc -l) tests were skipped"; \

@@ -67,6 +67,7 @@ pub use jit::makes_machine_code;
 pub use lanes::Lanes;
 pub use lanes::cell::{LANES, Mask};
 pub use lanes::code::LaneOptions;
+pub use lanes::environment::{Environment, IllegalAction};
 pub use lanes::one::OneLane;
 pub use lanes::playouts::{GoalTiming, PlayoutOptions, PlayoutTotals, playouts};
 pub use lanes::rollouts::Rollouts;

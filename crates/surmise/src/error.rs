@@ -51,7 +51,7 @@ pub enum Error {
     Engine(GroundError),
     /// The engine that was asked for cannot run this game; others can.
     NoEngine(GroundError),
-    /// A network needs the compiled engine, and this game has none.
+    /// Networks and environments need the compiled engine, and this game has none.
     NotCompiled {
         /// Why the game runs on another engine.
         why: String,
@@ -201,7 +201,7 @@ impl fmt::Display for Error {
                 "the compiled engine cannot run this game: {error} (the reference engine can: `--engine reference`)"
             ),
             Error::NotCompiled { why } => {
-                write!(f, "a network needs the compiled engine, and this game has none: {why}")
+                write!(f, "this needs the compiled engine, and the game has none: {why}")
             }
             Error::Crashed => f.write_str("compiling the game crashed; please report this"),
             Error::Player(error) => error.fmt(f),

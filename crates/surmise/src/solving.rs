@@ -286,19 +286,25 @@ impl<'g> GameTree<'g> {
         let started = Instant::now();
         let file = what.strip_prefix("strategy:");
         let file = file.or(Path::new(what).is_file().then_some(what));
-        let (policy, how) = match file {
-            Some(file) => {
-                let mut sim = self.game.simulator();
-                let (policy, silent) = Strategy::read(Path::new(file))?.policy(&self.tree, sim.as_mut())?;
-                (policy, How::Read(silent))
-            }
-            None => {
-                let policy = rating::policy(what, self.game, &self.tree, options, progress)?;
-                (policy, How::Asked(what.to_owned()))
-            }
-        };
+        if let Some(file) = file {
+            return self.rate_strategy(&Strategy::read(Path::new(file))?, options);
+        }
+        let policy = rating::policy(what, self.game, &self.tree, options, progress)?;
         let form = Form::on(&self.threads, &self.tree);
+        let how = How::Asked(what.to_owned());
         Ok(self.solution(&form, policy, how, started.elapsed(), options))
+    }
+
+    /// What a strategy is worth.
+    ///
+    /// # Errors
+    /// If the strategy is of another game.
+    pub fn rate_strategy(&self, strategy: &Strategy, options: &SolveOptions) -> Result<Solution<'_>, Error> {
+        let started = Instant::now();
+        let mut sim = self.game.simulator();
+        let (policy, silent) = strategy.policy(&self.tree, sim.as_mut())?;
+        let form = Form::on(&self.threads, &self.tree);
+        Ok(self.solution(&form, policy, How::Read(silent), started.elapsed(), options))
     }
 
     /// The game as an extensive form file for Gambit and OpenSpiel.

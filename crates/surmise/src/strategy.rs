@@ -25,7 +25,16 @@ impl Strategy {
     /// # Errors
     /// If the file cannot be read or holds no strategy.
     pub fn read(path: &Path) -> Result<Strategy, Error> {
-        let strategy = Strategy::from_json(path, &files::read_json(path)?);
+        Strategy::from_value(&path.to_string_lossy(), &files::read_json(path)?)
+    }
+
+    /// A strategy in the JSON form of its file, with a name for messages.
+    ///
+    /// # Errors
+    /// If the value is no strategy.
+    pub fn from_value(name: &str, value: &Value) -> Result<Strategy, Error> {
+        let path = Path::new(name);
+        let strategy = Strategy::from_json(path, value);
         strategy.ok_or_else(|| Error::format(path, "is not a strategy as `surmise solve --save` writes it"))
     }
 

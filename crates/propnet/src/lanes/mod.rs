@@ -7,6 +7,7 @@ mod batch;
 pub mod cell;
 pub mod choice;
 pub mod code;
+pub mod environment;
 pub mod interp;
 pub mod layout;
 pub mod one;

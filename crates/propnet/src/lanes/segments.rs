@@ -26,6 +26,12 @@ pub enum Segment {
     Restart,
     /// State → goals that count (the largest that holds, and only those worth points).
     Points,
+    /// A step of an environment: state, moves of the players, random vectors → percepts of the step, end and goals that
+    /// count of its successor, and the state to go on from, which is the initial state where the game is over.
+    Environment {
+        /// The role whose move is drawn from the random vectors.
+        nature: Option<u16>,
+    },
 }
 
 /// Variants of a playout step.
@@ -92,6 +98,7 @@ impl Source<'_> {
                 self.step_frozen(&mut circuit, &mut lower, kind);
             }
             Segment::Step(kind) => self.step_fused(&mut circuit, kind),
+            Segment::Environment { nature } => self.environment(&mut circuit, &mut lower, nature),
             Segment::Restart => {
                 let mask = circuit.load(self.layout.mask);
                 for f in 0..self.net.n_fluents() as u32 {
@@ -106,11 +113,13 @@ impl Source<'_> {
     }
 
     fn load_moves(&self, circuit: &mut Circuit, lower: &mut Lowering) {
-        for (role, n) in self.net.n_moves().into_iter().enumerate() {
-            for mv in 0..n {
-                let wire = circuit.load(self.layout.does[role] + mv as u32);
-                lower.set(self.net.does(role, mv), wire);
-            }
+        (0..self.net.n_moves().len()).for_each(|role| self.load_moves_of(role, circuit, lower));
+    }
+
+    fn load_moves_of(&self, role: usize, circuit: &mut Circuit, lower: &mut Lowering) {
+        for mv in 0..self.net.n_moves()[role] {
+            let wire = circuit.load(self.layout.does[role] + mv as u32);
+            lower.set(self.net.does(role, mv), wire);
         }
     }
 
@@ -259,6 +268,47 @@ impl Source<'_> {
         }
         if kind.percepts {
             (0..out.sees.len()).for_each(|role| self.sees(circuit, lower, role));
+        }
+    }
+
+    fn environment(&self, circuit: &mut Circuit, now: &mut Lowering, nature: Option<u16>) {
+        let out = &self.net.outputs;
+        for role in 0..out.legal.len() {
+            match nature {
+                Some(nature) if usize::from(nature) == role => self.draw_move(role, circuit, now),
+                _ => self.load_moves_of(role, circuit, now),
+            }
+        }
+        now.ensure(circuit, &out.next);
+        let mut after = Lowering::new(self.net, circuit, self.layout.cycles_after);
+        let mut successor = Vec::with_capacity(out.next.len());
+        for (f, &next) in out.next.iter().enumerate() {
+            let wire = now.plain(circuit, next);
+            after.set(self.net.fluent(f), wire);
+            successor.push(wire);
+        }
+        let terminal = after.plain(circuit, out.terminal);
+        circuit.store(self.layout.ended, terminal);
+        self.points(circuit, &mut after);
+        (0..out.sees.len()).for_each(|role| self.sees(circuit, now, role));
+        for (f, wire) in successor.into_iter().enumerate() {
+            let wire = match self.initial[f] {
+                true => circuit.or(terminal, wire),
+                false => circuit.and_not(terminal, wire),
+            };
+            circuit.store(self.layout.state + f as u32, wire);
+        }
+    }
+
+    /// Draws a uniformly random legal move of a role in every lane.
+    fn draw_move(&self, role: usize, circuit: &mut Circuit, lower: &mut Lowering) {
+        let legal = &self.net.outputs.legal[role];
+        lower.ensure(circuit, legal);
+        let columns: Vec<Wire> = legal.iter().map(|&signal| lower.plain(circuit, signal)).collect();
+        let random = self.random(circuit, role as u32 * RANDOM_BITS, RANDOM_BITS);
+        for (mv, pick) in choose(circuit, &columns, &random).picks.into_iter().enumerate() {
+            lower.set(self.net.does(role, mv), pick);
+            circuit.store(self.layout.does[role] + mv as u32, pick);
         }
     }
 
