@@ -237,7 +237,7 @@ fn a_board_for_each_role_hands_and_counters() {
         "bob hides on bob's board: {:?}",
         picture.moves
     );
-    let hands: Vec<_> = picture.parts.iter().filter_map(|p| match p {
+    let hands = picture.parts.iter().filter_map(|p| match p {
         Part::Hand(hand) => Some((hand.role.as_deref(), hand.cards.len())),
         _ => None,
     });
