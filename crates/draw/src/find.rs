@@ -465,16 +465,17 @@ fn cells(one: &Observed) -> Option<Candidate> {
         .map(|(p, r)| (p, Some(r)));
     let named = alone.chain(with_role).max_by_key(|&(p, role)| {
         let keys: Vec<usize> = std::iter::once(p).chain(role).collect();
-        (
-            role.is_none(),
-            one.is_total(&keys),
-            one.domains[p].len(),
-            std::cmp::Reverse(p),
-        )
+        // Of a piece and its cell, the cell is the one of many names.
+        let others = (0..one.arity()).filter(|o| !keys.contains(o));
+        let most = others.map(|o| one.domains[o].len()).max().unwrap_or(0);
+        let many = one.order[p] == Ordered::Mention && 2 * one.domains[p].len() >= 3 * most;
+        let rank = 3 * i32::from(many) + 2 * i32::from(one.is_total(&keys));
+        (role.is_none(), rank, one.domains[p].len(), std::cmp::Reverse(p))
     });
     let single = named.is_some();
     let (place, plane) = named.or_else(|| crowded(one))?;
-    if one.arity() == 2 && roles.len() == 1 && !one.is_total(&[place]) {
+    let everywhere = one.is_total(&[place]) && one.order[place] > Ordered::Mention;
+    if one.arity() == 2 && roles.len() == 1 && !everywhere {
         // What roles hold is a hand, unless it is somewhere all the time.
         return None;
     }
