@@ -37,8 +37,10 @@ fn main() {
             })
             .collect(),
     };
-    let mut page = "<!doctype html><meta charset=utf-8><style>body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start}\
-                    figure{margin:0;border:1px solid #ccc;padding:6px}img{max-width:430px;height:auto;max-height:520px}</style>\n".to_owned();
+    let mut page = "<!doctype html><meta charset=utf-8><style>body{font:14px sans-serif;display:flex;flex-wrap:wrap;\
+                    gap:12px;align-items:flex-start}figure{margin:0;border:1px solid #ccc;padding:6px}\
+                    img{max-width:430px;height:auto;max-height:520px}</style>\n"
+        .to_owned();
     for (name, text) in &games {
         let (figure, line) = one(name, text, scramble);
         println!("{line}");

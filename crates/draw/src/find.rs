@@ -154,6 +154,8 @@ impl Found {
         };
         let group = match self.groups.iter().position(fits) {
             Some(group) => group,
+            // Places that only nature names are nothing to click on.
+            None if !is_named_by_roles(domain, samples) => return None,
             None => {
                 self.groups.push(Group {
                     members: Vec::new(),
@@ -264,7 +266,7 @@ impl Group {
 
 /// Whether two families are the contents of two boards with equal axes.
 fn are_rivals(one: &Member, other: &Member, samples: &Samples) -> bool {
-    if one.total && other.total {
+    if one.total && other.total && !one.pieces.is_empty() && !other.pieces.is_empty() {
         return true;
     }
     if one.pieces.is_empty() || other.pieces.is_empty() || !one.single || !other.single {
@@ -302,7 +304,26 @@ fn is_named_by_moves(one: &Observed, samples: &Samples) -> bool {
             (0..arity).any(|at| domain(at) == one.domains[0]) && one.domains[0].len() >= 3
         })
     };
-    (all >= 3 && 10 * named >= 7 * all) || (one.order[0] == Ordered::Mention && chosen())
+    (all >= 3 && 2 * named >= all) || (one.order[0] == Ordered::Mention && chosen())
+}
+
+/// Whether the moves of roles besides nature name at least half of these values in one argument.
+fn is_named_by_roles(domain: &BTreeSet<Id>, samples: &Samples) -> bool {
+    samples.moves_by_family().values().any(|moves| {
+        let played: Vec<&[Id]> = moves
+            .iter()
+            .filter(|(role, _)| Some(*role) != samples.nature)
+            .map(|(_, args)| *args)
+            .collect();
+        let named = |at: usize| {
+            played
+                .iter()
+                .map(|args| args[at])
+                .filter(|a| domain.contains(a))
+                .collect::<BTreeSet<_>>()
+        };
+        (0..moves[0].1.len()).any(|at| 2 * named(at).len() >= domain.len())
+    })
 }
 
 /// A family as a board.
@@ -373,10 +394,13 @@ fn pair(one: &Observed, i: usize, j: usize) -> Option<Candidate> {
         return None;
     }
     let single = key || plane.is_some();
-    let mut score = 4 * i32::from(key || plane.is_some()) + 3 * i32::from(total) + 2 * i32::from(j == i + 1);
-    score += i32::from(one.domains[i] == one.domains[j]) + i32::from(ordered) + 2 * i32::from(!pieces.is_empty());
-    // A value that is a number may be ordered too; coordinates come first or last.
-    score += i32::from(i == 0) + i32::from(pieces.iter().all(|&p| !one.is_axis(p)));
+    let mut score = 3 * i32::from(total) + 2 * i32::from(j == i + 1) + i32::from(ordered) + i32::from(i == 0);
+    score += 3 * i32::from(one.domains[i] == one.domains[j]);
+    if !pieces.is_empty() {
+        score += 2 + 4 * i32::from(single);
+    }
+    // A value that is a number may be ordered too.
+    score += i32::from(pieces.iter().all(|&p| !one.is_axis(p)));
     let weak = one.most <= 1 || (one.domains[i].len() == 2 && one.domains[j].len() == 2 && !total);
     Some(Candidate {
         member: Member {
@@ -441,16 +465,17 @@ fn cells(one: &Observed) -> Option<Candidate> {
         .map(|(p, r)| (p, Some(r)));
     let named = alone.chain(with_role).max_by_key(|&(p, role)| {
         let keys: Vec<usize> = std::iter::once(p).chain(role).collect();
-        (
-            role.is_none(),
-            one.is_total(&keys),
-            one.domains[p].len(),
-            std::cmp::Reverse(p),
-        )
+        // Of a piece and its cell, the cell is the one of many names.
+        let others = (0..one.arity()).filter(|o| !keys.contains(o));
+        let most = others.map(|o| one.domains[o].len()).max().unwrap_or(0);
+        let many = one.order[p] == Ordered::Mention && 2 * one.domains[p].len() >= 3 * most;
+        let rank = 3 * i32::from(many) + 2 * i32::from(one.is_total(&keys));
+        (role.is_none(), rank, one.domains[p].len(), std::cmp::Reverse(p))
     });
     let single = named.is_some();
     let (place, plane) = named.or_else(|| crowded(one))?;
-    if one.arity() == 2 && roles.len() == 1 && !one.is_total(&[place]) {
+    let everywhere = one.is_total(&[place]) && one.order[place] > Ordered::Mention;
+    if one.arity() == 2 && roles.len() == 1 && !everywhere {
         // What roles hold is a hand, unless it is somewhere all the time.
         return None;
     }

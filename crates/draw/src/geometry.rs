@@ -75,7 +75,7 @@ fn grid(group: &Group, diffs: &[Diff], evidence: &Evidence, hint: Option<Orienta
     let names = &evidence.samples.names;
     let existing = existing(group, evidence);
     let mut axes = group.axes.clone();
-    if existing.is_none() {
+    if existing.is_none() && group.planes.is_empty() {
         extend_by_moves(&mut axes, evidence);
     }
     let sorted: Vec<(Vec<Id>, Ordered)> = axes.iter().map(|axis| evidence.orders.sort(axis, names)).collect();

@@ -29,7 +29,7 @@ impl Default for LayoutOptions {
     fn default() -> Self {
         LayoutOptions {
             games: 40,
-            states: 1_500,
+            states: 800,
             stop: StopFlag::default(),
         }
     }

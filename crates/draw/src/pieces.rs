@@ -99,6 +99,11 @@ fn find_blanks(
         }
         let total: usize = of_member.iter().map(|(_, n)| n).sum();
         let most = of_member.iter().max_by_key(|(_, n)| *n).map(|(k, _)| *k);
+        let at_first = most_at_first(group, samples, number);
+        let is_plain = |key: &PieceKey| samples.names.text(key.1[0]).len() > 1;
+        let plainly = of_member
+            .iter()
+            .any(|(k, _)| is_plain(k) && BLANKS.contains(&samples.names.text(k.1[0])));
         for (key, n) in &of_member {
             let name = samples.names.text(key.1[0]);
             let named = BLANKS.contains(&name);
@@ -107,9 +112,12 @@ fn find_blanks(
             let left = || vacated(diffs, key);
             let is_blank = match (member.total, named) {
                 (_, true) if name.len() > 1 => true,
-                (true, true) => many || left() || *n * 9 <= total,
+                // With a name that says plainly that it is the blank, only what pieces leave behind is another one.
+                (_, false) if plainly => false,
+                (_, true) if plainly => left(),
+                (true, true) => many || left() || at_first.as_ref() == Some(*key) || *n * 9 <= total,
                 (true, false) => many && !number && (left() || 2 * n >= total),
-                (false, _) => false,
+                (false, named) => named && many,
             };
             if is_blank {
                 blanks.insert((*key).clone());
@@ -118,22 +126,24 @@ fn find_blanks(
                 }
             }
         }
-        // A one-letter name is a piece if another name says plainly that it is the blank.
-        let plain = |key: &PieceKey| samples.names.text(key.1[0]).len() > 1;
-        if blanks
-            .iter()
-            .any(|k| k.0 == number && plain(k) && BLANKS.contains(&samples.names.text(k.1[0])))
-        {
-            blanks.retain(|k| k.0 != number || plain(k));
-        }
         // With several short names the most frequent one is the blank.
         let mine: Vec<PieceKey> = blanks.iter().filter(|k| k.0 == number).cloned().collect();
         if mine.len() > 1 {
             let keep = mine.iter().max_by_key(|k| counts[*k]).cloned();
-            blanks.retain(|k| k.0 != number || Some(k) == keep.as_ref() || plain(k));
+            blanks.retain(|k| k.0 != number || Some(k) == keep.as_ref() || is_plain(k));
         }
     }
     blanks
+}
+
+/// The piece of a family of which there are most in the first state.
+fn most_at_first(group: &Group, samples: &Samples, member: usize) -> Option<PieceKey> {
+    let mut counts: BTreeMap<PieceKey, usize> = BTreeMap::new();
+    for piece in group.contents(samples.states.first()?).into_values().flatten() {
+        *counts.entry(piece).or_default() += 1;
+    }
+    let of_member = counts.into_iter().filter(|(key, _)| key.0 == member);
+    of_member.max_by_key(|(_, n)| *n).map(|(key, _)| key)
 }
 
 /// Whether cells that a piece leaves mostly become this.
@@ -218,6 +228,9 @@ impl<'a> Owners<'a> {
             && group.axes.iter().all(|axis| !axis.contains(&id))
         {
             return roles.first().copied();
+        }
+        if text.parse::<i64>().is_ok() {
+            return None;
         }
         let gained = self.gained.get(key)?;
         let all: usize = gained.iter().sum();

@@ -6,9 +6,9 @@ use game::{Fault, MoveId, Rng, RoleId, Seed, Simulator, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Rounds of one random game.
-const ROUNDS: usize = 160;
+const ROUNDS: usize = 120;
 /// Fluents and legal moves to look at, in all states together.
-const ITEMS: usize = 600_000;
+const ITEMS: usize = 200_000;
 /// Different legal moves to remember for each role.
 const MOVES: usize = 40_000;
 /// The seed of the random games.
@@ -26,6 +26,8 @@ pub struct Samples {
     pub first: Vec<usize>,
     pub last: Vec<usize>,
     pub steps: Vec<Step>,
+    /// The role that is nature.
+    pub nature: Option<usize>,
     /// Legal moves of each role.
     pub legal: Vec<BTreeSet<Atom>>,
 }
@@ -45,6 +47,7 @@ impl Samples {
         let roles = sim.roles().len();
         let mut samples = Samples {
             legal: vec![BTreeSet::new(); roles],
+            nature: sim.nature().map(|id| usize::from(id.0)),
             ..Samples::default()
         };
         let mut reader = Reader::default();

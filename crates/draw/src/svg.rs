@@ -60,7 +60,8 @@ const COLOURS: [(&str, &str); 10] = [
 const STYLE: &str = "\
 .bg{fill:#fff}.sq{fill:#f4f1ea;stroke:#c9c2b4}.alt{fill:#e9e4d8}.t{fill:#2b2b2b}.m{fill:#77716a}\
 .ring{fill:none;stroke:#3a8f5c;stroke-width:2}.edge{stroke:#77716a;stroke-width:.6}.n{fill:#55504a}\
-text{font-family:system-ui,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif}.c{text-anchor:middle;dominant-baseline:central}\
+text{font-family:system-ui,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif}\
+.c{text-anchor:middle;dominant-baseline:central}\
 @media(prefers-color-scheme:dark){.bg{fill:#1b1c1f}.sq{fill:#2b2d31;stroke:#44474d}.alt{fill:#33363b}\
 .t{fill:#e8e6e1}.m{fill:#9b978f}.ring{stroke:#6cc08d}.edge{stroke:#a39e96}.n{fill:#c9c5bd}}";
 
