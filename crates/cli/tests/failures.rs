@@ -77,10 +77,14 @@ fn on_a_full_disk_nothing_half_written_stays() {
         assert!(text(&output).contains("cannot write"), "{what}: {}", text(&output));
         let left: Vec<PathBuf> = files(&folder)
             .into_iter()
-            .filter(|path| !path.ends_with("spec.toml") && !path.ends_with("lock"))
+            .filter(|path| {
+                !["spec.toml", "lab.json", "lock"]
+                    .iter()
+                    .any(|whole| path.ends_with(whole))
+            })
             .filter(|path| std::fs::metadata(path).unwrap().len() > 0)
             .collect();
-        // A journal keeps the whole lines that fitted.
+        // The description of an experiment fits. A journal keeps the whole lines that fitted.
         let journal = |path: &PathBuf| path.extension().is_some_and(|e| e == "jsonl");
         assert!(left.iter().all(journal), "{what}: {left:?}");
         for path in left {
@@ -138,7 +142,7 @@ fn killed(folder: &Path, args: &[&str], after_ms: u64) {
 
 /// Moments at which processes are killed: spread over the first second, most of them early.
 fn moments(n: u64) -> impl Iterator<Item = u64> {
-    (0..n).map(|k| 20 + k * k * 900 / (n * n) + k * 37 % 23)
+    (0..n).map(move |k| 20 + k * k * 900 / (n * n) + k * 37 % 23)
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl CommonKnowledge {
         let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
         let mut stop = PacedStop::new(stop, STEPS_A_LOOK);
         for entry in &self.entries {
-            if !follow(entry, nature, tools, atlas, views, &mut found, &mut places, &mut stop)? {
+            if !follow(entry, tools, atlas, views, &mut found, &mut places, &mut stop)? {
                 return Ok(false);
             }
         }
@@ -215,7 +215,6 @@ fn reach<T: Default>(
 /// All continuations of a history by one round that do not end the game.
 fn follow<T: Default>(
     entry: &Start,
-    nature: Option<usize>,
     tools: &mut Tools,
     atlas: &mut Atlas,
     views: &mut Views<T>,
@@ -223,6 +222,7 @@ fn follow<T: Default>(
     places: &mut FxHashMap<(NodeId, Everyone), u32>,
     stop: &mut PacedStop<'_>,
 ) -> Result<bool, Fault> {
+    let nature = tools.sim.nature().map(|r| usize::from(r.0));
     let legal = atlas.node(entry.node).legal.clone();
     let chance = nature.map_or(1.0, |n| 1.0 / legal[n].len() as f64);
     let mut counters: Places = SmallVec::from_elem(0, legal.len());
