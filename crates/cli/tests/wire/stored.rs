@@ -116,7 +116,7 @@ fn t29_players_keep_records_of_what_they_were_told() {
     let mut changed = value.clone();
     changed["percepts"][0][role] = json!(["(elephant pink)"]);
     std::fs::write(&path, format!("{changed}\n")).unwrap();
-    fails(&["replay", &path], "impossible");
+    fails(&["replay", &path], "never perceives");
 }
 
 /// Where every move is told, the player's record has states and goals.
@@ -190,7 +190,7 @@ fn t29_records_of_other_programs_are_checked() {
     );
     let changed = std::fs::read_to_string(&all)
         .unwrap()
-        .replace("<arg>1</arg>", "<arg>2</arg>");
+        .replace("<prop-f>STEP</prop-f>", "<prop-f>STOP</prop-f>");
     std::fs::write(&all, changed).unwrap();
     fails(
         &["replay", all.to_str().unwrap(), "--rules", "monty-hall"],
