@@ -9,16 +9,14 @@ import { roleClass } from "./pieces.js";
 
 /** How much is open, in one sentence. @param {Belief} belief @param {string} who */
 export function sayBelief(belief, who) {
+  const told = `what ${who} ${who === "you" ? "were" : "was"} told`;
   const states = count(belief.states, "state");
-  const histories = count(belief.histories, "history", "histories");
-  const fits = belief.states === 1 ? "fits" : "fit";
-  const how = belief.exact
-    ? "All of them are counted: the numbers are exact if the others choose at random."
-    : `The numbers are estimates from ${belief.models ? count(belief.models, "sample") : "samples"}.`;
-  if (belief.exact && belief.states === 1) {
-    return `One state fits what ${who} ${who === "you" ? "were" : "was"} told: ${who} can be sure of it.`;
+  if (!belief.exact) {
+    return `${states} that fit ${told} were found; there may be more. The numbers are estimates from samples.`;
   }
-  return `${states} and ${histories} ${fits} what ${who} ${who === "you" ? "were" : "was"} told. ${how}`;
+  if (belief.states === 1) return `One state fits ${told}: ${who} can be sure of it.`;
+  const histories = count(belief.histories, "history", "histories");
+  return `${states} and ${histories} fit ${told}. The numbers are exact if the others choose at random.`;
 }
 
 /**

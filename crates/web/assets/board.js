@@ -1,7 +1,7 @@
 // One board as an accessible grid: a table with labelled cells, in which arrow keys move and Enter plays.
 
 import { el, percent, plain, setVars, short } from "./dom.js";
-import { certain, chance, drawPiece, roleClass, roleMark, sayPieces } from "./pieces.js";
+import { certain, chance, drawPiece, isMark, roleClass, roleMark, sayPieces } from "./pieces.js";
 import { Picker, key } from "./picker.js";
 
 const STEPS = /** @type {Record<string, number[]>} */ ({
@@ -83,6 +83,8 @@ export class Board {
     if (!cell) return el("td", { class: "gap", role: "presentation" });
     const { options } = this;
     const pieces = options.belief ? cell.pieces : certain(cell.pieces);
+    const marks = pieces.filter(isMark);
+    const solid = pieces.filter((piece) => !isMark(piece));
     const place = el(
       "td",
       {
@@ -97,11 +99,12 @@ export class Board {
       },
       el(
         "span",
-        { class: `stack n${Math.min(pieces.length, 5)}` },
-        ...pieces.map((piece) => drawPiece(piece, options.roles)),
+        { class: `stack n${Math.min(solid.length, 5)}` },
+        ...solid.map((piece) => drawPiece(piece, options.roles)),
       ),
+      marks.length > 0 && el("span", { class: "marks" }, ...marks.map((piece) => drawPiece(piece, options.roles))),
     );
-    if (options.belief) this.shade(place, pieces);
+    if (options.belief) this.shade(place, solid.length ? solid : marks);
     this.addInformation(place, row, column);
     if (this.changed.has(key(row, column))) place.classList.add("fresh");
     this.places.set(key(row, column), place);

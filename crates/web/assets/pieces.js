@@ -28,6 +28,9 @@ export function roleMark(role, roles) {
 /** @param {import("./types.js").Piece} piece */
 export const chance = (piece) => piece.p ?? 1;
 
+/** A remark about a cell, such as "tried": drawn small beside the pieces. @param {import("./types.js").Piece} piece */
+export const isMark = (piece) => piece.glyph === "·";
+
 /** Pieces that are certain. @param {import("./types.js").Piece[]} pieces */
 export const certain = (pieces) => pieces.filter((piece) => chance(piece) >= 1);
 
