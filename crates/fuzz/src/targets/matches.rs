@@ -102,7 +102,7 @@ pub fn record(input: &[u8]) {
         Some(round) => Ok(record.rounds[round].percepts[role].clone()),
         None => Ok(Vec::new()),
     };
-    let _: Result<_, surmise::game::Fault> = referee::views(&record, true, percepts);
+    let _: Result<_, surmise::game::Fault> = referee::views(&record, true, &record.roles, percepts);
 }
 
 fn explain(game: &Game, record: &Record) {
