@@ -13,7 +13,7 @@ const EDGE = 34;
 /** @param {TreeNode[]} nodes @param {string[]} roles */
 export function drawTree(nodes, roles) {
   const wide = Math.max(
-    30,
+    62,
     ...nodes.filter((node) => node.goals).map((node) => sayGoals(node, roles).length * 6.5 + 8),
   );
   const spots = layOut(nodes, wide);
