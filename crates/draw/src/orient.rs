@@ -123,10 +123,10 @@ fn piling(values: &[&[Id]], diffs: &[Diff], evidence: &Evidence) -> Option<Orien
         let mv = &evidence.samples.steps[diff.step].joint[role];
         for (at, arg) in mv.args.iter().enumerate() {
             let entry = rates.entry((mv.family, at)).or_default();
-            for axis in 0..2 {
+            for (axis, (hits, tries)) in entry.iter_mut().enumerate() {
                 let hit = diff.changed.iter().all(|cell| cell.0[axis] == *arg);
-                entry[axis].0 += usize::from(hit);
-                entry[axis].1 += 1;
+                *hits += usize::from(hit);
+                *tries += 1;
             }
         }
     }

@@ -32,6 +32,13 @@ pub struct Samples {
     pub legal: Vec<BTreeSet<Atom>>,
 }
 
+/// A joint move that was drawn: as numbers, as atoms, and whether each role had a choice.
+struct Chosen {
+    joint: Vec<MoveId>,
+    atoms: Vec<Atom>,
+    chose: Vec<bool>,
+}
+
 /// A round: states by number, and what each role did.
 pub struct Step {
     pub before: usize,
@@ -56,10 +63,9 @@ impl Samples {
                 break;
             }
             let mut rng = SEED.nth(number as u64).rng();
-            match samples.play_one(sim, options, &mut reader, &mut rng) {
-                Err(Fault::Stopped) => return Err(Fault::Stopped),
-                // A fault of the rules ends the game; what was seen stays.
-                Ok(()) | Err(_) => {}
+            // A fault of the rules ends the game; what was seen stays.
+            if let Err(Fault::Stopped) = samples.play_one(sim, options, &mut reader, &mut rng) {
+                return Err(Fault::Stopped);
             }
         }
         Ok(samples)
@@ -86,14 +92,14 @@ impl Samples {
             if self.states.len() >= options.states || reader.items >= ITEMS {
                 break;
             }
-            let (joint, atoms, chose) = self.choose(sim, &state, reader, rng)?;
-            state = sim.next(&state, &joint)?;
+            let chosen = self.choose(sim, &state, reader, rng)?;
+            state = sim.next(&state, &chosen.joint)?;
             let after = self.add_state(sim, &state, reader);
             self.steps.push(Step {
                 before: number,
                 after,
-                joint: atoms,
-                chose,
+                joint: chosen.atoms,
+                chose: chosen.chose,
             });
             number = after;
         }
@@ -124,7 +130,7 @@ impl Samples {
         state: &State,
         reader: &mut Reader,
         rng: &mut Rng,
-    ) -> Result<(Vec<MoveId>, Vec<Atom>, Vec<bool>), Fault> {
+    ) -> Result<Chosen, Fault> {
         let (mut joint, mut atoms, mut chose) = (Vec::new(), Vec::new(), Vec::new());
         let mut legal = Vec::new();
         for role in 0..self.legal.len() {
@@ -148,7 +154,7 @@ impl Samples {
             atoms.push(reader.moves[&(role, chosen)].clone());
             chose.push(legal.len() > 1);
         }
-        Ok((joint, atoms, chose))
+        Ok(Chosen { joint, atoms, chose })
     }
 
     /// The fluents of a family in a state.

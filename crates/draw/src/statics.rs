@@ -56,17 +56,14 @@ impl Statics {
             if !fixed.contains(&key) {
                 continue;
             }
-            if !tables.contains_key(&key) {
+            tables.entry(key).or_insert_with(|| {
                 order.push(key);
-                tables.insert(
-                    key,
-                    Table {
-                        rows: Vec::new(),
-                        known: HashSet::new(),
-                        by_first: HashMap::new(),
-                    },
-                );
-            }
+                Table {
+                    rows: Vec::new(),
+                    known: HashSet::new(),
+                    by_first: HashMap::new(),
+                }
+            });
             let negative = clause.body.iter().any(|l| matches!(l, Literal::Neg(_)));
             program.push((clause, negative));
         }

@@ -212,7 +212,11 @@ fn write_views(args: &Args, record: &Record) -> Result<()> {
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         written.with_context(|| format!("cannot write `{}`", path.display()))?;
         let taken = files::differs(&path, text.as_bytes());
-        anyhow::ensure!(!taken, "`{}` is there and holds something else; choose another folder", path.display());
+        anyhow::ensure!(
+            !taken,
+            "`{}` is there and holds something else; choose another folder",
+            path.display()
+        );
         files::write(&path, text.as_bytes())?;
     }
     Ok(())
