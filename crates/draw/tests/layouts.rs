@@ -69,11 +69,13 @@ impl Drawn {
 }
 
 fn boards(picture: &Picture) -> Vec<&Board> {
-    let board = |part| match part {
-        &Part::Board(ref board) => Some(board),
-        _ => None,
-    };
-    picture.parts.iter().filter_map(board).collect()
+    let parts = picture.parts.iter();
+    parts
+        .filter_map(|part| match part {
+            Part::Board(board) => Some(board),
+            _ => None,
+        })
+        .collect()
 }
 
 fn size(board: &Board) -> (usize, usize) {

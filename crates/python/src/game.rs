@@ -54,7 +54,7 @@ impl PyGame {
         options.evaluation_stop = stop.clone();
         let text = match rules {
             Some(rules) => GameText::new(name, rules),
-            None => GameText::find(name).map_err(|error| exception(error))?,
+            None => GameText::find(name).map_err(exception)?,
         };
         // Mistakes are reported with their places, which only the text has.
         let reading = guarded(|| surmise::gdl::read_bytes(&text.bytes, &surmise::gdl::Options::default()))?;
@@ -104,7 +104,7 @@ impl PyGame {
 
     /// Every move that a role can ever have, in canonical order.
     fn moves(&self, role: &str) -> PyResult<Vec<String>> {
-        let role = self.shared.game.role(role).map_err(|error| exception(error))?;
+        let role = self.shared.game.role(role).map_err(exception)?;
         let compiled = self.compiled()?;
         let sim = self.shared.sim();
         let ids = (0..compiled.n_moves(role) as u32).map(MoveId);
@@ -113,7 +113,7 @@ impl PyGame {
 
     /// Every percept that a role can ever have, in canonical order.
     fn percepts(&self, role: &str) -> PyResult<Vec<String>> {
-        let role = self.shared.game.role(role).map_err(|error| exception(error))?;
+        let role = self.shared.game.role(role).map_err(exception)?;
         let compiled = self.compiled()?;
         let sim = self.shared.sim();
         let ids = (0..compiled.n_percepts(role) as u32).map(surmise::game::PerceptId);
@@ -122,7 +122,7 @@ impl PyGame {
 
     fn initial(&self) -> PyResult<PyState> {
         let state = guarded(|| self.shared.sim().initial())?;
-        self.state_of(state.map_err(|fault| failed(fault))?)
+        self.state_of(state.map_err(failed)?)
     }
 
     /// The state in which exactly these fluents hold.
@@ -181,14 +181,14 @@ impl PyState {
     #[getter]
     fn terminal(&self) -> PyResult<bool> {
         let over = guarded(|| self.shared.sim().terminal(&self.state))?;
-        over.map_err(|fault| failed(fault))
+        over.map_err(failed)
     }
 
     /// The legal moves of a role.
     fn legal(&self, role: &str) -> PyResult<Vec<String>> {
-        let role = self.shared.game.role(role).map_err(|error| exception(error))?;
+        let role = self.shared.game.role(role).map_err(exception)?;
         let mut sim = self.shared.sim();
-        let moves = guarded(|| legal(sim.as_mut(), &self.state, role))?.map_err(|fault| failed(fault))?;
+        let moves = guarded(|| legal(sim.as_mut(), &self.state, role))?.map_err(failed)?;
         Ok(moves.iter().map(|&mv| sim.move_text(role, mv).to_owned()).collect())
     }
 
@@ -198,7 +198,7 @@ impl PyState {
         let next = guarded(|| self.shared.sim().next(&self.state, &joint))?;
         Ok(PyState {
             shared: Arc::clone(&self.shared),
-            state: next.map_err(|fault| failed(fault))?,
+            state: next.map_err(failed)?,
         })
     }
 
@@ -211,7 +211,7 @@ impl PyState {
             let role = RoleId(at as u16);
             let mut seen = Vec::new();
             let found = guarded(|| sim.percepts(&self.state, &joint, role, &mut seen))?;
-            found.map_err(|fault| failed(fault))?;
+            found.map_err(failed)?;
             let texts: Vec<&str> = seen.iter().map(|&percept| sim.percept_text(role, percept)).collect();
             dict.set_item(name, texts)?;
         }
@@ -224,7 +224,7 @@ impl PyState {
         let mut sim = self.shared.sim();
         for (at, name) in self.shared.game.roles().iter().enumerate() {
             let goal = guarded(|| sim.goal(&self.state, RoleId(at as u16)))?;
-            dict.set_item(name, goal.map_err(|fault| failed(fault))?.points())?;
+            dict.set_item(name, goal.map_err(failed)?.points())?;
         }
         Ok(dict)
     }
@@ -272,7 +272,7 @@ impl PyState {
         let mut joint = Vec::with_capacity(roles.len());
         for (at, text) in texts.iter().enumerate() {
             let role = RoleId(at as u16);
-            let legal = guarded(|| legal(sim.as_mut(), &self.state, role))?.map_err(|fault| failed(fault))?;
+            let legal = guarded(|| legal(sim.as_mut(), &self.state, role))?.map_err(failed)?;
             let found = legal.iter().find(|&&mv| sim.move_text(role, mv) == text);
             joint.push(*found.ok_or_else(|| illegal(sim.as_ref(), role, text, &legal))?);
         }
@@ -341,7 +341,7 @@ pub fn games(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     for entry in catalogue::games() {
         let dict = PyDict::new(py);
         dict.set_item("name", entry.name)?;
-        dict.set_item("title", &entry.title)?;
+        dict.set_item("title", entry.title)?;
         dict.set_item("about", entry.about.join("\n\n"))?;
         let parameters = PyDict::new(py);
         for parameter in &entry.parameters {

@@ -4,7 +4,7 @@ use game::{Budget, Cheat, Decision, Fault, Meter, Player, Seed, Simulator, StopF
 use ground::Reference;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use surmise_referee::{Clock, Match, Outcome, Record, Seat, Substitution, Title, replay};
+use surmise_referee::{Clock, Match, Outcome, Record, Seat, Substitution, System, Title, replay};
 
 fn simulator(game: &str) -> Reference {
     let text = catalogue::rules(game).unwrap();
@@ -53,6 +53,7 @@ fn play(sim: &mut Reference, seats: Vec<Seat>, seed: u64) -> Outcome {
         title: Title::default(),
         pause: Duration::ZERO,
         wire: None,
+        runtime: Arc::new(System),
     };
     table.play().unwrap()
 }
@@ -184,6 +185,7 @@ fn the_clock_stops_a_slow_player() {
         title: Title::default(),
         pause: Duration::ZERO,
         wire: None,
+        runtime: Arc::new(System),
     };
     let outcome = table.play().unwrap();
     assert_eq!(outcome.record.rounds.len(), 1);
@@ -222,6 +224,7 @@ fn a_late_move_is_counted_and_one_that_is_too_late_is_replaced() {
             title: Title::default(),
             pause: Duration::ZERO,
             wire: None,
+            runtime: Arc::new(System),
         };
         let outcome = table.play().unwrap();
         let round = &outcome.record.rounds[0];
@@ -250,6 +253,7 @@ fn a_match_can_be_given_up() {
         title: Title::default(),
         pause: Duration::ZERO,
         wire: None,
+        runtime: Arc::new(System),
     };
     let record = table.play().unwrap().record;
     assert!(record.aborted && record.goals.is_empty());

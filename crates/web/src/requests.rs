@@ -129,7 +129,7 @@ impl NewTable {
                 ));
             }
         };
-        Ok(Sitter::Player(seats::read_player(who, options)?, time))
+        Ok(Sitter::Player(Box::new(seats::read_player(who, options)?), time))
     }
 }
 

@@ -249,7 +249,7 @@ impl Tables {
                 SeatKind::Player => {
                     let time = seat.time_ms.map(Duration::from_millis);
                     match seats::read_player(&seat.who, &self.options) {
-                        Ok(player) => Sitter::Player(player, time),
+                        Ok(player) => Sitter::Player(Box::new(player), time),
                         // A finished game needs no players.
                         Err(_) if record.complete || record.aborted => Sitter::Name(seat.who.clone()),
                         Err(error) => return Err(error),

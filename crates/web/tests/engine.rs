@@ -31,7 +31,7 @@ fn setup(game: Arc<TableGame>, sitters: Vec<Sitter>, seed: u64) -> Setup {
 }
 
 fn player(text: &str) -> Sitter {
-    Sitter::Player(PlayerSpec::parse(text).unwrap().into(), None)
+    Sitter::Player(Box::new(PlayerSpec::parse(text).unwrap().into()), None)
 }
 
 /// Plays as far as it goes without people.

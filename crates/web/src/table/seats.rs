@@ -24,7 +24,7 @@ pub enum Sitter {
     /// A person.
     Person,
     /// A player of this program, and its time per move.
-    Player(SeatedPlayer, Option<Duration>),
+    Player(Box<SeatedPlayer>, Option<Duration>),
     /// A player that is only a name: in records that were uploaded.
     Name(String),
 }
