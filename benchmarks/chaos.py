@@ -132,7 +132,7 @@ class Lane:
         time.sleep(2)
         after = self.a.resources()
         print(f"A before {before}, after {after} (kB, threads, files)", flush=True)
-        if after[1] > before[1] or after[2] > before[2] or after[0] > before[0] * 1.25:
+        if after[1] > before[1] or after[2] > before[2] or after[0] > before[0] + 16_000:
             self.faults.append(f"A grew: {before} to {after}")
         if self.longest_a > PLAY * 1000:
             self.faults.append(f"A took {self.longest_a} ms")

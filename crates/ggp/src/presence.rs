@@ -136,6 +136,8 @@ impl<'a> Caller<'a> {
     /// If there is no result in time.
     pub fn wait<T>(&self, presence: &Presence, results: &Receiver<T>, due: Instant) -> Result<T, RecvTimeoutError> {
         let mut counted = false;
+        // A manager that has spoken again since is there, whatever becomes of this connection.
+        let mine = presence.lock().heard;
         let result = loop {
             let line = self.look();
             if (line == Line::Open) != counted {
@@ -145,7 +147,7 @@ impl<'a> Caller<'a> {
                     true => state.waiting += 1,
                     false => state.waiting -= 1,
                 }
-                if line == Line::Gone && state.waiting == 0 {
+                if line == Line::Gone && state.waiting == 0 && state.heard == mine {
                     state.overdue = self.now();
                 }
             }
@@ -163,7 +165,7 @@ impl<'a> Caller<'a> {
             match line {
                 Line::Open => state.heard = now,
                 Line::HalfClosed => {}
-                Line::Gone if state.waiting == 0 => state.overdue = now,
+                Line::Gone if state.waiting == 0 && state.heard == mine => state.overdue = now,
                 Line::Gone => {}
             }
         }
