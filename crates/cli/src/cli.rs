@@ -20,15 +20,16 @@ struct Cli {
     #[arg(long, short, global = true)]
     quiet: bool,
     /// Stop with a message when the program holds more than so many MiB of memory
-    ///
-    /// SURMISE_MEMORY sets it for all commands.
-    #[arg(long, global = true, value_name = "MIB")]
+    // The help of the program names it below, so that the help of every command stays short.
+    #[arg(long, global = true, value_name = "MIB", hide = true)]
     memory: Option<u64>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "\
+With --memory MIB, or the variable SURMISE_MEMORY, every command stops with a message when it holds more memory.
+
 Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);
 3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C, SIGTERM or --memory, with what was done printed and kept.";
 
