@@ -38,8 +38,8 @@ struct PresenceState {
 }
 
 impl Presence {
-    /// A manager whose first message came at some time and is taken up now. Its next one comes after a clock, and time to
-    /// spare, at the latest.
+    /// A manager whose first message came at some time and is taken up now. Its next one comes after a clock, and time
+    /// to spare, at the latest.
     pub fn new(arrived: Instant, now: Instant, clock: u64, spare: Duration) -> Presence {
         Presence(Mutex::new(PresenceState {
             heard: arrived,

@@ -1,7 +1,7 @@
 //! The table in the browser: play any game, watch players, see what each seat can know, look at results.
 //!
-//! [`Server`] serves pages and a JSON API (docs/table.md). [`table::Table`] is the engine of one table, without HTTP and
-//! threads; [`tables::Tables`] keeps all tables, lets players think on worker threads and writes tables to disk.
+//! [`Server`] serves pages and a JSON API (docs/table.md). [`table::Table`] is the engine of one table, without HTTP
+//! and threads; [`tables::Tables`] keeps all tables, lets players think on worker threads and writes tables to disk.
 //!
 //! ```no_run
 //! use surmise_web::{ServeOptions, Server};
