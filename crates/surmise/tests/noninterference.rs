@@ -165,7 +165,11 @@ fn read_request(stream: &mut impl Read) -> Vec<u8> {
             assert!(n > 0, "the request ended early");
             continue;
         };
-        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+        let fields = head.lines().filter_map(|line| line.split_once(": "));
+        let length = fields
+            .filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map(|(_, length)| length)
+            .next();
         if body.len() >= length.unwrap().parse().unwrap() {
             return bytes;
         }

@@ -50,6 +50,7 @@ impl GameInPlay {
             cheats,
             seed: seed.0,
             states: vec![sim.fluents(&state)],
+            sealed: true,
             ..Record::default()
         };
         let mut play = GameInPlay {

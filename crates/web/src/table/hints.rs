@@ -198,6 +198,7 @@ impl Question {
         // The decision that is to be made.
         rounds.push(round(None));
         Record {
+            rules: self.game.game.title().rules,
             players: blank(),
             cheats: vec![false; roles.len()],
             seed: SEED,
