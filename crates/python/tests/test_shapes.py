@@ -104,7 +104,7 @@ def test_information_states_are_functions_of_views(name):
                 assert texts.setdefault(view, text) == text
                 assert views.setdefault(text, view) == view
             state.apply_action(int(rng.choice(state.legal_actions())))
-    assert len(texts) > 10
+    assert len(texts) > 3
 
 
 def decided(state, player):

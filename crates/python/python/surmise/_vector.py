@@ -89,7 +89,8 @@ class VectorEnv:
         Returns `observation`, `reward`, `terminated` and `truncated`. If one action is not legal, `IllegalMoveError`
         names it and no game has moved.
         """
-        if not isinstance(actions, np.ndarray) or actions.dtype != np.int32 or not actions.flags.c_contiguous:
+        plain = isinstance(actions, np.ndarray) and actions.dtype == np.int32 and actions.ndim == 2
+        if not plain or not actions.flags.c_contiguous:
             actions = self._converted(actions)
         self._native.step(actions)
         return self.observation, self.reward, self.terminated, self.truncated

@@ -21,6 +21,7 @@ except ImportError as error:
     raise ImportError("surmise.openspiel needs open_spiel: pip install 'surmise[openspiel]'") from error
 
 from ._game import Game
+from ._vector import VectorEnv
 
 #: Rounds that an information state tensor holds at most; games that last longer have no such tensor.
 _TENSOR_ROUNDS = 64
@@ -112,11 +113,17 @@ class _Facts:
 
 
 def _constant_sum(game: Game) -> int | None:
-    """The sum of payoffs if 2,000 random games all have the same: observed, not proved."""
-    goals = game.play("random", games=2000, seed=11).goals
-    players = [at for at, role in enumerate(game.roles) if role != "random"]
-    sums = np.unique(goals[:, players].sum(axis=1))
-    return int(sums[0]) if len(sums) == 1 and len(players) > 1 else None
+    """The sum of payoffs if all games of 256 random players in 400 rounds have the same: observed, not proved."""
+    if len(game.players) < 2:
+        return None
+    env, sums = VectorEnv(game, 256, seed=11), set()
+    for _ in range(400):
+        env.step(env.sample())
+        points = 100 * sum(env.reward)
+        sums.update(np.rint(points[env.terminated]).astype(int).tolist())
+        if len(sums) > 1:
+            break
+    return sums.pop() if len(sums) == 1 else None
 
 
 class _OpenSpielGame(pyspiel.Game):
@@ -234,7 +241,7 @@ class _OpenSpielState(pyspiel.State):
         role, at = self._facts.players[player], self._at
         decided = at.joint.get(role) if not at.over and len(at.legal[role]) > 1 else None
         if decided is not None:
-            rounds.append(f"{decided}>")
+            rounds.append(f"{decided}?")
         return f"{role}|{'|'.join(rounds)}"
 
     def __str__(self) -> str:
