@@ -28,11 +28,11 @@ impl Shared {
 
     /// The layout of pictures, made when it is first asked for.
     pub fn layout(&self, stop: &StopFlag) -> Result<&Layout, Error> {
-        if self.layout.get().is_none() {
-            let layout = self.game.layout(stop)?;
-            return Ok(self.layout.get_or_init(|| layout));
+        if let Some(layout) = self.layout.get() {
+            return Ok(layout);
         }
-        Ok(self.layout.get_or_init(|| unreachable!("the layout is there")))
+        let layout = self.game.layout(stop)?;
+        Ok(self.layout.get_or_init(|| layout))
     }
 }
 

@@ -141,14 +141,14 @@ def test_threads_have_their_own_games():
         try:
             for _ in range(50):
                 env.step(env.sample())
-        except (surmise.SurmiseError, surmise.IllegalMoveError, TypeError) as error:
-            errors.append(error)
-        except BaseException as error:  # a borrow that another thread has
+        except Exception as error:  # noqa: BLE001: compared below
             errors.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    assert all(not isinstance(error, (SystemError, MemoryError)) for error in errors)
+    # Games that another thread is stepping, or arrays that it writes: a word, or a borrow that is refused.
+    allowed = (surmise.SurmiseError, surmise.IllegalMoveError, TypeError)
+    assert all(isinstance(error, allowed) for error in errors)
     env.reset()
     env.step(env.sample())
