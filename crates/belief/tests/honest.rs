@@ -327,6 +327,41 @@ fn bad_requests_are_refused() {
     );
 }
 
+/// A percept that nothing explains is searched for in the whole layer if there is time, and soon given up if there is
+/// none.
+#[test]
+fn a_search_for_what_is_not_there_ends_soon_after_its_time() {
+    let compiled = game("blind-breakthrough:width=4,height=5");
+    let mut sim = Scalar::new(&compiled);
+    let mut view = play(&mut sim, &mut Seed(2).rng(), 9).views.swap_remove(1);
+    let mut touches = |limit: usize, budget: &Budget| {
+        let options = Options {
+            layer_limit: limit,
+            ..Options::default()
+        };
+        let mut sampler = make(SamplerKind::Trellis, &options, RoleId(1), Seed(3)).unwrap();
+        let explained = View {
+            rounds: view.rounds[..8].to_vec(),
+        };
+        sampler
+            .update(&mut World::new(&mut sim), &explained, Now::Playing, &plenty())
+            .unwrap();
+        view.rounds[8].sees = vec![PerceptId::UNKNOWN; 2];
+        sampler
+            .update(&mut World::new(&mut sim), &view, Now::Playing, budget)
+            .unwrap();
+        assert_eq!(sampler.belief().report.relaxed, [8]);
+        sampler.belief().report.update_touches
+    };
+    let stop = StopFlag::default();
+    stop.raise();
+    for limit in [1_000, 100_000] {
+        let (in_time, late) = (touches(limit, &plenty()), touches(limit, &Budget::until(stop.clone())));
+        assert!(in_time > 20_000, "{in_time} candidates with layers of {limit}");
+        assert!(late < 5_000, "{late} of {in_time} candidates after the time was up");
+    }
+}
+
 #[test]
 fn a_stopped_update_still_answers() {
     let compiled = game("blind-breakthrough:width=4,height=5");
