@@ -58,6 +58,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let paths = starter.write(&args.name, &args.folder, args.sources.as_deref())?;
     let mut out = String::new();
     for path in &paths {
+        let path = path.strip_prefix(".").unwrap_or(path);
         out += &format!("{}\n", path.display());
     }
     out += "Next:\n";
