@@ -13,12 +13,14 @@ pub mod man;
 pub mod manage;
 #[path = "match.rs"]
 pub mod match_;
+pub mod new;
 pub mod player;
 pub mod players;
 pub mod replay;
 pub mod serve;
 pub mod show;
 pub mod solve;
+pub mod test;
 pub mod trace;
 pub mod train;
 
