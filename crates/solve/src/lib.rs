@@ -46,6 +46,7 @@ mod discounted;
 mod efg;
 mod external;
 mod form;
+mod large;
 mod lp;
 mod outcome;
 mod sampling;
@@ -56,6 +57,10 @@ mod tree;
 
 pub use efg::write_efg;
 pub use form::{Form, Policy};
+pub use large::{
+    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver, PlaceError,
+    Profile, ProfileBuilder, RestoreError, RoundsInViews,
+};
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
