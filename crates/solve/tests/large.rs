@@ -81,7 +81,6 @@ fn ratings_agree_with_the_tree_on_games_of_the_catalogue() {
         "dark-hex:width=2,height=2,abrupt=1",
         "tiger",
         "banker-and-thief",
-        "transit",
         "number-guessing",
     ] {
         for rounds in [RoundsInViews::Auto, RoundsInViews::Counted] {
@@ -191,6 +190,7 @@ fn a_stopped_rating_gives_bounds() {
     let part = large.rate(&profile, 1, &stop, &mut |_| {});
     assert!(!part.complete);
     for ((low, high), (best, _)) in part.best.iter().zip(&whole.best) {
-        assert!(low <= best && best <= high && low < high, "{part:?} {whole:?}");
+        assert!(low <= best && best <= high, "{part:?} {whole:?}");
     }
+    assert!(part.best.iter().any(|(low, high)| low < high), "{part:?}");
 }

@@ -291,20 +291,13 @@ impl<'g> LargeSolver<'g> {
                 read_numbers(from, &mut piece.last)?;
             }
             read_numbers(from, &mut self.averages[player])?;
-            let rule = Rule::new(self.algorithm, self.iterations, 0.0);
-            let views = &self.game.views[player];
-            let spread = Spread {
-                views,
-                size: 0,
-                pieces: &self.pieces[player],
-                starts: &self.starts[player],
-                rule,
+        }
+        for player in 0..2 {
+            let rule = Rule {
+                weight: 0.0,
+                ..Rule::new(self.algorithm, self.iterations, 0.0)
             };
-            let mut top = Vec::new();
-            spread.visit(root(views), 1.0, &mut Vec::new(), &mut top);
-            for (slot, reach) in top {
-                self.plans[player][slot] = reach;
-            }
+            self.follow(player, rule);
         }
         let mut more = [0];
         match from.read(&mut more)? {

@@ -57,11 +57,6 @@ impl PairGraph {
         self.slots.len()
     }
 
-    /// Number of joint moves.
-    pub fn n_edges(&self) -> usize {
-        self.edges.len() + self.ends.len()
-    }
-
     /// Memory.
     pub fn bytes(&self) -> u64 {
         (self.len() * 16
