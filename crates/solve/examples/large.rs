@@ -4,7 +4,7 @@
 use game::StopFlag;
 use propnet::Scalar;
 use std::time::Instant;
-use surmise_solve::{LargeAlgorithm, LargeGame, LargeLimits, LargeSolver, Profile, RoundsInViews};
+use surmise_solve::{LargeAlgorithm, LargeGame, LargeLimits, LargeProgress, LargeSolver, Profile, RoundsInViews};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -21,7 +21,12 @@ fn main() {
         ..LargeLimits::default()
     };
     let started = Instant::now();
-    let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &limits, &mut |_| {}).expect("a game that fits");
+    let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &limits, &mut |p| {
+        if p == LargeProgress::Views {
+            println!("states in {:.2} s", started.elapsed().as_secs_f64());
+        }
+    })
+    .expect("a game that fits");
     println!("{:#?}", large.sizes());
     println!("built in {:.2} s, drops silent rounds: {}", started.elapsed().as_secs_f64(), large.drops_silent_rounds());
     let stop = StopFlag::default();

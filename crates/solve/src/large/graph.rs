@@ -395,30 +395,35 @@ impl<'a> GraphBuilder<'a> {
                 limit: limits.bytes,
             });
         }
+        // All joint moves of the state first, and then their successors: simulators are fastest at one state.
         let mut joint = vec![MoveId(0); self.sim.roles().len()];
-        let mut edges = Vec::new();
-        let mut done = 0;
+        let mut after: Vec<(Edge, State)> = Vec::new();
         for (a, &first) in own[0].iter().enumerate() {
             for (b, &second) in own[1].iter().enumerate() {
                 for player in 0..self.graph.players.len() {
                     joint[self.graph.players[player].0 as usize] = [first, second][player];
                 }
-                let start = edges.len();
                 for &outcome in &outcomes {
                     if let Some(nature) = self.nature {
                         joint[nature.0 as usize] = outcome;
                     }
-                    done += 1;
-                    if done % 4096 == 0 && limits.stop.is_raised() {
+                    if after.len() % 4096 == 4095 && limits.stop.is_raised() {
                         return Err(LargeError::Stopped);
                     }
-                    edges.push(self.edge(state, &joint, [a as u16, b as u16], round)?);
+                    after.push(self.follow(state, &joint, [a as u16, b as u16])?);
                 }
-                let mut merged = edges.split_off(start);
-                merge_edges(&mut merged);
-                edges.append(&mut merged);
             }
         }
+        let mut edges = Vec::with_capacity(after.len());
+        for (mut edge, next) in after {
+            edge.to = self.place(next, round + 1)?;
+            // What is seen at the end of the game decides nothing any more.
+            if self.graph.is_over(edge.to) {
+                edge.sees = [0, 0];
+            }
+            edges.push(edge);
+        }
+        merge_edges(&mut edges);
         if self.graph.edges.len() + edges.len() > u32::MAX as usize {
             return Err(LargeError::TooLarge("joint moves"));
         }
@@ -426,13 +431,8 @@ impl<'a> GraphBuilder<'a> {
         Ok(())
     }
 
-    fn edge(
-        &mut self,
-        state: &State,
-        joint: &[MoveId],
-        actions: [u16; 2],
-        round: u32,
-    ) -> Result<Edge, LargeError> {
+    /// A joint move without the number of its successor, and the successor.
+    fn follow(&mut self, state: &State, joint: &[MoveId], actions: [u16; 2]) -> Result<(Edge, State), LargeError> {
         let mut sees = [0, 0];
         let mut percepts = Vec::new();
         for player in 0..self.graph.players.len() {
@@ -440,18 +440,13 @@ impl<'a> GraphBuilder<'a> {
                 .percepts(state, joint, self.graph.players[player], &mut percepts)?;
             sees[player] = number(&mut self.percepts[player], &percepts, &mut self.graph.percepts[player]);
         }
-        let next = self.sim.next(state, joint)?;
-        let to = self.place(next, round + 1)?;
-        // What is seen at the end of the game decides nothing any more.
-        if self.graph.is_over(to) {
-            sees = [0, 0];
-        }
-        Ok(Edge {
+        let edge = Edge {
             actions,
             sees,
-            to,
+            to: 0,
             count: 1,
-        })
+        };
+        Ok((edge, self.sim.next(state, joint)?))
     }
 
     /// The number of a state reached in some round. States in which nothing happens are passed over.
@@ -466,12 +461,13 @@ impl<'a> GraphBuilder<'a> {
             if now > MAX_ROUNDS {
                 return Err(LargeError::Endless { rounds: MAX_ROUNDS });
             }
-            match self.successor_of_silence(&at, now)? {
+            let node = self.look(&at, now)?;
+            match self.successor_of_silence(&at, &node)? {
                 Some(next) => {
                     passed.push(at);
                     at = next;
                 }
-                None => break self.add(at, now)?,
+                None => break self.add(at, node)?,
             }
         };
         self.graph.skipped += passed.len();
@@ -488,8 +484,9 @@ impl<'a> GraphBuilder<'a> {
         Ok(found.state)
     }
 
-    fn add(&mut self, state: State, round: u32) -> Result<Met, LargeError> {
-        let over = self.sim.terminal(&state)?;
+    /// Goals or legal moves of a state.
+    fn look(&mut self, state: &State, round: u32) -> Result<StateNode, LargeError> {
+        let over = self.sim.terminal(state)?;
         let mut node = StateNode {
             legal: [0, 0],
             outcomes: 1,
@@ -504,24 +501,24 @@ impl<'a> GraphBuilder<'a> {
                 goals[player] = 100 - goals[0];
                 continue;
             };
-            match over {
-                true => {
-                    goals[player] = self.sim.goal(&state, role)?.points();
-                    node.legal[player] = number(&mut self.moves[player], &[], &mut self.graph.lists[player]);
-                }
-                false => {
-                    let legal = self.legal(&state, role, round)?;
-                    if legal.len() > usize::from(u16::MAX) {
-                        return Err(LargeError::TooLarge("moves of one role"));
-                    }
-                    node.legal[player] = number(&mut self.moves[player], &legal, &mut self.graph.lists[player]);
-                }
+            if over {
+                goals[player] = self.sim.goal(state, role)?.points();
+                continue;
             }
+            let legal = self.legal(state, role, round)?;
+            if legal.len() > usize::from(u16::MAX) {
+                return Err(LargeError::TooLarge("moves of one role"));
+            }
+            node.legal[player] = number(&mut self.moves[player], &legal, &mut self.graph.lists[player]);
         }
-        node.goals = over.then_some(goals);
         if over {
             node.legal = [0, 0];
+            node.goals = Some(goals);
         }
+        Ok(node)
+    }
+
+    fn add(&mut self, state: State, node: StateNode) -> Result<Met, LargeError> {
         let fresh = self.graph.states.len() as u32;
         if fresh == u32::MAX {
             return Err(LargeError::TooLarge("states"));
@@ -537,17 +534,23 @@ impl<'a> GraphBuilder<'a> {
     }
 
     /// The next state, if there is only one joint move, nobody perceives anything, and silence is dropped.
-    fn successor_of_silence(&mut self, state: &State, round: u32) -> Result<Option<State>, LargeError> {
-        if self.silence == Silence::Counted || self.sim.terminal(state)? {
+    fn successor_of_silence(&mut self, state: &State, node: &StateNode) -> Result<Option<State>, LargeError> {
+        if self.silence == Silence::Counted || node.goals.is_some() {
             return Ok(None);
         }
-        let mut joint = Vec::with_capacity(self.sim.roles().len());
-        for role in 0..self.sim.roles().len() as u16 {
-            let legal = self.legal(state, RoleId(role), round)?;
-            if legal.len() > 1 {
-                return Ok(None);
+        let mut joint = vec![MoveId(0); self.sim.roles().len()];
+        for player in 0..self.graph.players.len() {
+            match self.graph.lists[player][node.legal[player] as usize].as_slice() {
+                [only] => joint[self.graph.players[player].0 as usize] = *only,
+                _ => return Ok(None),
             }
-            joint.push(legal[0]);
+        }
+        if let Some(nature) = self.nature {
+            let outcomes = self.legal(state, nature, node.round)?;
+            match outcomes.as_slice() {
+                [only] => joint[nature.0 as usize] = *only,
+                _ => return Ok(None),
+            }
         }
         let mut percepts = Vec::new();
         for player in 0..self.graph.players.len() {
