@@ -58,8 +58,8 @@ mod tree;
 pub use efg::write_efg;
 pub use form::{Form, Policy};
 pub use large::{
-    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver, PlaceError,
-    Profile, ProfileBuilder, RestoreError, RoundsInViews,
+    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
+    OutlineClass, PlaceError, Profile, ProfileBuilder, RestoreError, RoundsInViews, ViewOutline,
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};

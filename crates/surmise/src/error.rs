@@ -6,7 +6,7 @@ use game::Fault;
 use ground::GroundError;
 use learn::{ArchiveError, LearnError};
 use referee::{RecordError, SeatingError};
-use solve::{BuildError, LpError};
+use solve::{BuildError, LargeError, LpError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,8 @@ pub enum Error {
     },
     /// The game tree could not be built.
     Tree(BuildError),
+    /// The game cannot be rated or solved without a tree.
+    Large(LargeError),
     /// The linear program found no solution.
     Lp(LpError),
     /// Learning failed.
@@ -183,6 +185,7 @@ impl Error {
                 }
                 | Error::Tree(BuildError::Stopped { .. })
                 | Error::Lp(LpError::Stopped)
+                | Error::Large(LargeError::Stopped)
                 | Error::Engine(GroundError::Stopped)
         )
     }
@@ -247,6 +250,7 @@ impl fmt::Display for Error {
             Error::Match { number, source } => write!(f, "match {number}: {source}"),
             Error::Tree(error) => error.fmt(f),
             Error::Lp(error) => error.fmt(f),
+            Error::Large(error) => error.fmt(f),
             Error::Learn(error) => error.fmt(f),
             Error::Ggp(error) => error.fmt(f),
             Error::Option { option, must } => write!(f, "{option} {must}"),
@@ -275,6 +279,7 @@ from! {
     RecordError => Record,
     BuildError => Tree,
     LpError => Lp,
+    LargeError => Large,
     LearnError => Learn,
     ggp::Error => Ggp,
 }

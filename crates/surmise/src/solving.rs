@@ -272,8 +272,8 @@ impl<'g> GameTree<'g> {
         Ok(self.iterate(&form, algorithm, options, progress))
     }
 
-    /// What a strategy is worth: of a file that `surmise solve --save` wrote, or of a player that tells the
-    /// probabilities of its moves.
+    /// What a strategy is worth: of a file that `surmise solve --save` wrote, of a player that tells the probabilities
+    /// of its moves, or `uniform`.
     ///
     /// # Errors
     /// If the strategy is of another game, or the player tells no probabilities.
@@ -289,7 +289,10 @@ impl<'g> GameTree<'g> {
         if let Some(file) = file {
             return self.rate_strategy(&Strategy::read(Path::new(file))?, options);
         }
-        let policy = rating::policy(what, self.game, &self.tree, options, progress)?;
+        let policy = match what {
+            "uniform" => Policy::uniform(&self.tree),
+            player => rating::policy(player, self.game, &self.tree, options, progress)?,
+        };
         let form = Form::on(&self.threads, &self.tree);
         let how = How::Asked(what.to_owned());
         Ok(self.solution(&form, policy, how, started.elapsed(), options))

@@ -25,7 +25,7 @@ mod profile;
 mod views;
 
 pub use learn::{LargeAlgorithm, LargeSolver, RestoreError};
-pub use profile::{PlaceError, Profile, ProfileBuilder};
+pub use profile::{OutlineClass, PlaceError, Profile, ProfileBuilder, ViewOutline};
 
 use game::{Fault, RoleId, Simulator, StopFlag};
 use graph::StateGraph;

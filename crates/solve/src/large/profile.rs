@@ -264,3 +264,87 @@ impl Finder<'_> {
         all.iter().position(|set| set == sees).map(|at| at as u32)
     }
 }
+
+/// A class of views as [`LargeGame::outline`] shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineClass {
+    /// The list of legal moves, if there is a choice.
+    pub list: Option<u32>,
+    /// Rounds before the choice, where silent rounds are left out.
+    pub round: u32,
+    /// Own move, event, class and first sequence of what can follow. An event is twice the number of a set of
+    /// percepts, or twice the number of a list of moves plus one if the role gets to choose after silent rounds.
+    pub children: Vec<(u16, u32, u32, u32)>,
+}
+
+/// The graph of a player's views.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewOutline {
+    /// Lists of legal moves.
+    pub lists: Vec<Vec<MoveId>>,
+    /// Sets of percepts; the first is empty.
+    pub percepts: Vec<Vec<PerceptId>>,
+    /// Classes; children have smaller numbers than their parents.
+    pub classes: Vec<OutlineClass>,
+    /// The class at the start.
+    pub root: u32,
+}
+
+impl LargeGame {
+    /// The graph of a player's views, by which [`Profile::policy`] is laid out.
+    pub fn outline(&self, player: usize) -> ViewOutline {
+        let views = self.dated.as_ref().map_or(&self.views[player], |dated| &dated[player]);
+        let class = |class: &super::views::ViewClass| OutlineClass {
+            list: class.list,
+            round: class.round,
+            children: class
+                .children
+                .iter()
+                .map(|c| (c.action, c.event, c.class, c.sequence))
+                .collect(),
+        };
+        ViewOutline {
+            lists: self.graph.lists[player].clone(),
+            percepts: self.graph.percepts[player].clone(),
+            classes: views.classes.iter().map(class).collect(),
+            root: views.root,
+        }
+    }
+
+    /// Number of a player's views after which its legal moves are as asked, forced moves included. Only for games
+    /// whose views count rounds.
+    pub fn count_views(&self, player: usize, is_counted: &dyn Fn(&[MoveId]) -> bool) -> f64 {
+        let views = &self.views[player];
+        let mut counts: Vec<f64> = Vec::with_capacity(views.classes.len());
+        for class in &views.classes {
+            let here = class.moves.is_some_and(|list| is_counted(&self.graph.lists[player][list as usize]));
+            let below: f64 = class.children.iter().map(|c| counts[c.class as usize]).sum();
+            counts.push(f64::from(u8::from(here)) + below);
+        }
+        counts[views.root as usize]
+    }
+
+    /// Number of histories after which the legal moves of some player are as asked, and number of those that are over.
+    pub fn count_histories(&self, is_counted: &dyn Fn(usize, &[MoveId]) -> bool) -> (f64, f64) {
+        let graph = &self.graph;
+        let counted = |state: u32| {
+            let legal = graph.states[state as usize].legal;
+            (0..graph.players.len()).any(|p| is_counted(p, &graph.lists[p][legal[p] as usize]))
+        };
+        let mut order: Vec<u32> = (0..graph.states.len() as u32).collect();
+        order.sort_by_key(|&s| graph.rank[s as usize]);
+        let mut paths = vec![0.0; order.len()];
+        paths[graph.initial as usize] = 1.0;
+        let (mut deciding, mut over) = (0.0, 0.0);
+        for state in order {
+            let here: f64 = paths[state as usize];
+            match graph.is_over(state) {
+                true => over += here,
+                false if counted(state) => deciding += here,
+                false => {}
+            }
+            graph.edges_of(state).iter().for_each(|e| paths[e.to as usize] += here);
+        }
+        (deciding, over)
+    }
+}

@@ -44,6 +44,8 @@ pub(super) fn arrival(list: u32) -> u32 {
 pub(super) struct ViewClass {
     /// The list of legal moves, if the role has a choice.
     pub list: Option<u32>,
+    /// The list of legal moves, also if there is only one; none if it depends on the state.
+    pub moves: Option<u32>,
     /// Number of moves if there is a choice, else 0.
     pub n_moves: u32,
     /// Round of the class, where rounds are kept; else 0.
@@ -178,6 +180,7 @@ impl ViewGraph {
 struct Draft {
     states: Box<[u32]>,
     list: Option<u32>,
+    moves: Option<u32>,
     round: u32,
     /// Own move, event, and class.
     children: Vec<(u16, u32, u32)>,
@@ -216,6 +219,7 @@ impl ClassBuilder<'_> {
         self.drafts.push(Draft {
             list: None,
             round: 0,
+            moves: None,
             states,
             children: Vec::new(),
         });
@@ -231,6 +235,7 @@ impl ClassBuilder<'_> {
         let chooses = self.graph.chooses(states[0], self.player);
         if alike && chooses {
             self.drafts[at].list = Some(first);
+            self.drafts[at].moves = Some(first);
             let round = |s: u32| self.graph.states[s as usize].round;
             if self.rounds {
                 self.drafts[at].round = round(states[0]);
@@ -246,6 +251,7 @@ impl ClassBuilder<'_> {
                 if states.iter().any(|&s| self.graph.chooses(s, self.player)) || !alike {
                     return Err(LargeError::Unclear { player: self.player });
                 }
+                self.drafts[at].moves = Some(first);
                 self.expand_choice(at, &states)
             }
         }
@@ -351,6 +357,7 @@ impl ClassBuilder<'_> {
             };
             let shape = Shape {
                 list: draft.list,
+                moves: draft.moves,
                 round: draft.round,
                 children: draft.children.iter().map(child).collect(),
             };
@@ -369,6 +376,7 @@ impl ClassBuilder<'_> {
         let n_moves = shape.list.map_or(0, |list| self.graph.lists[self.player][list as usize].len() as u32);
         let mut class = ViewClass {
             list: shape.list,
+            moves: shape.moves,
             n_moves,
             round: shape.round,
             children: Vec::with_capacity(shape.children.len()),
@@ -400,6 +408,7 @@ impl ClassBuilder<'_> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shape {
     list: Option<u32>,
+    moves: Option<u32>,
     round: u32,
     children: Vec<(u16, u32, u32)>,
 }
