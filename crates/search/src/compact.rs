@@ -68,7 +68,11 @@ impl CompactStrategy {
             let mut size = n_moves as u64;
             for child in &class.children {
                 let is_list = child.event % 2 == 1;
-                let known = if is_list { views.lists.len() } else { views.percepts.len() };
+                let known = if is_list {
+                    views.lists.len()
+                } else {
+                    views.percepts.len()
+                };
                 if (child.event / 2) as usize >= known || usize::from(child.action) >= n_moves.max(1) {
                     return None;
                 }

@@ -62,7 +62,6 @@ impl StrategyTable {
         };
         Err(Fault::OtherGame(what))
     }
-
 }
 
 impl ViewPolicy for StrategyTable {

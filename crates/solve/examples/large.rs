@@ -28,7 +28,11 @@ fn main() {
     })
     .expect("a game that fits");
     println!("{:#?}", large.sizes());
-    println!("built in {:.2} s, drops silent rounds: {}", started.elapsed().as_secs_f64(), large.drops_silent_rounds());
+    println!(
+        "built in {:.2} s, drops silent rounds: {}",
+        started.elapsed().as_secs_f64(),
+        large.drops_silent_rounds()
+    );
     let stop = StopFlag::default();
     let started = Instant::now();
     let rating = large.rate(&Profile::uniform(&large), threads, &stop, &mut |_| {});
@@ -44,7 +48,10 @@ fn main() {
             let spent = started.elapsed().as_secs_f64();
             let rating = solver.rate(&stop, &mut |_| {});
             let gap = rating.nash_conv() / 2.0;
-            println!("{iteration} iterations in {spent:.1} s, {} entries: {gap} {:?}", solver.entries, rating.values);
+            println!(
+                "{iteration} iterations in {spent:.1} s, {} entries: {gap} {:?}",
+                solver.entries, rating.values
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{game, random_game, rules};
-use game::{Seed, StopFlag};
+use game::{Seed, Simulator, StopFlag};
 use propnet::Scalar;
 use surmise_solve::{
     Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeSolver, Limits, Policy, Profile,
@@ -50,18 +50,31 @@ fn compare(mut sim: Scalar, rounds: RoundsInViews, what: &str) {
     let n: u64 = large.sizes().infosets.iter().sum();
     assert_eq!(n, tree.infosets().len() as u64, "{what}");
     for policy in policies(&form, 3) {
-        let single = Policy::proportional(&tree, &policy.0.iter().map(|&p| f64::from(p as f32)).collect::<Vec<_>>());
+        let single = Policy::proportional(
+            &tree,
+            &policy.0.iter().map(|&p| f64::from(p as f32)).collect::<Vec<_>>(),
+        );
         let (profile, missing) = profile(&large, &tree, &policy);
         assert_eq!(missing, 0, "{what}");
         let rating = large.rate(&profile, 1, &StopFlag::default(), &mut |_| {});
         assert!(rating.complete);
         for (player, value) in form.values(&single).iter().enumerate() {
             let best = form.best_response(player, &mut single.clone());
-            assert!((rating.values[player] - value).abs() < 1e-10, "{what}: {rating:?} {value}");
-            assert!((rating.best[player].0 - best).abs() < 1e-10, "{what}: {rating:?} {best}");
+            assert!(
+                (rating.values[player] - value).abs() < 1e-10,
+                "{what}: {rating:?} {value}"
+            );
+            assert!(
+                (rating.best[player].0 - best).abs() < 1e-10,
+                "{what}: {rating:?} {best}"
+            );
             assert_eq!(rating.best[player].0, rating.best[player].1);
         }
-        assert_eq!(rating, large.rate(&profile, 3, &StopFlag::default(), &mut |_| {}), "{what}");
+        assert_eq!(
+            rating,
+            large.rate(&profile, 3, &StopFlag::default(), &mut |_| {}),
+            "{what}"
+        );
     }
 }
 
@@ -105,7 +118,11 @@ fn ratings_agree_with_the_tree_on_random_games() {
     let mut rng = Seed(5).rng();
     for number in 0..20 {
         let text = random_game(&mut rng);
-        compare(Scalar::new(&rules(&text)), RoundsInViews::Auto, &format!("game {number}"));
+        compare(
+            Scalar::new(&rules(&text)),
+            RoundsInViews::Auto,
+            &format!("game {number}"),
+        );
     }
 }
 
@@ -126,7 +143,10 @@ fn passes_solve_games_of_known_value() {
             let rating = solver.rate(&stop, &mut |_| {});
             assert!(rating.nash_conv() < 0.2, "{spec} {algorithm:?}: {rating:?}");
             if let Some(value) = value {
-                assert!((rating.values[0] - value).abs() < 0.1, "{spec} {algorithm:?}: {rating:?}");
+                assert!(
+                    (rating.values[0] - value).abs() < 0.1,
+                    "{spec} {algorithm:?}: {rating:?}"
+                );
             }
             let profile = large.rate(&solver.average(), 1, &stop, &mut |_| {});
             assert!((profile.nash_conv() - rating.nash_conv()).abs() < 1e-9, "{spec}");
@@ -159,7 +179,12 @@ fn any_number_of_threads_gives_the_same_bytes_and_a_checkpoint_goes_on() {
         later.iterate(&stop, &mut |_| {});
     }
     assert!(bytes(&one) == bytes(&later));
-    for wrong in [&saved[..saved.len() - 1], &saved[..40], b"something else", &[saved.as_slice(), b"x"].concat()] {
+    for wrong in [
+        &saved[..saved.len() - 1],
+        &saved[..40],
+        b"something else",
+        &[saved.as_slice(), b"x"].concat(),
+    ] {
         assert!(later.restore(&mut &wrong[..]).is_err());
         assert_eq!(later.iterations(), 0);
     }
@@ -193,4 +218,55 @@ fn a_stopped_rating_gives_bounds() {
         assert!(low <= best && best <= high, "{part:?} {whole:?}");
     }
     assert!(part.best.iter().any(|(low, high)| low < high), "{part:?}");
+}
+
+/// Published counts of games in which forced moves count as decisions. Waiting is a move too in GDL-II, and does not.
+#[test]
+fn counts_of_liars_dice_are_the_published_ones() {
+    let mut sim = game("liars-dice:dice=2,sides=5,sorted=1");
+    let large = large(&mut sim, RoundsInViews::Counted);
+    let roles = large.players().to_vec();
+    let noop: Vec<_> = roles.iter().map(|&role| sim.find_move(role, "noop").unwrap()).collect();
+    let decides = |player: usize, moves: &[game::MoveId]| moves != [noop[player]];
+    let views: f64 = (0..2).map(|p| large.count_views(p, &|moves| decides(p, moves))).sum();
+    assert_eq!(views, 15_728_640.0);
+    assert_eq!(large.count_histories(&decides).0, 235_929_600.0);
+}
+
+#[test]
+fn counts_agree_with_the_tree() {
+    for spec in [
+        "kuhn-poker",
+        "leduc-poker",
+        "dark-hex:width=2,height=2,hidden=1",
+        "liars-dice:dice=2,sides=2",
+    ] {
+        let mut sim = game(spec);
+        let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
+        let large = large(&mut sim, RoundsInViews::Counted);
+        assert_eq!(large.sizes().histories, tree.histories as f64, "{spec}");
+        let sets: f64 = (0..2).map(|p| large.count_views(p, &|moves| moves.len() > 1)).sum();
+        assert_eq!(sets, tree.infosets().len() as f64, "{spec}");
+    }
+}
+
+#[test]
+fn dropping_rounds_that_tell_something_makes_another_game() {
+    // Whoever waits in the catalogue's form can count the other's failures.
+    let counted = large(&mut game("dark-hex:width=2,height=2"), RoundsInViews::Auto);
+    let dropped = large(&mut game("dark-hex:width=2,height=2"), RoundsInViews::Dropped);
+    let hidden = large(&mut game("dark-hex:width=2,height=2,hidden=1"), RoundsInViews::Auto);
+    assert!(counted.is_faithful() && !counted.drops_silent_rounds());
+    assert!(!dropped.is_faithful());
+    assert!(hidden.is_faithful() && hidden.drops_silent_rounds());
+    assert_eq!(dropped.sizes().infosets, hidden.sizes().infosets);
+    assert!(counted.sizes().infosets[1] > dropped.sizes().infosets[1]);
+    let value = |large: &LargeGame| {
+        let rating = large.rate(&Profile::uniform(large), 1, &StopFlag::default(), &mut |_| {});
+        rating.best
+    };
+    let (dropped, hidden) = (value(&dropped), value(&hidden));
+    for (a, b) in dropped.iter().zip(&hidden) {
+        assert!((a.0 - b.0).abs() < 1e-9, "{dropped:?} {hidden:?}");
+    }
 }

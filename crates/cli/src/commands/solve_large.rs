@@ -10,10 +10,15 @@ use std::time::{Duration, Instant};
 use surmise::solve::{LargeError, LargeSizes};
 use surmise::{Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions};
 
+/// Distinct states up to which graphs are made unasked: about half a minute.
+const MOST_STATES: usize = 4_000_000;
+
 /// Whether what is asked for needs a tree: players are asked in every information set of one.
 pub fn needs_tree(args: &Args) -> bool {
     let is_file = |what: &str| what.starts_with("strategy:") || Path::new(what).is_file();
-    args.rate.as_ref().is_some_and(|what| what != "uniform" && !is_file(what))
+    args.rate
+        .as_ref()
+        .is_some_and(|what| what != "uniform" && !is_file(what))
 }
 
 /// Rates or solves a game. An error comes with whether a tree may still do.
@@ -26,6 +31,7 @@ pub fn run(
     let options = LargeOptions {
         rounds: args.rounds,
         bytes: memory::for_arrays(),
+        states: if args.graph { usize::MAX } else { MOST_STATES },
         method: args.algorithm,
         iterations: args.iterations,
         time,
@@ -40,7 +46,9 @@ pub fn run(
     let solving = solving.map_err(|error| {
         let fits = matches!(
             error,
-            Error::Large(LargeError::Memory { .. } | LargeError::TooLarge(_) | LargeError::Roles(_))
+            Error::Large(
+                LargeError::Memory { .. } | LargeError::States(_) | LargeError::TooLarge(_) | LargeError::Roles(_)
+            )
         );
         (error.into(), fits)
     })?;

@@ -338,10 +338,16 @@ impl<'a> GraphBuilder<'a> {
                 if limits.stop.is_raised() {
                     return Err(LargeError::Stopped);
                 }
+                if self.graph.states.len() > limits.states {
+                    return Err(LargeError::States(limits.states));
+                }
                 let bytes = self.bytes();
                 if bytes > limits.bytes {
                     return Err(LargeError::Memory {
-                        what: format!("the graph of states ({number} of at least {} states)", self.graph.states.len()),
+                        what: format!(
+                            "the graph of states ({number} of at least {} states)",
+                            self.graph.states.len()
+                        ),
                         needed: bytes,
                         limit: limits.bytes,
                     });
@@ -476,10 +482,13 @@ impl<'a> GraphBuilder<'a> {
         let n = passed.len() as u32;
         for (before, state) in passed.into_iter().enumerate() {
             let later = n - before as u32 + found.later;
-            self.met.insert(state, Met {
-                state: found.state,
-                later,
-            });
+            self.met.insert(
+                state,
+                Met {
+                    state: found.state,
+                    later,
+                },
+            );
         }
         Ok(found.state)
     }
@@ -524,10 +533,7 @@ impl<'a> GraphBuilder<'a> {
             return Err(LargeError::TooLarge("states"));
         }
         self.graph.states.push(node);
-        let met = Met {
-            state: fresh,
-            later: 0,
-        };
+        let met = Met { state: fresh, later: 0 };
         self.met.insert(state.clone(), met);
         self.waiting.push_back(state);
         Ok(met)

@@ -203,7 +203,10 @@ impl<'g> LargeSolver<'g> {
         let work = || {
             while let Some((place, reach, plan, average)) = parts.lock().unwrap_or_else(PoisonError::into_inner).pop() {
                 spread.fill(place, reach, plan);
-                average.iter_mut().zip(&*plan).for_each(|(sum, p)| *sum += rule.weight * p);
+                average
+                    .iter_mut()
+                    .zip(&*plan)
+                    .for_each(|(sum, p)| *sum += rule.weight * p);
             }
         };
         std::thread::scope(|scope| {
@@ -218,7 +221,8 @@ impl<'g> LargeSolver<'g> {
             0 => &self.plans,
             _ => &self.averages,
         };
-        self.game.rate_plans([&plans[0], &plans[1]], self.threads, stop, progress)
+        self.game
+            .rate_plans([&plans[0], &plans[1]], self.threads, stop, progress)
     }
 
     /// The average strategies.
@@ -447,7 +451,11 @@ impl Choice for Learned<'_> {
                     last[number] = gain;
                 }
                 LargeAlgorithm::Discounted => {
-                    let discount = if before > 0.0 { self.rule.positive } else { self.rule.negative };
+                    let discount = if before > 0.0 {
+                        self.rule.positive
+                    } else {
+                        self.rule.negative
+                    };
                     regret[number] = before * discount + gain;
                 }
             }
@@ -471,7 +479,11 @@ impl Choice for Learned<'_> {
             LargeAlgorithm::Predictive => last[range].fill(0.0),
             LargeAlgorithm::Discounted => {
                 for regret in &mut regret[range] {
-                    *regret *= if *regret > 0.0 { self.rule.positive } else { self.rule.negative };
+                    *regret *= if *regret > 0.0 {
+                        self.rule.positive
+                    } else {
+                        self.rule.negative
+                    };
                 }
             }
         }
@@ -537,10 +549,11 @@ impl Spread<'_> {
         let number = self.starts.partition_point(|&s| s <= at.sequence).saturating_sub(1);
         let piece = lock(&self.pieces[number]);
         let before = at.sequence - piece.start;
-        self.views.plan_below(at.class, 0, 0, reach, plan, &mut |sequence, policy| {
-            let range = before + sequence..before + sequence + policy.len();
-            let last = piece.last.get(range.clone()).unwrap_or_default();
-            self.rule.policy(&piece.regret[range], last, policy);
-        });
+        self.views
+            .plan_below(at.class, 0, 0, reach, plan, &mut |sequence, policy| {
+                let range = before + sequence..before + sequence + policy.len();
+                let last = piece.last.get(range.clone()).unwrap_or_default();
+                self.rule.policy(&piece.regret[range], last, policy);
+            });
     }
 }

@@ -58,6 +58,8 @@ pub(crate) enum Silence {
 pub struct LargeLimits {
     /// Memory at most, in bytes.
     pub bytes: u64,
+    /// States at most.
+    pub states: usize,
     /// Ends the work early.
     pub stop: StopFlag,
 }
@@ -66,6 +68,7 @@ impl Default for LargeLimits {
     fn default() -> Self {
         LargeLimits {
             bytes: 4 << 30,
+            states: usize::MAX,
             stop: StopFlag::default(),
         }
     }
@@ -86,6 +89,8 @@ pub enum LargeError {
         /// Bytes allowed.
         limit: u64,
     },
+    /// More states than allowed.
+    States(usize),
     /// More things than can be numbered.
     TooLarge(&'static str),
     /// Some history does not end.
@@ -125,6 +130,10 @@ impl fmt::Display for LargeError {
                 "the game is too large: {what} needs {} MiB and {} MiB are allowed (`--memory MIB` allows more)",
                 mib(*needed),
                 mib(*limit)
+            ),
+            LargeError::States(n) => write!(
+                f,
+                "the game is too large: it has more than {n} distinct states (`--graph` sets no limit but memory)"
             ),
             LargeError::TooLarge(what) => write!(f, "the game is too large: it has too many {what}"),
             LargeError::Endless { rounds } => {
@@ -259,7 +268,9 @@ impl LargeGame {
         let views = views_of(&graph, false)?;
         for views in &views {
             if depth(views) > MAX_DEPTH {
-                return Err(LargeError::TooLarge("rounds in which a role chooses or perceives something"));
+                return Err(LargeError::TooLarge(
+                    "rounds in which a role chooses or perceives something",
+                ));
             }
         }
         let graph_bytes = (graph.states.len() * 40 + graph.edges.len() * 24) as u64;
@@ -393,13 +404,11 @@ impl LargeGame {
             let own = plans[player];
             let chooser = move |_: usize| -> Box<dyn Choice + '_> { Box::new(Rated { own }) };
             let result = pass.run(&chooser, &mut |share| progress((player as f64 + share) / n as f64));
-            let over = match self.pairs[1 - player].root {
-                Some(_) => 0.0,
-                // The game is over at once: the only payoff is its middle.
-                None => 0.0,
-            };
-            rating.values.push(middle + over + result.worth.value);
-            rating.best.push((middle + result.worth.low, middle + result.worth.high));
+            // If the game is over at once, nothing is visited, and the middle is the only payoff.
+            rating.values.push(middle + result.worth.value);
+            rating
+                .best
+                .push((middle + result.worth.low, middle + result.worth.high));
             rating.entries += result.entries;
             rating.complete &= result.complete;
         }
@@ -433,7 +442,11 @@ pub struct LargeRating {
 impl LargeRating {
     /// The sum of what each player could gain by a best response; never below 0, whatever rounding says.
     pub fn nash_conv(&self) -> f64 {
-        let gains = self.best.iter().zip(&self.values).map(|((best, _), value)| best - value);
+        let gains = self
+            .best
+            .iter()
+            .zip(&self.values)
+            .map(|((best, _), value)| best - value);
         gains.sum::<f64>().max(0.0)
     }
 

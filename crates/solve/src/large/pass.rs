@@ -11,9 +11,9 @@
 //! Determinism: the tree is cut into tasks at places that depend on the game only. Each value is computed within one
 //! task, and entries are added in the order in which they were met. So results are the same for any number of threads.
 
+use super::Silence;
 use super::pairs::PairGraph;
 use super::views::{Child, ViewClass, ViewGraph, seen};
-use super::Silence;
 use game::{PacedStop, StopFlag};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -698,7 +698,10 @@ impl<'w, 'a> Walker<'w, 'a> {
         if !fresh {
             match from.factor == 1.0 {
                 true => target_slice.iter_mut().zip(more).for_each(|(t, m)| *t += m),
-                false => target_slice.iter_mut().zip(more).for_each(|(t, m)| *t += from.factor * m),
+                false => target_slice
+                    .iter_mut()
+                    .zip(more)
+                    .for_each(|(t, m)| *t += from.factor * m),
             }
             return to;
         }

@@ -53,7 +53,11 @@ pub(super) fn policy_of_plan(views: &ViewGraph, plan: &[f64]) -> Vec<f32> {
             }
         }
         for child in &here.children {
-            stack.push((child.class, slot + child.slot as usize, sequence + child.sequence as usize));
+            stack.push((
+                child.class,
+                slot + child.slot as usize,
+                sequence + child.sequence as usize,
+            ));
         }
     }
     policy
@@ -317,7 +321,9 @@ impl LargeGame {
         let views = &self.views[player];
         let mut counts: Vec<f64> = Vec::with_capacity(views.classes.len());
         for class in &views.classes {
-            let here = class.moves.is_some_and(|list| is_counted(&self.graph.lists[player][list as usize]));
+            let here = class
+                .moves
+                .is_some_and(|list| is_counted(&self.graph.lists[player][list as usize]));
             let below: f64 = class.children.iter().map(|c| counts[c.class as usize]).sum();
             counts.push(f64::from(u8::from(here)) + below);
         }

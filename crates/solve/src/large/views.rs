@@ -348,7 +348,14 @@ impl ClassBuilder<'_> {
             let draft = &self.drafts[at as usize];
             if !expanded {
                 stack.push((at, true));
-                stack.extend(draft.children.iter().map(|c| c.2).filter(|&c| c != OVER).map(|c| (c, false)));
+                stack.extend(
+                    draft
+                        .children
+                        .iter()
+                        .map(|c| c.2)
+                        .filter(|&c| c != OVER)
+                        .map(|c| (c, false)),
+                );
                 continue;
             }
             let child = |&(action, event, class): &(u16, u32, u32)| {
@@ -373,7 +380,9 @@ impl ClassBuilder<'_> {
     }
 
     fn lay_out(&self, shape: &Shape, classes: &[ViewClass]) -> Result<ViewClass, LargeError> {
-        let n_moves = shape.list.map_or(0, |list| self.graph.lists[self.player][list as usize].len() as u32);
+        let n_moves = shape
+            .list
+            .map_or(0, |list| self.graph.lists[self.player][list as usize].len() as u32);
         let mut class = ViewClass {
             list: shape.list,
             moves: shape.moves,

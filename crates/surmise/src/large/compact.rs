@@ -71,14 +71,22 @@ pub fn to_bytes(
 }
 
 fn texts<T>(lists: &[Vec<T>], text: impl Fn(&T) -> String) -> Value {
-    lists.iter().map(|list| list.iter().map(&text).collect::<Vec<_>>()).collect()
+    lists
+        .iter()
+        .map(|list| list.iter().map(&text).collect::<Vec<_>>())
+        .collect()
 }
 
 fn classes(outline: &ViewOutline) -> Value {
     let class = |class: &solve::OutlineClass| {
         let mut numbers = vec![class.list.map_or(-1, i64::from), i64::from(class.round)];
         for &(action, event, child, sequence) in &class.children {
-            numbers.extend([i64::from(action), i64::from(event), i64::from(child), i64::from(sequence)]);
+            numbers.extend([
+                i64::from(action),
+                i64::from(event),
+                i64::from(child),
+                i64::from(sequence),
+            ]);
         }
         numbers
     };
@@ -132,7 +140,9 @@ fn from_reader(from: &mut dyn Read) -> std::io::Result<Option<SavedStrategy>> {
         };
         strategies.insert(role, strategy);
     }
-    let roles = head["roles"].as_array().map(|roles| roles.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    let roles = head["roles"]
+        .as_array()
+        .map(|roles| roles.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     let game = head["game"].as_str().map(str::to_owned);
     Ok(game.zip(roles).map(|(game, roles)| SavedStrategy {
         game,
@@ -144,7 +154,10 @@ fn from_reader(from: &mut dyn Read) -> std::io::Result<Option<SavedStrategy>> {
 fn player_of(player: &Value) -> Option<(String, CompactViews, u64)> {
     let lists = |value: &Value| -> Option<Vec<Vec<String>>> {
         let list = |list: &Value| -> Option<Vec<String>> {
-            list.as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
+            list.as_array()?
+                .iter()
+                .map(|text| Some(text.as_str()?.to_owned()))
+                .collect()
         };
         value.as_array()?.iter().map(list).collect()
     };
@@ -173,7 +186,11 @@ fn player_of(player: &Value) -> Option<(String, CompactViews, u64)> {
         root: u32::try_from(player["root"].as_u64()?).ok()?,
         drops_silent_rounds: player["drops_silent_rounds"].as_bool()?,
     };
-    Some((player["role"].as_str()?.to_owned(), views, player["sequences"].as_u64()?))
+    Some((
+        player["role"].as_str()?.to_owned(),
+        views,
+        player["sequences"].as_u64()?,
+    ))
 }
 
 /// The views of a game in the form of a file, to compare a file with the game.

@@ -22,6 +22,8 @@ pub struct LargeOptions {
     pub rounds: RoundsInViews,
     /// Bytes of memory that the arrays may take.
     pub bytes: u64,
+    /// Distinct states that the game may have.
+    pub states: usize,
     /// Algorithm: [`Method::Auto`] is predictive CFR+.
     pub method: Method,
     /// Iterations at most.
@@ -43,6 +45,7 @@ impl Default for LargeOptions {
         LargeOptions {
             rounds: RoundsInViews::Auto,
             bytes: LargeLimits::default().bytes,
+            states: LargeLimits::default().states,
             method: Method::Auto,
             iterations: None,
             time: None,
@@ -150,6 +153,7 @@ impl Game {
         let mut sim = self.simulator();
         let limits = LargeLimits {
             bytes: options.bytes,
+            states: options.states,
             stop: options.stop.clone(),
         };
         let large = LargeGame::build(sim.as_mut(), options.rounds, &limits, &mut |step| {
@@ -205,11 +209,9 @@ impl LargeSolving<'_> {
                 self.read_policy(path)?
             }
         };
-        let rating = self
-            .large
-            .rate(&profile, options.threads, &options.stop, &mut |share| {
-                progress(LargeStep::Rating(share));
-            });
+        let rating = self.large.rate(&profile, options.threads, &options.stop, &mut |share| {
+            progress(LargeStep::Rating(share));
+        });
         Ok(LargeSolution {
             how: LargeHow::Given(what.to_owned(), missing),
             entries: rating.entries,
@@ -256,11 +258,7 @@ impl LargeSolving<'_> {
     ///
     /// # Errors
     /// If the options do not fit the game, there is too little memory, or a checkpoint cannot be used.
-    pub fn solve(
-        &self,
-        options: &LargeOptions,
-        progress: &mut dyn FnMut(LargeStep),
-    ) -> Result<LargeSolution, Error> {
+    pub fn solve(&self, options: &LargeOptions, progress: &mut dyn FnMut(LargeStep)) -> Result<LargeSolution, Error> {
         let algorithm = options.algorithm()?;
         self.fits(self.large.sizes().solving_bytes, "solving", options.bytes)?;
         let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
@@ -315,14 +313,17 @@ impl LargeSolving<'_> {
     pub fn to_json(&self, solution: &LargeSolution) -> Value {
         let by_role = |of: &dyn Fn(usize) -> Value| -> Map<String, Value> {
             let players = 0..self.large.players().len();
-            players.map(|player| (self.role(player).to_owned(), of(player))).collect()
+            players
+                .map(|player| (self.role(player).to_owned(), of(player)))
+                .collect()
         };
         let rating = &solution.rating;
         let (algorithm, iterations, missing) = match &solution.how {
             LargeHow::Iterated(algorithm, iterations) => (algorithm.name(), *iterations, 0),
             LargeHow::Given(what, missing) => (what.as_str(), 0, *missing),
         };
-        let point = |p: &CurvePoint| json!({"iterations": p.iterations, "seconds": p.seconds, "nash_conv": p.nash_conv});
+        let point =
+            |p: &CurvePoint| json!({"iterations": p.iterations, "seconds": p.seconds, "nash_conv": p.nash_conv});
         json!({
             "version": 1,
             "game": self.game.name(),
@@ -416,11 +417,7 @@ struct LargeRun<'a> {
 
 impl LargeRun<'_> {
     /// Iterates until some limit is reached. Returns the last rating and the iterations after which it was made.
-    fn run(
-        &mut self,
-        until: Option<f64>,
-        progress: &mut dyn FnMut(LargeStep),
-    ) -> Result<(LargeRating, u64), Error> {
+    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> Result<(LargeRating, u64), Error> {
         let most = self.options.iterations.unwrap_or(u64::MAX);
         let time = self.options.time.unwrap_or(Duration::MAX);
         let stop = &self.options.stop;
@@ -428,7 +425,9 @@ impl LargeRun<'_> {
         while self.solver.iterations() < most && self.iterating < time && !stop.is_raised() {
             let before = Instant::now();
             let done = self.solver.iterations();
-            let complete = self.solver.iterate(stop, &mut |share| progress(LargeStep::Iterations(done, share)));
+            let complete = self
+                .solver
+                .iterate(stop, &mut |share| progress(LargeStep::Iterations(done, share)));
             self.iterating += before.elapsed();
             if !complete {
                 break;
@@ -436,7 +435,9 @@ impl LargeRun<'_> {
             // Ratings are made after iterations that depend on nothing else, so that the result does not either.
             if is_rated(self.solver.iterations()) {
                 self.rate(&mut last, progress);
-                let reached = last.as_ref().is_some_and(|(rating, _)| until.is_some_and(|u| rating.nash_conv() <= u));
+                let reached = last
+                    .as_ref()
+                    .is_some_and(|(rating, _)| until.is_some_and(|u| rating.nash_conv() <= u));
                 if reached {
                     break;
                 }

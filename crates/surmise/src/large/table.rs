@@ -36,7 +36,10 @@ pub(super) fn read(path: &Path, solving: &LargeSolving<'_>, builder: &mut Profil
         let read = limited.read_until(b'\n', &mut line);
         if read.map_err(Error::io("cannot read", path))? == 0 {
             return match number {
-                1 => Err(Error::format(path, "is empty: a policy has a line for every information set")),
+                1 => Err(Error::format(
+                    path,
+                    "is empty: a policy has a line for every information set",
+                )),
                 _ => Ok(()),
             };
         }
@@ -91,10 +94,16 @@ impl Entries<'_, '_> {
             let unknown = |what: &str| {
                 Error::format(
                     self.path,
-                    format!("{at}: round {} of the view: {name} never has `{what}` in this game", number + 1),
+                    format!(
+                        "{at}: round {} of the view: {name} never has `{what}` in this game",
+                        number + 1
+                    ),
                 )
             };
-            let own = self.sim.find_move(role, &round.own).ok_or_else(|| unknown(&round.own))?;
+            let own = self
+                .sim
+                .find_move(role, &round.own)
+                .ok_or_else(|| unknown(&round.own))?;
             let mut sees = Vec::with_capacity(round.sees.len());
             for text in &round.sees {
                 sees.push(self.sim.find_percept(role, text).ok_or_else(|| unknown(text))?);
@@ -107,17 +116,22 @@ impl Entries<'_, '_> {
         for (text, p) in moves {
             let mv = self.sim.find_move(role, text);
             let mv = mv.ok_or_else(|| wrong(&format!("{name} never has the move `{text}` in this game")))?;
-            let p = p.as_f64().ok_or_else(|| wrong(&format!("the probability of `{text}` is no number")))?;
+            let p = p
+                .as_f64()
+                .ok_or_else(|| wrong(&format!("the probability of `{text}` is no number")))?;
             policy.push((mv, p));
         }
         let inserted = self.builder.insert(player, &view, &policy);
         inserted.map_err(|error| match error {
-            PlaceError::NotLegal(mv) => {
-                wrong(&format!("`{}` is not legal for {name} after this view", self.sim.move_text(role, mv)))
-            }
+            PlaceError::NotLegal(mv) => wrong(&format!(
+                "`{}` is not legal for {name} after this view",
+                self.sim.move_text(role, mv)
+            )),
             PlaceError::NotADistribution => {
                 let sum: f64 = policy.iter().map(|(_, p)| p).sum();
-                wrong(&format!("the probabilities must be at least 0 and sum to 1; they sum to {sum}"))
+                wrong(&format!(
+                    "the probabilities must be at least 0 and sum to 1; they sum to {sum}"
+                ))
             }
             error => wrong(&error.to_string()),
         })
