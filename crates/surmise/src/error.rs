@@ -6,7 +6,7 @@ use game::Fault;
 use ground::GroundError;
 use learn::{ArchiveError, LearnError};
 use referee::{RecordError, SeatingError};
-use solve::{BuildError, LargeError, LpError};
+use solve::{BuildError, CommitError, LargeError, LpError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -121,6 +121,8 @@ pub enum Error {
     Tree(BuildError),
     /// The game cannot be rated or solved without a tree.
     Large(LargeError),
+    /// There is no commitment.
+    Commit(CommitError),
     /// The linear program found no solution.
     Lp(LpError),
     /// Learning failed.
@@ -186,6 +188,7 @@ impl Error {
                 | Error::Tree(BuildError::Stopped { .. })
                 | Error::Lp(LpError::Stopped)
                 | Error::Large(LargeError::Stopped)
+                | Error::Commit(CommitError::Stopped)
                 | Error::Engine(GroundError::Stopped)
         )
     }
@@ -251,6 +254,7 @@ impl fmt::Display for Error {
             Error::Tree(error) => error.fmt(f),
             Error::Lp(error) => error.fmt(f),
             Error::Large(error) => error.fmt(f),
+            Error::Commit(error) => error.fmt(f),
             Error::Learn(error) => error.fmt(f),
             Error::Ggp(error) => error.fmt(f),
             Error::Option { option, must } => write!(f, "{option} {must}"),
@@ -280,6 +284,7 @@ from! {
     BuildError => Tree,
     LpError => Lp,
     LargeError => Large,
+    CommitError => Commit,
     LearnError => Learn,
     ggp::Error => Ggp,
 }

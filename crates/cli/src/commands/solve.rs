@@ -76,6 +76,9 @@ pub struct Args {
     /// tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
+    /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
+    #[arg(long, value_name = "ROLE", conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
+    commit: Option<String>,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
@@ -127,7 +130,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut tree = build(&options);
     if matches!(tree, Err(Error::Tree(BuildError::TooLarge { .. }))) && args.limit.is_none() {
         // The tree is too large to be made by the way. What does not fit into graphs may still fit into a larger tree.
-        if args.efg.is_none() && !large::needs_tree(args) {
+        if args.efg.is_none() && args.commit.is_none() && !large::needs_tree(args) {
             match large::run(args, &game, &options, time) {
                 Err((error, true)) => output::note(&format!("{error}; trying a tree")),
                 done => return done.map_err(|(error, _)| error),
@@ -149,14 +152,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         save(path, &text, args.force)?;
     }
     let shown = progress::spinner("solving");
-    let solution = match &args.rate {
-        Some(what) => tree
+    let solution = match (&args.rate, &args.commit) {
+        (_, Some(role)) => tree
+            .commit(role, &options, &mut |p| tell(&shown, p))
+            .map_err(anyhow::Error::from),
+        (Some(what), None) => tree
             .rate(what, &options, &mut |p| tell(&shown, p))
             .map_err(|error| match error {
                 Error::Player(error) => anyhow::anyhow!("`{what}` is not a file that --save wrote, and {error}"),
                 other => other.into(),
             }),
-        None => tree
+        (None, None) => tree
             .solve(&options, &mut |p| tell(&shown, p))
             .map_err(|error| match error {
                 Error::Lp(LpError::Roles(_) | LpError::NotConstantSum | LpError::Stopped) => {
@@ -200,6 +206,7 @@ fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
         SolveProgress::Iterations(iterations, nash_conv) => {
             shown.set_message_now_and_then(|| format!("{iterations} iterations, NashConv {}", small(nash_conv())));
         }
+        SolveProgress::Commitment(done, all) => shown.set_message(|| format!("{done} of {all} linear programs")),
         SolveProgress::Asked(done, all) => shown.set_message(|| format!("{done} of {all} information sets")),
         SolveProgress::Fallback(error) => output::note(&format!("{error}; cfr+ instead")),
     }
@@ -310,6 +317,11 @@ impl Report<'_> {
                 *iterations as f64 / seconds.max(1e-9)
             ),
             How::Read(0) => writeln!(out, "the strategies of the file: NashConv {gap} points"),
+            How::Committed(role, programs) => writeln!(
+                out,
+                "What {role} should commit to, and the other role's best response: {programs} linear programs in \
+                 {seconds:.3} s"
+            ),
             How::Asked(player) => writeln!(
                 out,
                 "{player}, asked in every information set in {seconds:.1} s: NashConv {gap} points, {share:.5} of the \
