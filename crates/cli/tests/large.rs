@@ -143,7 +143,7 @@ fn tables_by_others_are_read_or_refused_with_the_line() {
         .for_each(|p| *p = 0.7.into());
     rate(&table(&wrong.to_string()), 1, &["line 1", "sum to 1.4"]);
     rate(&table(""), 1, &["is empty"]);
-    rate("/no/such/file", 1, &["cannot read"]);
+    rate("strategy:/no/such/file", 1, &["cannot read"]);
 }
 
 #[test]

@@ -94,7 +94,6 @@ fn ratings_agree_with_the_tree_on_games_of_the_catalogue() {
         "dark-hex:width=2,height=2,abrupt=1",
         "tiger",
         "banker-and-thief",
-        "number-guessing",
     ] {
         for rounds in [RoundsInViews::Auto, RoundsInViews::Counted] {
             let mut sim = game(spec);

@@ -141,8 +141,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let tree = match tree {
         Err(Error::Tree(error @ BuildError::TooLarge { .. })) => bail!(
-            "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game; \
-             players such as hp2 and ismcts need no tree, and --rate cfr:net=DIR --walk does not either)"
+            "{error} (`--limit` raises it, at about 100 bytes a history; `--graph` needs no tree where states are few; \
+             smaller parameters make a smaller game; players such as hp2 and ismcts need no tree, and --rate \
+             cfr:net=DIR --walk does not either)"
         ),
         other => other?,
     };

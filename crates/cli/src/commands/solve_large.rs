@@ -4,21 +4,24 @@ use super::{Args, save, small};
 use crate::{interrupt, memory, output, progress};
 use anyhow::Result;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use surmise::solve::{LargeError, LargeSizes};
-use surmise::{Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions};
+use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
+use surmise::{Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions, policy_file};
 
 /// Distinct states up to which graphs are made unasked: about half a minute.
 const MOST_STATES: usize = 4_000_000;
 
-/// Whether what is asked for needs a tree: players are asked in every information set of one.
+/// Whether what is asked for needs a tree: players that search are asked in every information set of one.
 pub fn needs_tree(args: &Args) -> bool {
-    let is_file = |what: &str| what.starts_with("strategy:") || Path::new(what).is_file();
+    is_player(args) && args.rate.as_ref().is_some_and(|player| !player.contains("net="))
+}
+
+/// Whether a player is rated.
+fn is_player(args: &Args) -> bool {
     args.rate
         .as_ref()
-        .is_some_and(|what| what != "uniform" && !is_file(what))
+        .is_some_and(|what| what != "uniform" && policy_file(what).is_none())
 }
 
 /// Rates or solves a game. An error comes with whether a tree may still do.
@@ -29,7 +32,11 @@ pub fn run(
     time: Option<Duration>,
 ) -> Result<ExitCode, (anyhow::Error, bool)> {
     let options = LargeOptions {
-        rounds: args.rounds,
+        // Players know views with all rounds.
+        rounds: match is_player(args) && args.rounds == RoundsInViews::Auto {
+            true => RoundsInViews::Counted,
+            false => args.rounds,
+        },
         bytes: memory::for_arrays(),
         states: if args.graph { usize::MAX } else { MOST_STATES },
         method: args.algorithm,

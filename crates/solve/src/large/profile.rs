@@ -152,6 +152,46 @@ impl<'g> ProfileBuilder<'g> {
         fits
     }
 
+    /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives the
+    /// key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
+    /// are none, nothing is given.
+    ///
+    /// Returns false if views leave out rounds: there are no keys for such views.
+    pub fn fill<K: Copy>(
+        &mut self,
+        player: usize,
+        start: K,
+        after: &dyn Fn(K, MoveId, &[PerceptId]) -> K,
+        policy: &mut dyn FnMut(K, usize) -> Option<Vec<f32>>,
+    ) -> bool {
+        if self.game.silence == Silence::Dropped {
+            return false;
+        }
+        let views = &self.game.views[player];
+        let graph = &self.game.graph;
+        let mut stack = vec![(views.root, 0_usize, start)];
+        while let Some((class, sequence, key)) = stack.pop() {
+            let here = &views.classes[class as usize];
+            // Nobody is asked after the last choice.
+            let Some(list) = here.moves.filter(|_| here.infosets > 0) else {
+                continue;
+            };
+            let moves = &graph.lists[player][list as usize];
+            if here.list.is_some()
+                && let Some(given) = policy(key, moves.len()).filter(|given| given.len() == moves.len())
+            {
+                self.policies[player][sequence..sequence + given.len()].copy_from_slice(&given);
+            }
+            for child in &here.children {
+                let own = moves[usize::from(child.action)];
+                let sees = &graph.percepts[player][(child.event / 2) as usize];
+                let key = after(key, own, sees);
+                stack.push((child.class, sequence + child.sequence as usize, key));
+            }
+        }
+        true
+    }
+
     /// The profile, and the number of information sets for which nothing was given. There all moves are equally
     /// likely.
     pub fn finish(self) -> (Profile, u64) {

@@ -3,7 +3,7 @@
 pub mod compact;
 mod table;
 
-use crate::{Error, Game, Method, files};
+use crate::{Error, Game, Method, PlayerSpec, Unsuitable, files};
 use game::{Simulator, StopFlag};
 use serde_json::{Map, Value, json};
 use solve::{
@@ -183,8 +183,8 @@ impl LargeSolving<'_> {
         }
     }
 
-    /// What a policy is worth: `uniform`, or a file: one that [`LargeSolution::to_bytes`] or `surmise solve --save`
-    /// wrote, or a table in JSON lines.
+    /// What a policy is worth: `uniform`; a file that [`LargeSolving::to_bytes`] or `surmise solve --save` wrote, or a
+    /// table in JSON lines; or the table of a trained player, `cfr:net=DIR`.
     ///
     /// # Errors
     /// If the policy does not belong to the game, or there is too little memory.
@@ -199,14 +199,16 @@ impl LargeSolving<'_> {
         let started = Instant::now();
         let (profile, missing) = match what {
             "uniform" => (Profile::uniform(&self.large), 0),
-            file => {
-                let path = Path::new(file.strip_prefix("strategy:").unwrap_or(file));
+            what => {
                 self.fits(
                     sizes.rating_bytes + 4 * sizes.sequences.iter().sum::<u64>(),
                     "reading a policy",
                     options.bytes,
                 )?;
-                self.read_policy(path)?
+                match policy_file(what) {
+                    Some(path) => self.read_policy(path)?,
+                    None => self.learned_policy(what)?,
+                }
             }
         };
         let rating = self.large.rate(&profile, options.threads, &options.stop, &mut |share| {
@@ -221,6 +223,29 @@ impl LargeSolving<'_> {
             seconds: started.elapsed().as_secs_f64(),
             curve: Vec::new(),
         })
+    }
+
+    /// The table of a trained player. Where it knows nothing, moves are random.
+    fn learned_policy(&self, player: &str) -> Result<(Profile, u64), Error> {
+        let spec = PlayerSpec::parse(player)?;
+        let learned = spec
+            .learned()
+            .ok_or_else(|| spec.unsuitable(Unsuitable::NothingLearned))?;
+        let horizon = learned.horizon(self.game.engine())?;
+        let mut builder = ProfileBuilder::new(&self.large);
+        for (player, &role) in self.large.players().iter().enumerate() {
+            let start = learn::ViewKey::start(usize::from(role.0));
+            let asked = builder.fill(player, start, &learn::ViewKey::after, &mut |key, n| {
+                horizon.learned(key, n)
+            });
+            if !asked {
+                return Err(Error::Option {
+                    option: "--rounds",
+                    must: "must be counted to rate a trained player: its views have all rounds".to_owned(),
+                });
+            }
+        }
+        Ok(builder.finish())
     }
 
     fn read_policy(&self, path: &Path) -> Result<(Profile, u64), Error> {
@@ -376,6 +401,14 @@ impl LargeSolving<'_> {
     }
 }
 
+/// The file of a policy, if it is one.
+pub fn policy_file(what: &str) -> Option<&Path> {
+    match what.strip_prefix("strategy:") {
+        Some(path) => Some(Path::new(path)),
+        None => Some(Path::new(what)).filter(|path| path.is_file()),
+    }
+}
+
 fn sizes_json(sizes: &LargeSizes) -> Value {
     json!({
         "states": sizes.states,
@@ -490,7 +523,7 @@ impl LargeRun<'_> {
     }
 }
 
-/// Whether the average is rated after so many iterations: after 1, 2, 4, 6, 9, 14, …
+/// Whether the average is rated after so many iterations: after 1, 2, 3, 5, 8, 12, …
 fn is_rated(iterations: u64) -> bool {
     let mut next = 1;
     while next < iterations {
