@@ -170,3 +170,48 @@ fn sizes_are_told_and_memory_is_bounded() {
         &["auto, counted or dropped"],
     );
 }
+
+#[test]
+fn a_model_is_exploited_at_a_price() {
+    let found = json(&["solve", "kuhn-poker", "--against", "uniform", "--json"]);
+    let points = found["points"].as_array().unwrap();
+    let of = |at: usize, field: &str| points[at][field].as_f64().unwrap();
+    let last = points.len() - 1;
+    // An equilibrium strategy gets 48.61 from anybody; a best response gets more, and can lose more.
+    assert!((of(0, "worst_case") - 48.611).abs() < 0.05, "{found}");
+    assert!(of(last, "against_model") > of(0, "against_model") + 1.0, "{found}");
+    assert!(of(last, "worst_case") < of(0, "worst_case") - 1.0, "{found}");
+    let one = [
+        "solve",
+        "kuhn-poker",
+        "--against",
+        "uniform",
+        "--role",
+        "player2",
+        "--weight",
+    ];
+    check(
+        &[&one[..], &["0.5"]].concat(),
+        0,
+        &["player2 against uniform", "worst case"],
+    );
+    check(&[&one[..], &["1.5"]].concat(), 1, &["from 0 to 1"]);
+    let nobody = ["solve", "kuhn-poker", "--against", "uniform", "--role", "nobody"];
+    check(&nobody, 1, &["nobody", "player1"]);
+    check(&["solve", "tiger", "--against", "uniform"], 1, &["two roles"]);
+}
+
+#[test]
+fn a_role_commits_itself() {
+    check(
+        &["solve", "kuhn-poker", "--commit", "player1"],
+        0,
+        &["player1: 48.611", "linear programs"],
+    );
+    check(
+        &["solve", "kuhn-poker", "--commit", "nobody"],
+        1,
+        &["nobody", "player1"],
+    );
+    check(&["solve", "tiger", "--commit", "agent"], 1, &["agent"]);
+}

@@ -269,3 +269,38 @@ fn dropping_rounds_that_tell_something_makes_another_game() {
         assert!((a.0 - b.0).abs() < 1e-9, "{dropped:?} {hidden:?}");
     }
 }
+
+#[test]
+fn restricted_responses_trade_the_worst_case_for_gain() {
+    let stop = StopFlag::default();
+    for spec in ["kuhn-poker", "leduc-poker", "liars-dice:sides=3"] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        let model = Profile::uniform(&large);
+        let best = large.rate(&model, 1, &stop, &mut |_| {}).best[0].0;
+        let mut points = Vec::new();
+        for weight in [0.0, 0.5, 0.9, 1.0] {
+            let mut solver = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+            solver.restrict(1, &model, weight);
+            (0..600).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+            let response = solver.average();
+            let against = large.rate(&response.with(1, &model), 1, &stop, &mut |_| {}).values[0];
+            let worst = 100.0 - large.rate(&response, 1, &stop, &mut |_| {}).best[1].0;
+            points.push((against, worst));
+        }
+        // More weight: more gain, and a worse worst case; the ends are the equilibrium and the best response.
+        for pair in points.windows(2) {
+            assert!(
+                pair[1].0 > pair[0].0 - 0.05 && pair[1].1 < pair[0].1 + 0.05,
+                "{spec}: {points:?}"
+            );
+        }
+        assert!(
+            (points[3].0 - best).abs() < 0.05,
+            "{spec}: {points:?}, best response {best}"
+        );
+        let mut free = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+        (0..600).for_each(|_| assert!(free.iterate(&stop, &mut |_| {})));
+        let value = free.rate(&stop, &mut |_| {}).values[0];
+        assert!((points[0].1 - value).abs() < 0.05, "{spec}: {points:?}, value {value}");
+    }
+}

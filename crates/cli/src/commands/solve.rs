@@ -79,6 +79,16 @@ pub struct Args {
     /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
     #[arg(long, value_name = "ROLE", conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
     commit: Option<String>,
+    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the model
+    /// and worst case of restricted Nash responses
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
+    against: Option<String>,
+    /// With --against: how much the model is trusted, from 0 (equilibrium) to 1 (best response); without it a curve
+    #[arg(long, value_name = "P", requires = "against")]
+    weight: Option<f64>,
+    /// With --against: the role that exploits; the first role if nothing is said
+    #[arg(long, value_name = "ROLE", requires = "against")]
+    role: Option<String>,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
@@ -118,7 +128,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    if args.graph {
+    if args.graph || args.against.is_some() {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
     let build = |options: &SolveOptions| {

@@ -1,13 +1,18 @@
 //! `surmise solve` for games that are too large for a tree.
 
 use super::{Args, save, small};
+use crate::commands::JSON_VERSION;
 use crate::{interrupt, memory, output, progress};
-use anyhow::Result;
+use anyhow::{Result, bail};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
-use surmise::{Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions, policy_file};
+use surmise::{
+    Error, ExploitationPoint, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions,
+    policy_file,
+};
 
 /// Distinct states up to which graphs are made unasked: about half a minute.
 const MOST_STATES: usize = 4_000_000;
@@ -38,7 +43,11 @@ pub fn run(
             false => args.rounds,
         },
         bytes: memory::for_arrays(),
-        states: if args.graph { usize::MAX } else { MOST_STATES },
+        states: if args.graph || args.against.is_some() {
+            usize::MAX
+        } else {
+            MOST_STATES
+        },
         method: args.algorithm,
         iterations: args.iterations,
         time,
@@ -60,6 +69,9 @@ pub fn run(
         (error.into(), fits)
     })?;
     output::note(&sizes(&solving));
+    if let Some(model) = &args.against {
+        return against(args, model, &solving, &options).map_err(|error| (error, false));
+    }
     work(args, &solving, &options).map_err(|error| (error, false))
 }
 
@@ -85,6 +97,54 @@ fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Resu
         false => output::print(&report(solving, &solution)),
     }
     saved?;
+    Ok(interrupt::exit_code())
+}
+
+/// Weights of the curve.
+const WEIGHTS: [f64; 9] = [0.0, 0.25, 0.5, 0.75, 0.85, 0.9, 0.95, 0.98, 1.0];
+
+/// Gain against a model, and the worst case.
+fn against(args: &Args, model: &str, solving: &LargeSolving<'_>, options: &LargeOptions) -> Result<ExitCode> {
+    let weights = match args.weight {
+        Some(weight) if !(0.0..=1.0).contains(&weight) => bail!("--weight must be a probability from 0 to 1"),
+        Some(weight) => vec![weight],
+        None => WEIGHTS.to_vec(),
+    };
+    let shown = progress::spinner("responding to the model");
+    let started = Instant::now();
+    let role = args.role.as_deref();
+    let found = solving.against(model, role, &weights, options, &mut |step| tell(&shown, &step, started));
+    shown.finish();
+    let found = found?;
+    let role = solving.role(found.player);
+    if args.json {
+        let point = |p: &ExploitationPoint| {
+            json!({
+                "weight": p.weight,
+                "against_model": p.against_model,
+                "worst_case": p.worst_case,
+                "iterations": p.iterations,
+            })
+        };
+        output::json(&json!({
+            "version": JSON_VERSION,
+            "game": solving.game().name(),
+            "role": role,
+            "model": model,
+            "points": found.points.iter().map(point).collect::<Vec<_>>(),
+            "seconds": started.elapsed().as_secs_f64(),
+        }));
+        return Ok(interrupt::exit_code());
+    }
+    let mut out = format!(
+        "{}: {role} against {model}\n  weight  against the model  worst case\n",
+        solving.game().name()
+    );
+    for point in &found.points {
+        let worst = point.worst_case.map_or("-".to_owned(), |worst| format!("{worst:.4}"));
+        let _ = writeln!(out, "  {:6.2}  {:17.4}  {worst:>10}", point.weight, point.against_model);
+    }
+    output::print(&out);
     Ok(interrupt::exit_code())
 }
 

@@ -64,8 +64,16 @@ pub struct LargeSolver<'g> {
     /// Regrets by player. A piece belongs to one task of a pass, or to one information set above the tasks.
     pieces: [Vec<Mutex<Piece>>; 2],
     starts: [Vec<usize>; 2],
+    restriction: Option<Restriction>,
     /// Entries visited so far.
     pub entries: u64,
+}
+
+/// A player that follows a model with some probability.
+struct Restriction {
+    player: usize,
+    model: Vec<f64>,
+    weight: f64,
 }
 
 /// Why a checkpoint cannot be used.
@@ -116,8 +124,21 @@ impl<'g> LargeSolver<'g> {
             algorithm,
             threads: threads.max(1),
             iterations: 0,
+            restriction: None,
             entries: 0,
         }
+    }
+
+    /// From now on a player follows a model with a probability of `weight`, and is free otherwise. The strategy of the
+    /// other player approaches its restricted Nash response (Johanson, Zinkevich and Bowling, *Computing Robust
+    /// Counter-Strategies*, 2007): for weight 0 an equilibrium strategy, for weight 1 the best response to the model,
+    /// between them the best trade of gain against the model for loss in the worst case.
+    pub fn restrict(&mut self, player: usize, model: &Profile, weight: f64) {
+        self.restriction = Some(Restriction {
+            player,
+            model: model.plans[player].clone(),
+            weight: weight.clamp(0.0, 1.0),
+        });
     }
 
     /// Iterations so far.
@@ -138,10 +159,19 @@ impl<'g> LargeSolver<'g> {
         for player in 0..n {
             let (half_range, _) = self.game.half_and_middle(player);
             let rule = Rule::new(self.algorithm, iteration, NOISE * half_range);
+            let free = &self.plans[1 - player];
+            let mixed: Vec<f64> = match &self.restriction {
+                Some(r) if r.player != player => {
+                    let both = r.model.iter().zip(free);
+                    both.map(|(model, free)| r.weight * model + (1.0 - r.weight) * free)
+                        .collect()
+                }
+                _ => Vec::new(),
+            };
             let pass = Pass {
                 views: &self.game.views[player],
                 pairs: &self.game.pairs[1 - player],
-                plan: &self.plans[1 - player],
+                plan: if mixed.is_empty() { free } else { &mixed },
                 half_range,
                 threads: self.threads,
                 stop,

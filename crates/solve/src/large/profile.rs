@@ -28,6 +28,14 @@ impl Profile {
         }
     }
 
+    /// The strategies of this profile, but those of one player from another.
+    #[must_use]
+    pub fn with(&self, player: usize, other: &Profile) -> Profile {
+        let mut mixed = self.clone();
+        mixed.plans[player].clone_from(&other.plans[player]);
+        mixed
+    }
+
     /// A probability for each sequence of a player: information sets in the order of the layout, and in each of them
     /// the legal moves in their order. Uniform where the player never gets.
     pub fn policy(&self, game: &LargeGame, player: usize) -> Vec<f32> {
