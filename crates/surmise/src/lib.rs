@@ -64,7 +64,7 @@ mod wire_record;
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
 pub use drawing::{PlayedLine, Showing};
 pub use engine::{Engine, EngineKind, EngineOptions};
-pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, WrongAction};
+pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, Observation, Written, WrongAction};
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState, check_sight};
 pub use lab_games::LabGames;
