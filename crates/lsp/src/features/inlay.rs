@@ -1,0 +1,63 @@
+//! Inlay hints: what play has shown, beside the rules.
+
+use super::hover::{Known, count};
+use crate::document::View;
+use crate::index::Part;
+use gdl::{Span, kw};
+use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip, Position};
+
+/// Hints in a span of the document.
+pub fn hints(view: View, within: Span, known: Known) -> Vec<InlayHint> {
+    let mut places = view.places();
+    let mut hints = Vec::new();
+    let mut add = |at: u32, label: String, tooltip: String| {
+        if within.start <= at && at <= within.end {
+            hints.push(hint(places.position(at), label, tooltip));
+        }
+    };
+    summaries(view, known, &mut add);
+    hints.sort_by_key(|h| (h.position.line, h.position.character));
+    hints
+}
+
+fn hint(position: Position, label: String, tooltip: String) -> InlayHint {
+    InlayHint {
+        position,
+        label: InlayHintLabel::String(label),
+        kind: None::<InlayHintKind>,
+        text_edits: None,
+        tooltip: Some(InlayHintTooltip::String(tooltip)),
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    }
+}
+
+/// After the first role: how many games were played, and how large the game is.
+fn summaries(view: View, known: Known, add: &mut impl FnMut(u32, String, String)) {
+    let forms = &view.analysis.index.forms;
+    let is_role = |f: &&crate::index::FormSummary| f.name.is_some_and(|(_, name, _)| name == kw::ROLE);
+    let Some(first) = forms.iter().find(is_role) else {
+        return;
+    };
+    if let Some(played) = known.played
+        && played.games > 0
+    {
+        let rounds = played.rounds as f64 / f64::from(played.games);
+        add(
+            first.span.end,
+            format!("{}, {rounds:.1} rounds each", count(played.games as usize, "random game")),
+            "Played by Surmise in the background; findings are among the diagnostics.".to_owned(),
+        );
+    }
+    if let Some(extents) = known.extents
+        && extents.failed.is_none()
+    {
+        let size = |part| extents.terms.iter().filter(|((p, _), _)| *p == part).map(|(_, e)| e.size).sum::<usize>();
+        add(
+            first.span.end,
+            format!("{}, {}", count(size(Part::Fluent), "fluent"), count(size(Part::Move), "move")),
+            format!("{} after grounding", count(extents.rules, "rule")),
+        );
+    }
+}
