@@ -68,9 +68,7 @@ impl Document {
         let (start, end) = (at(range.start), at(range.end));
         let (start, end) = (start.min(end), start.max(end));
         if self.text.len() - (end - start) + with.len() > MAX_BYTES {
-            self.refused = true;
-            self.set(String::new());
-            self.refused = true;
+            self.refuse();
             return;
         }
         self.text.replace_range(start..end, with);
@@ -78,9 +76,10 @@ impl Document {
         self.analysis = None;
     }
 
-    /// Whether the text was read since it changed.
-    pub fn is_read(&self) -> bool {
-        self.analysis.is_some()
+    /// Drops the text.
+    pub fn refuse(&mut self) {
+        self.set(String::new());
+        self.refused = true;
     }
 
     /// What the text says; reads it if it has changed.

@@ -15,6 +15,8 @@ const MAX_SHOWN: usize = 12;
 pub struct Known<'a> {
     /// What can hold.
     pub extents: Option<&'a Extents>,
+    /// Whether that is about an older version of the text.
+    pub stale: bool,
     /// What play has shown.
     pub played: Option<&'a Played>,
 }
@@ -36,6 +38,10 @@ pub fn hover(view: View, position: Position, known: Known) -> Option<Hover> {
             let name = (view.name(symbol).to_owned(), arity);
             term(view, found, &name, known)
         }
+    };
+    let text = match known.stale && !matches!(found.target, Target::Keyword(_)) {
+        true => format!("{}\n\n(Sizes and values are those before the last changes.)", text.trim_end()),
+        false => text,
     };
     Some(Hover {
         contents: HoverContents::Markup(MarkupContent {
