@@ -62,7 +62,10 @@ impl Block {
 
     fn codes(&self) -> Vec<&'static str> {
         let reading = surmise::gdl::read_bytes(&self.bytes(), &self.options());
-        let mut diagnostics = reading.diagnostics;
+        let mut diagnostics = reading.diagnostics.clone();
+        if self.has("lint") {
+            diagnostics.extend(surmise::gdl::lint(&reading));
+        }
         if self.has("simulate") {
             diagnostics
                 .extend(surmise::ground::audit(&reading.rules, &surmise::ground::AuditOptions::default()).diagnostics);

@@ -43,6 +43,9 @@ codes! {
     HintWrong "W-HINT-WRONG", NoLegal "E-NO-LEGAL", NoGoal "E-NO-GOAL", NoTerminal "E-NO-TERMINAL",
     NoInit "N-NO-INIT", NoNext "N-NO-NEXT", KnowsRule "E-KNOWS", Knows "W-KNOWS", Undef "W-UNDEF",
     Unused "W-UNUSED", Dup "W-DUP", RuleNever "W-RULE-NEVER",
+    // About what the rules can do (`lint`).
+    NotMade "W-NOT-MADE", NotLegal "W-NOT-LEGAL", NoValue "W-NO-VALUE", NotRead "W-NOT-READ",
+    NoEffect "W-NO-EFFECT", Typo "W-TYPO", Lost "W-LOST",
     // Found only by playing.
     NoMove "E-NO-MOVE", GoalValue "E-GOAL-VALUE", GoalNone "W-GOAL-NONE", GoalMany "W-GOAL-MANY",
     NotRole "W-NOT-ROLE", Long "W-LONG", UnknownLegal "N-UNKNOWN-LEGAL", RunBlowup "E-RUN-BLOWUP",

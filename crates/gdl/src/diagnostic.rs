@@ -1,6 +1,7 @@
 //! Diagnostics: findings about a description, with place, severity and advice.
 
 use crate::codes::Code;
+use crate::fix::{Edit, Fix};
 use crate::source::{LineIndex, Position, Span};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -42,6 +43,8 @@ pub struct Diagnostic {
     pub help: String,
     /// Related places, each with a note.
     pub related: Vec<(Span, String)>,
+    /// Changes of the text that would mend it, the most likely first.
+    pub fixes: Vec<Fix>,
 }
 
 /// Mode of reading (docs/gdl2.md, Lenient and strict).
@@ -109,6 +112,7 @@ impl Sink {
             message: message.into(),
             help: help.into(),
             related: Vec::new(),
+            fixes: Vec::new(),
         });
         Slot(self.found.last_mut())
     }
@@ -132,7 +136,7 @@ impl Sink {
     }
 }
 
-/// A finding that was just added, to which related places can be added.
+/// A finding that was just added, to which related places and fixes can be added.
 pub(crate) struct Slot<'a>(Option<&'a mut Diagnostic>);
 
 impl Slot<'_> {
@@ -140,6 +144,37 @@ impl Slot<'_> {
     pub fn see(self, span: Span, note: impl Into<String>) -> Self {
         if let Slot(Some(diagnostic)) = self {
             diagnostic.related.push((span, note.into()));
+            return Slot(Some(diagnostic));
+        }
+        self
+    }
+
+    /// Adds a fix of one edit that keeps the meaning the text was read with.
+    pub fn fix(self, title: impl Into<String>, span: Span, replacement: impl Into<String>) -> Self {
+        self.offer(title, span, replacement, false)
+    }
+
+    /// Adds a fix of one edit that changes the meaning to what was probably meant.
+    pub fn guess(self, title: impl Into<String>, span: Span, replacement: impl Into<String>) -> Self {
+        self.offer(title, span, replacement, true)
+    }
+
+    fn offer(
+        self,
+        title: impl Into<String>,
+        span: Span,
+        replacement: impl Into<String>,
+        changes_meaning: bool,
+    ) -> Self {
+        if let Slot(Some(diagnostic)) = self {
+            diagnostic.fixes.push(Fix {
+                title: title.into(),
+                edits: vec![Edit {
+                    span,
+                    replacement: replacement.into(),
+                }],
+                changes_meaning,
+            });
             return Slot(Some(diagnostic));
         }
         self

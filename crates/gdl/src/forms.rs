@@ -12,14 +12,14 @@ use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A fact or rule in negation normal form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub head: PlacedAtom,
     pub body: Vec<Condition>,
-    pub variables: Rc<[Variable]>,
+    pub variables: Arc<[Variable]>,
     pub span: Span,
 }
 

@@ -32,13 +32,18 @@ pub mod ast;
 mod check;
 pub mod codes;
 pub mod diagnostic;
+pub mod fix;
 pub mod format;
 mod forms;
 mod infix;
+mod lint;
+pub mod mutate;
 mod names;
 mod normalise;
 mod prefix;
+mod reach;
 pub mod rules;
+mod similar;
 pub mod source;
 pub mod symbol;
 mod unify;
@@ -46,6 +51,8 @@ mod unify;
 pub use ast::Notation;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Mode, Severity, render};
+pub use fix::{Edit, Fix};
+pub use lint::lint;
 pub use rules::{Atom, Clause, Information, Literal, Rules, Term};
 pub use source::Span;
 pub use symbol::{Symbol, Symbols, kw};
@@ -83,6 +90,8 @@ pub struct Reading {
     pub rules: Rules,
     /// Findings, ordered by position.
     pub diagnostics: Vec<Diagnostic>,
+    /// Facts and rules with their places, for [`lint()`].
+    forms: Vec<forms::Form>,
 }
 
 impl Reading {
@@ -151,13 +160,14 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
         forms = check::check(forms, dialect, &names.symbols, &mut sink);
     }
     let symbols = names.symbols;
-    let mut rules = normalise::normalise(forms, symbols, &mut sink);
+    let mut rules = normalise::normalise(&forms, symbols, &mut sink);
     rules.source = Arc::from(&*text);
     Reading {
         text,
         ast,
         rules,
         diagnostics: sink.finish(),
+        forms,
     }
 }
 

@@ -17,7 +17,7 @@ const MAX_SPLIT: usize = 1024;
 /// Literals that splitting may make in the whole description. After that every disjunction gets an auxiliary relation.
 const MAX_SPLIT_LITERALS: usize = 500_000;
 
-pub(crate) fn normalise(forms: Vec<Form>, mut symbols: Symbols, sink: &mut Sink) -> Rules {
+pub(crate) fn normalise(forms: &[Form], mut symbols: Symbols, sink: &mut Sink) -> Rules {
     let mut normaliser = Normaliser {
         symbols: &mut symbols,
         sink,
@@ -57,16 +57,22 @@ enum Outcome {
 }
 
 impl Normaliser<'_> {
-    fn form(&mut self, mut form: Form) {
-        if self.must_name(&form.body) {
-            self.name_disjunctions(&mut form);
+    fn form(&mut self, form: &Form) {
+        if !self.must_name(&form.body) {
+            return self.split_form(form);
         }
+        let mut form = form.clone();
+        self.name_disjunctions(&mut form);
+        self.split_form(&form);
+    }
+
+    fn split_form(&mut self, form: &Form) {
         let span = form.span;
         let first = self.clauses.len();
         let mut kept = false;
         for conjunction in split(&form.body) {
             self.split_literals += conjunction.len();
-            kept |= matches!(self.clause(&form, &conjunction), Outcome::Kept);
+            kept |= matches!(self.clause(form, &conjunction), Outcome::Kept);
         }
         self.drop_repetitions(first);
         // An empty `or` has been reported already.
@@ -161,7 +167,7 @@ impl Normaliser<'_> {
         if !needed.is_subset(&bound) {
             branch.extend(binders.iter().cloned());
         }
-        self.form(Form {
+        self.form(&Form {
             head: head.clone(),
             body: branch,
             variables: form.variables.clone(),

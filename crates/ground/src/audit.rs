@@ -372,6 +372,7 @@ impl Auditor<'_> {
             message,
             help: help.to_owned(),
             related: Vec::new(),
+            fixes: Vec::new(),
         });
     }
 

@@ -4,6 +4,7 @@ use crate::codes::Code;
 use crate::diagnostic::Sink;
 use crate::forms::{Condition, Dialect, Form, PlacedAtom, Pred, for_each_atom};
 use crate::rules::Term;
+use crate::similar::within_one_edit;
 use crate::source::{Span, short};
 use crate::symbol::{Symbol, Symbols, kw};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -158,18 +159,6 @@ fn fluent_names(forms: &[Form]) -> HashSet<Symbol> {
             _ => None,
         })
         .collect()
-}
-
-fn within_one_edit(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 1 || a.len().max(b.len()) < 3 {
-        return false;
-    }
-    let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[prefix..], &b[prefix..]);
-    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
-    a.len().max(b.len()) <= 1 || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
 }
 
 /// One relation name, one number of arguments; one functor name, one number of arguments.

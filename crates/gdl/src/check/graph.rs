@@ -129,7 +129,7 @@ impl Graph {
 
 /// Strongly connected components by Tarjan's algorithm, without recursion, since chains of rules can be long. Nodes of
 /// one component have the same number.
-pub(super) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     const NEW: usize = usize::MAX;
     let n = edges.len();
     let (mut order, mut low) = (vec![NEW; n], vec![0; n]);

@@ -11,6 +11,7 @@ use crate::diagnostic::Sink;
 use crate::forms::{Dialect, Form};
 use crate::symbol::Symbols;
 use graph::Graph;
+pub(crate) use graph::components;
 
 /// Checks the forms and returns those that take part in the game. Unbound role variables are bound where lenient mode
 /// allows it; `sees_xml`, hints that cannot be used and unsafe rules are left out.

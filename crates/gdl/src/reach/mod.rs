@@ -1,0 +1,828 @@
+//! What can ever hold: an over-approximation of all plays, round by round.
+//!
+//! An abstract interpretation (Cousot and Cousot 1977) of the rules over [`sets::Set`]. The abstract state of round 1
+//! is what `init` makes. The rules, with `not` taken as "may hold", give what may be legal, seen and next; `next` is
+//! the abstract state of the following round, until a state is contained in an earlier one. Everything that happens in
+//! some play happens here in the same round, so what never happens here is proved never to happen.
+//!
+//! Relations that facts alone define are kept as tables and joined row by row; of other relations only the set of
+//! values of each argument is known, and for `legal`, `does`, `goal` and `sees` these sets are kept role by role. After
+//! [`MAX_ROUNDS`] rounds all later rounds share one state. The work is limited: a description that needs more is first
+//! tried with one state for all rounds, and then given up ([`Reach::of`] is `None`).
+
+pub(crate) mod sets;
+
+use crate::check::components;
+use crate::forms::{Condition, Form, PlacedAtom, Pred};
+use crate::rules::{Atom, Term};
+use crate::source::Span;
+use crate::symbol::{Symbol, kw};
+use sets::{Fuel, Set};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Rounds with a state of their own. Sets of rounds are bits of a word; the last bit stands for all later rounds.
+const MAX_ROUNDS: usize = 62;
+/// Steps for the analysis round by round, and for the one with a single state.
+const FUEL: u64 = 4_000_000;
+/// Rows of a table that is joined row by row.
+const MAX_ROWS: usize = 1_000;
+/// Roles (or other first arguments of `legal` and the like) that are told apart.
+const MAX_BLOCKS: usize = 64;
+/// Passes over the conditions of a rule.
+const MAX_PASSES: usize = 4;
+
+/// A set of rounds: bit `t` is the state before round `t + 1`.
+pub(crate) type Rounds = u64;
+
+/// What may hold, and when.
+pub(crate) struct Reach<'a> {
+    /// Rules and facts that are not rows of a table, in the order of the source.
+    pub rules: Vec<Rule<'a>>,
+    /// Relations by number.
+    pub preds: Vec<Pred>,
+    index: HashMap<Pred, usize>,
+    /// What may hold in some round, by relation.
+    pub ever: Vec<Extension>,
+    /// Rounds in which each atom of a body may hold by itself, by number of the atom.
+    pub holds: Vec<Rounds>,
+    /// Rounds in which each branch of a disjunction may hold, by number of the branch.
+    pub branches: Vec<Rounds>,
+    /// Names of the roles.
+    pub roles: Vec<Symbol>,
+    tables: Vec<Option<Vec<&'a [Term]>>>,
+    components: Vec<Component>,
+    dynamic: Vec<bool>,
+    fuel: Fuel,
+}
+
+/// A rule.
+pub(crate) struct Rule<'a> {
+    pub form: &'a Form,
+    head: usize,
+    pub body: Vec<Goal<'a>>,
+    /// Rounds in which it may apply.
+    pub fires: Rounds,
+}
+
+/// A condition of a rule.
+pub(crate) enum Goal<'a> {
+    Atom(AtomGoal<'a>),
+    Distinct(&'a Term, &'a Term),
+    Same(&'a Term, &'a Term),
+    Or(Vec<Branch<'a>>),
+}
+
+/// A condition with a relation.
+pub(crate) struct AtomGoal<'a> {
+    pub placed: &'a PlacedAtom,
+    pub positive: bool,
+    /// Number of the atom, for [`Reach::holds`].
+    pub id: usize,
+    /// Number of the relation.
+    pub relation: usize,
+}
+
+/// A branch of a disjunction.
+pub(crate) struct Branch<'a> {
+    pub goals: Vec<Goal<'a>>,
+    /// Number of the branch, for [`Reach::branches`].
+    pub id: usize,
+    pub span: Span,
+}
+
+/// What may hold of a relation: products of argument sets, one for each first argument where these are told apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extension {
+    pub blocks: Vec<(Option<Symbol>, Vec<Set>)>,
+}
+
+struct Component {
+    rules: Vec<usize>,
+    relations: Vec<usize>,
+    cyclic: bool,
+    dynamic: bool,
+}
+
+/// Values of the variables of a rule.
+type Values = Vec<Set>;
+
+impl<'a> Reach<'a> {
+    /// The analysis of the forms, or `None` if it needs too much work.
+    pub fn of(forms: &'a [Form]) -> Option<Reach<'a>> {
+        for by_rounds in [true, false] {
+            let mut reach = Reach::prepare(forms);
+            reach.run_static();
+            reach.run(by_rounds);
+            if !reach.fuel.is_empty() {
+                return Some(reach);
+            }
+        }
+        None
+    }
+
+    pub fn relation(&self, pred: Pred) -> Option<usize> {
+        self.index.get(&pred).copied()
+    }
+
+    /// The fluents that may hold in some round.
+    pub fn fluents(&self) -> Set {
+        self.unary(&self.ever[self.index[&(kw::TRUE, 1)]])
+    }
+
+    fn prepare(forms: &'a [Form]) -> Reach<'a> {
+        let mut reach = Reach {
+            rules: Vec::new(),
+            preds: Vec::new(),
+            index: HashMap::new(),
+            ever: Vec::new(),
+            holds: Vec::new(),
+            branches: Vec::new(),
+            roles: Vec::new(),
+            tables: Vec::new(),
+            components: Vec::new(),
+            dynamic: Vec::new(),
+            fuel: Fuel::new(FUEL),
+        };
+        let keywords = [
+            (kw::ROLE, 1),
+            (kw::INIT, 1),
+            (kw::TRUE, 1),
+            (kw::NEXT, 1),
+            (kw::LEGAL, 2),
+            (kw::DOES, 2),
+        ];
+        for pred in keywords {
+            reach.number(pred);
+        }
+        let mut edges: Vec<Vec<usize>> = Vec::new();
+        for form in forms {
+            let head = reach.number(form.head.pred());
+            let body = reach.goals(&form.body);
+            let mut deps = Vec::new();
+            form.for_each_atom(&mut |atom, _| deps.push(reach.index[&atom.pred()]));
+            edges.resize(reach.preds.len(), Vec::new());
+            edges[head].extend(deps);
+            reach.rules.push(Rule {
+                form,
+                head,
+                body,
+                fires: 0,
+            });
+        }
+        edges.resize(reach.preds.len(), Vec::new());
+        let (does, legal) = (reach.index[&(kw::DOES, 2)], reach.index[&(kw::LEGAL, 2)]);
+        edges[does].push(legal);
+        reach.collect_tables();
+        reach.order(&edges);
+        reach.ever = vec![Extension::default(); reach.preds.len()];
+        reach
+    }
+
+    fn number(&mut self, pred: Pred) -> usize {
+        *self.index.entry(pred).or_insert_with(|| {
+            self.preds.push(pred);
+            self.preds.len() - 1
+        })
+    }
+
+    fn goals(&mut self, conditions: &'a [Condition]) -> Vec<Goal<'a>> {
+        conditions.iter().map(|c| self.goal(c)).collect()
+    }
+
+    fn goal(&mut self, condition: &'a Condition) -> Goal<'a> {
+        match condition {
+            Condition::Pos(placed) => self.atom_goal(placed, true),
+            Condition::Neg(placed) => self.atom_goal(placed, false),
+            Condition::Distinct(a, b, _) => Goal::Distinct(a, b),
+            Condition::Same(a, b, _) => Goal::Same(a, b),
+            Condition::Or(branches, span) => {
+                let branch = |reach: &mut Self, goals: &'a [Condition]| {
+                    reach.branches.push(0);
+                    let id = reach.branches.len() - 1;
+                    let span = goals.iter().filter_map(span_of).reduce(Span::to).unwrap_or(*span);
+                    let goals = reach.goals(goals);
+                    Branch { goals, id, span }
+                };
+                Goal::Or(branches.iter().map(|b| branch(self, b)).collect())
+            }
+        }
+    }
+
+    fn atom_goal(&mut self, placed: &'a PlacedAtom, positive: bool) -> Goal<'a> {
+        self.holds.push(0);
+        let id = self.holds.len() - 1;
+        let relation = self.number(placed.pred());
+        Goal::Atom(AtomGoal {
+            placed,
+            positive,
+            id,
+            relation,
+        })
+    }
+
+    /// Relations that only facts define become tables, if they are not too long.
+    fn collect_tables(&mut self) {
+        let mut tables: Vec<Option<Vec<&'a [Term]>>> = vec![Some(Vec::new()); self.preds.len()];
+        for rule in &self.rules {
+            let table = &mut tables[rule.head];
+            if !rule.body.is_empty() || table.as_ref().is_some_and(|rows| rows.len() >= MAX_ROWS) {
+                *table = None;
+            } else if let Some(rows) = table {
+                rows.push(&rule.form.head.atom.args);
+            }
+        }
+        for keyword in [kw::TRUE, kw::NEXT, kw::LEGAL, kw::DOES] {
+            for arity in [1, 2] {
+                if let Some(&relation) = self.index.get(&(keyword, arity)) {
+                    tables[relation] = None;
+                }
+            }
+        }
+        self.tables = tables.into_iter().map(|t| t.filter(|rows| !rows.is_empty())).collect();
+    }
+
+    fn order(&mut self, edges: &[Vec<usize>]) {
+        let numbers = components(edges);
+        let n = numbers.iter().max().map_or(0, |m| m + 1);
+        let mut components: Vec<Component> = (0..n)
+            .map(|_| Component {
+                rules: Vec::new(),
+                relations: Vec::new(),
+                cyclic: false,
+                dynamic: false,
+            })
+            .collect();
+        let (mut sizes, mut dynamic) = (vec![0; n], vec![false; n]);
+        for (relation, &number) in numbers.iter().enumerate() {
+            components[number].relations.push(relation);
+            sizes[number] += 1;
+            components[number].cyclic |= sizes[number] > 1 || edges[relation].contains(&relation);
+            dynamic[number] |= matches!(self.preds[relation], (kw::TRUE | kw::NEXT, 1) | (kw::DOES, 2));
+        }
+        // Dependencies have smaller numbers.
+        for number in 0..n {
+            let relations = &components[number].relations;
+            let depends = relations.iter().flat_map(|&r| &edges[r]).any(|&to| dynamic[numbers[to]]);
+            dynamic[number] |= depends;
+            components[number].dynamic = dynamic[number];
+        }
+        for (i, rule) in self.rules.iter().enumerate() {
+            components[numbers[rule.head]].rules.push(i);
+        }
+        self.dynamic = numbers.iter().map(|&number| dynamic[number]).collect();
+        self.components = components;
+    }
+
+    fn run_static(&mut self) {
+        let mut now = vec![Extension::default(); self.preds.len()];
+        self.add_facts(&mut now);
+        self.run_components(&mut now, false, 1);
+        let roles = self.unary(&now[self.index[&(kw::ROLE, 1)]]);
+        if let Set::These(members) = roles {
+            self.roles.clone_from(&members.constants);
+        }
+        self.ever = now;
+    }
+
+    /// Facts are added all at once: one by one they would take quadratic time.
+    fn add_facts(&self, now: &mut [Extension]) {
+        let mut builders: BTreeMap<usize, BTreeMap<Option<Symbol>, Vec<Builder>>> = BTreeMap::new();
+        for rule in self.rules.iter().filter(|r| r.body.is_empty()) {
+            let args = &rule.form.head.atom.args;
+            let blocks = builders.entry(rule.head).or_default();
+            let first = match args.first() {
+                Some(Term::Fun(name, inner)) if inner.is_empty() && self.is_split(rule.head) => Some(*name),
+                _ => None,
+            };
+            let first = first.filter(|f| blocks.len() < MAX_BLOCKS || blocks.contains_key(&Some(*f)));
+            let block = blocks.entry(first).or_default();
+            block.resize_with(args.len(), Builder::default);
+            for (builder, arg) in block.iter_mut().zip(args) {
+                builder.add(arg);
+            }
+        }
+        for (relation, blocks) in builders {
+            for (first, block) in blocks {
+                let sets: Vec<Set> = block.into_iter().map(|b| b.finish(&self.fuel)).collect();
+                now[relation].blocks.push((first, sets));
+            }
+        }
+    }
+
+    fn is_split(&self, relation: usize) -> bool {
+        matches!(
+            self.preds[relation],
+            (kw::LEGAL | kw::DOES | kw::GOAL | kw::SEES | kw::INPUT, 2)
+        )
+    }
+
+    /// Evaluates the rules of the static or of the dynamic relations, dependencies first.
+    fn run_components(&mut self, now: &mut [Extension], dynamic: bool, round: Rounds) {
+        let components = std::mem::take(&mut self.components);
+        for component in components.iter().filter(|c| c.dynamic == dynamic) {
+            loop {
+                let mut changed = false;
+                for &rule in &component.rules {
+                    if !self.rules[rule].body.is_empty() {
+                        changed |= self.apply(rule, now, round);
+                    } else {
+                        self.rules[rule].fires |= round;
+                    }
+                }
+                if !changed || !component.cyclic || self.fuel.is_empty() {
+                    break;
+                }
+            }
+            for &relation in &component.relations {
+                if self.preds[relation] == (kw::DOES, 2) {
+                    now[relation] = self.does(&now[self.index[&(kw::LEGAL, 2)]]);
+                }
+            }
+        }
+        self.components = components;
+    }
+
+    /// Moves that may be made: the legal moves of roles.
+    fn does(&self, legal: &Extension) -> Extension {
+        let is_role = |(first, _): &&(Option<Symbol>, Vec<Set>)| {
+            first.is_none_or(|name| self.roles.is_empty() || self.roles.binary_search(&name).is_ok())
+        };
+        Extension {
+            blocks: legal.blocks.iter().filter(is_role).cloned().collect(),
+        }
+    }
+
+    /// Evaluates a rule; says whether its relation has grown.
+    fn apply(&mut self, number: usize, now: &mut [Extension], round: Rounds) -> bool {
+        let rules = std::mem::take(&mut self.rules);
+        let rule = &rules[number];
+        let mut values = vec![Set::Any; rule.form.variables.len()];
+        self.fuel.burn(values.len());
+        let fires = !self.fuel.is_empty() && self.conjunction(&rule.body, &mut values, now, round);
+        let mut changed = false;
+        if fires {
+            let args: Vec<Set> = rule.form.head.atom.args.iter().map(|t| self.set_of(t, &values)).collect();
+            let split = self.is_split(rule.head);
+            changed = now[rule.head].add(args, split, &self.fuel);
+        }
+        self.rules = rules;
+        if fires {
+            self.rules[number].fires |= round;
+        }
+        changed
+    }
+
+    /// Narrows the values of the variables; false if the conditions cannot hold together.
+    fn conjunction(&mut self, goals: &[Goal<'a>], values: &mut Values, now: &[Extension], round: Rounds) -> bool {
+        let joins = |g: &Goal| match g {
+            Goal::Atom(atom) => self.tables[atom.relation].is_some(),
+            Goal::Same(..) | Goal::Or(_) => true,
+            Goal::Distinct(..) => false,
+        };
+        let repeat = goals.iter().any(joins);
+        let mut possible = true;
+        for pass in 0..MAX_PASSES {
+            let before = if repeat { values.clone() } else { Vec::new() };
+            self.fuel.burn(goals.len());
+            for goal in goals {
+                // In the first pass all conditions are looked at, to learn which of them hold by themselves.
+                if possible || pass == 0 {
+                    possible &= self.goal_holds(goal, values, now, round, possible);
+                }
+            }
+            if !possible || !repeat || *values == before || self.fuel.is_empty() {
+                break;
+            }
+        }
+        possible
+    }
+
+    fn goal_holds(
+        &mut self,
+        goal: &Goal<'a>,
+        values: &mut Values,
+        now: &[Extension],
+        round: Rounds,
+        possible: bool,
+    ) -> bool {
+        match goal {
+            Goal::Atom(atom) => {
+                if self.holds[atom.id] & round == 0 && self.matches(atom, now) {
+                    self.holds[atom.id] |= round;
+                }
+                if atom.positive && possible {
+                    self.narrow_by(atom, values, now)
+                } else {
+                    !atom.positive || possible
+                }
+            }
+            Goal::Distinct(a, b) => self.distinct(a, b, values),
+            Goal::Same(a, b) => {
+                let (x, y) = (self.set_of(a, values), self.set_of(b, values));
+                let both = x.intersect(&y, &self.fuel);
+                !both.is_empty() && self.narrow(a, &both, values) && self.narrow(b, &both, values)
+            }
+            Goal::Or(branches) => {
+                let mut union: Option<Values> = None;
+                for branch in branches {
+                    let mut own = values.clone();
+                    if self.conjunction(&branch.goals, &mut own, now, round) {
+                        self.branches[branch.id] |= round;
+                        union = Some(match union {
+                            None => own,
+                            Some(all) => all.iter().zip(&own).map(|(x, y)| x.union(y, &self.fuel)).collect(),
+                        });
+                    }
+                }
+                match union {
+                    Some(all) => {
+                        *values = all;
+                        true
+                    }
+                    None => false,
+                }
+            }
+        }
+    }
+
+    /// Whether the atom may hold by itself, whatever the other conditions say.
+    fn matches(&self, atom: &AtomGoal, now: &[Extension]) -> bool {
+        let extension = &now[atom.relation];
+        if self.preds[atom.relation].0 == kw::KNOWS {
+            return true;
+        }
+        extension.blocks.iter().any(|(_, sets)| {
+            let args = &atom.placed.atom.args;
+            args.iter().zip(sets).all(|(arg, set)| may_match(arg, set))
+        })
+    }
+
+    fn narrow_by(&self, atom: &AtomGoal, values: &mut Values, now: &[Extension]) -> bool {
+        let args = &atom.placed.atom.args;
+        if self.preds[atom.relation].0 == kw::KNOWS {
+            return true;
+        }
+        if let Some(rows) = &self.tables[atom.relation] {
+            return self.join(rows, &atom.placed.atom, values);
+        }
+        match now[atom.relation].blocks.as_slice() {
+            [] => false,
+            [(_, sets)] => args.iter().zip(sets).all(|(arg, set)| self.narrow(arg, set, values)),
+            blocks => {
+                let vars = variables(&atom.placed.atom);
+                let before: Vec<Set> = vars.iter().map(|&v| values[v as usize].clone()).collect();
+                let mut union: Vec<Set> = vec![Set::empty(); vars.len()];
+                let mut any = false;
+                for (_, sets) in blocks {
+                    for (&v, set) in vars.iter().zip(&before) {
+                        values[v as usize] = set.clone();
+                    }
+                    if args.iter().zip(sets).all(|(arg, set)| self.narrow(arg, set, values)) {
+                        any = true;
+                        for (&v, all) in vars.iter().zip(&mut union) {
+                            *all = all.union(&values[v as usize], &self.fuel);
+                        }
+                    }
+                }
+                for (&v, set) in vars.iter().zip(union) {
+                    values[v as usize] = set;
+                }
+                any
+            }
+        }
+    }
+
+    /// Narrows the variables of an atom to the rows of a table that fit.
+    fn join(&self, rows: &[&[Term]], atom: &Atom, values: &mut Values) -> bool {
+        self.fuel.burn(rows.len() * atom.args.len());
+        let vars = variables(atom);
+        let mut found: Vec<Builder> = vars.iter().map(|_| Builder::default()).collect();
+        let mut any = false;
+        for row in rows {
+            let mut bound: Vec<(u32, &Term)> = Vec::with_capacity(vars.len());
+            let fits = atom.args.iter().zip(*row).all(|(arg, term)| fits(arg, term, values, &mut bound));
+            if fits {
+                any = true;
+                for (v, term) in bound {
+                    let at = vars.binary_search(&v).expect("a variable of the atom");
+                    found[at].add(term);
+                }
+            }
+        }
+        for (&v, builder) in vars.iter().zip(found) {
+            let set = builder.finish(&self.fuel);
+            let value = &mut values[v as usize];
+            *value = value.intersect(&set, &self.fuel);
+        }
+        any
+    }
+
+    /// Narrows the variables of a term so that it lies in the set; false if it cannot.
+    fn narrow(&self, term: &Term, set: &Set, values: &mut Values) -> bool {
+        match term {
+            Term::Var(v) => {
+                let value = &mut values[*v as usize];
+                *value = value.intersect(set, &self.fuel);
+                !value.is_empty()
+            }
+            Term::Fun(name, args) => {
+                self.fuel.burn(1);
+                match set {
+                    Set::Any => true,
+                    Set::These(members) if args.is_empty() => members.constants.binary_search(name).is_ok(),
+                    Set::These(members) => match members.function(*name, args.len()) {
+                        Some(sets) => args.iter().zip(sets).all(|(arg, set)| self.narrow(arg, set, values)),
+                        None => false,
+                    },
+                }
+            }
+        }
+    }
+
+    fn distinct(&self, a: &Term, b: &Term, values: &mut Values) -> bool {
+        if a == b {
+            return false;
+        }
+        let (x, y) = (self.set_of(a, values), self.set_of(b, values));
+        for (term, other) in [(a, &y), (b, &x)] {
+            if let (Term::Var(v), Some(constant)) = (term, other.single()) {
+                let value = &mut values[*v as usize];
+                *value = value.without(constant);
+                if value.is_empty() {
+                    return false;
+                }
+            }
+        }
+        x.single().is_none() || x.single() != y.single()
+    }
+
+    /// The values that a term may have.
+    fn set_of(&self, term: &Term, values: &Values) -> Set {
+        match term {
+            Term::Var(v) => values[*v as usize].clone(),
+            Term::Fun(name, args) => {
+                self.fuel.burn(1);
+                Set::function(*name, args.iter().map(|a| self.set_of(a, values)).collect())
+            }
+        }
+    }
+
+    fn unary(&self, extension: &Extension) -> Set {
+        let sets = extension.blocks.iter().filter_map(|(_, sets)| sets.first());
+        sets.fold(Set::empty(), |all, set| all.union(set, &self.fuel))
+    }
+
+    fn run(&mut self, by_rounds: bool) {
+        let fixed = self.ever.clone();
+        let next = self.index[&(kw::NEXT, 1)];
+        let truth = self.index[&(kw::TRUE, 1)];
+        let mut state = self.unary(&fixed[self.index[&(kw::INIT, 1)]]);
+        let mut states: Vec<Set> = Vec::new();
+        loop {
+            let round = 1 << if by_rounds { states.len().min(MAX_ROUNDS + 1) } else { MAX_ROUNDS + 1 };
+            let mut now = fixed.clone();
+            for (relation, extension) in now.iter_mut().enumerate() {
+                self.fuel.burn(1);
+                if self.preds[relation] == (kw::TRUE, 1) {
+                    extension.blocks = if state.is_empty() { Vec::new() } else { vec![(None, vec![state.clone()])] };
+                }
+            }
+            self.run_components(&mut now, true, round);
+            if self.fuel.is_empty() {
+                return;
+            }
+            let after = self.unary(&now[next]);
+            self.add_to_ever(now, truth);
+            if by_rounds && states.len() <= MAX_ROUNDS {
+                states.push(state);
+                if states.iter().any(|s| after.is_subset(s, &self.fuel)) {
+                    return;
+                }
+                state = after;
+            } else {
+                if after.is_subset(&state, &self.fuel) {
+                    return;
+                }
+                state = state.union(&after, &self.fuel);
+            }
+        }
+    }
+
+    fn add_to_ever(&mut self, now: Vec<Extension>, truth: usize) {
+        for (relation, extension) in now.into_iter().enumerate() {
+            if self.dynamic[relation] || relation == truth {
+                let split = self.is_split(relation);
+                for (_, sets) in extension.blocks {
+                    self.ever[relation].add(sets, split, &self.fuel);
+                }
+            }
+        }
+    }
+
+    /// What each condition about a fluent or a move asks for in rules that can apply, with all rounds taken together:
+    /// calls `visit` with the number of the rule, the condition, and the possible arguments.
+    pub fn for_each_question(&mut self, visit: &mut impl FnMut(&Rule<'a>, &AtomGoal<'a>, Vec<Set>)) {
+        let now = self.ever.clone();
+        let rules = std::mem::take(&mut self.rules);
+        for rule in &rules {
+            let mut values = vec![Set::Any; rule.form.variables.len()];
+            if rule.fires != 0 && self.conjunction(&rule.body, &mut values, &now, 0) {
+                self.questions(rule, &rule.body, &values, &now, visit);
+            }
+        }
+        self.rules = rules;
+    }
+
+    fn questions(
+        &mut self,
+        rule: &Rule<'a>,
+        goals: &[Goal<'a>],
+        values: &Values,
+        now: &[Extension],
+        visit: &mut impl FnMut(&Rule<'a>, &AtomGoal<'a>, Vec<Set>),
+    ) {
+        for goal in goals {
+            match goal {
+                Goal::Atom(atom) => {
+                    let args = &atom.placed.atom.args;
+                    visit(rule, atom, args.iter().map(|t| self.set_of(t, values)).collect());
+                }
+                Goal::Or(branches) => {
+                    for branch in branches {
+                        let mut own = values.clone();
+                        if self.conjunction(&branch.goals, &mut own, now, 0) {
+                            self.questions(rule, &branch.goals, &own, now, visit);
+                        }
+                    }
+                }
+                Goal::Distinct(..) | Goal::Same(..) => {}
+            }
+        }
+    }
+
+    /// What the heads of rules that can apply may make, with all rounds taken together.
+    pub fn for_each_head(&mut self, heads: &[Pred], visit: &mut impl FnMut(&Rule<'a>, Vec<Set>)) {
+        let now = self.ever.clone();
+        let rules = std::mem::take(&mut self.rules);
+        for rule in rules.iter().filter(|r| r.fires != 0 && heads.contains(&r.form.head.pred())) {
+            let mut values = vec![Set::Any; rule.form.variables.len()];
+            if self.conjunction(&rule.body, &mut values, &now, 0) {
+                let args = &rule.form.head.atom.args;
+                visit(rule, args.iter().map(|t| self.set_of(t, &values)).collect());
+            }
+        }
+        self.rules = rules;
+    }
+
+    /// The first condition of a rule that cannot hold together with those before it, with all rounds taken together.
+    pub fn first_conflict(&mut self, rule: usize) -> Option<usize> {
+        let now = self.ever.clone();
+        let rules = std::mem::take(&mut self.rules);
+        let this = &rules[rule];
+        let conflict = (1..=this.body.len().min(64)).find(|&n| {
+            let mut values = vec![Set::Any; this.form.variables.len()];
+            !self.conjunction(&this.body[..n], &mut values, &now, 0)
+        });
+        self.rules = rules;
+        conflict.map(|n| n - 1)
+    }
+
+    pub fn fuel(&self) -> &Fuel {
+        &self.fuel
+    }
+}
+
+impl Extension {
+    /// Adds a product of argument sets; says whether there is more than before.
+    fn add(&mut self, args: Vec<Set>, split: bool, fuel: &Fuel) -> bool {
+        if args.iter().any(Set::is_empty) {
+            return false;
+        }
+        let firsts: Vec<Symbol> = match args.first() {
+            Some(Set::These(m)) if split && m.functions.is_empty() => m.constants.clone(),
+            _ => Vec::new(),
+        };
+        if firsts.is_empty() || self.blocks.len() + firsts.len() > MAX_BLOCKS {
+            return self.add_block(None, args, fuel);
+        }
+        let mut changed = false;
+        for first in firsts {
+            let mut args = args.clone();
+            args[0] = Set::constant(first);
+            changed |= self.add_block(Some(first), args, fuel);
+        }
+        changed
+    }
+
+    fn add_block(&mut self, first: Option<Symbol>, args: Vec<Set>, fuel: &Fuel) -> bool {
+        let Some((_, sets)) = self.blocks.iter_mut().find(|(f, _)| *f == first) else {
+            self.blocks.push((first, args));
+            return true;
+        };
+        let mut changed = false;
+        for (set, more) in sets.iter_mut().zip(&args) {
+            if !more.is_subset(set, fuel) {
+                *set = set.union(more, fuel);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Values that an argument may have.
+    pub fn argument(&self, i: usize, fuel: &Fuel) -> Set {
+        let sets = self.blocks.iter().filter_map(|(_, sets)| sets.get(i));
+        sets.fold(Set::empty(), |all, set| all.union(set, fuel))
+    }
+}
+
+/// Collects terms; sorts them once at the end.
+#[derive(Default)]
+struct Builder {
+    constants: Vec<Symbol>,
+    functions: BTreeMap<(Symbol, usize), Vec<Builder>>,
+}
+
+impl Builder {
+    fn add(&mut self, term: &Term) {
+        match term {
+            // Facts have no variables; those that had were left out.
+            Term::Var(_) => {}
+            Term::Fun(name, args) if args.is_empty() => self.constants.push(*name),
+            Term::Fun(name, args) => {
+                let inner = self.functions.entry((*name, args.len())).or_default();
+                inner.resize_with(args.len(), Builder::default);
+                for (builder, arg) in inner.iter_mut().zip(args) {
+                    builder.add(arg);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, fuel: &Fuel) -> Set {
+        fuel.burn(self.constants.len());
+        self.constants.sort_unstable();
+        self.constants.dedup();
+        let constants = Set::of_constants(self.constants);
+        self.functions.into_iter().fold(constants, |all, ((name, _), args)| {
+            let args = args.into_iter().map(|b| b.finish(fuel)).collect();
+            all.union(&Set::function(name, args), fuel)
+        })
+    }
+}
+
+fn span_of(condition: &Condition) -> Option<Span> {
+    match condition {
+        Condition::Pos(atom) | Condition::Neg(atom) => Some(atom.span),
+        Condition::Distinct(_, _, span) | Condition::Same(_, _, span) | Condition::Or(_, span) => Some(*span),
+    }
+}
+
+/// Variables of an atom, sorted.
+fn variables(atom: &Atom) -> Vec<u32> {
+    let mut vars = Vec::new();
+    atom.for_each_var(&mut |v| vars.push(v));
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
+
+/// Whether some term of the set has the shape of the pattern.
+pub(crate) fn may_match(pattern: &Term, set: &Set) -> bool {
+    match (pattern, set) {
+        (_, Set::Any) => true,
+        (Term::Var(_), _) => !set.is_empty(),
+        (Term::Fun(name, args), Set::These(m)) if args.is_empty() => m.constants.binary_search(name).is_ok(),
+        (Term::Fun(name, args), Set::These(m)) => m
+            .function(*name, args.len())
+            .is_some_and(|sets| args.iter().zip(sets).all(|(arg, set)| may_match(arg, set))),
+    }
+}
+
+/// Whether a ground term fits a pattern, given the values of the variables; collects what the variables are bound to.
+fn fits<'t>(pattern: &Term, term: &'t Term, values: &Values, bound: &mut Vec<(u32, &'t Term)>) -> bool {
+    match (pattern, term) {
+        (Term::Var(v), _) => match bound.iter().find(|(w, _)| w == v) {
+            Some((_, other)) => *other == term,
+            None => {
+                bound.push((*v, term));
+                values[*v as usize].contains(term)
+            }
+        },
+        (Term::Fun(f, args), Term::Fun(g, inner)) => {
+            f == g && args.len() == inner.len() && args.iter().zip(inner).all(|(a, t)| fits(a, t, values, bound))
+        }
+        (Term::Fun(..), Term::Var(_)) => true,
+    }
+}
+
+/// Names of the functions and constants that stand in the place of a fluent or move, for `(true NAME)` and the like.
+pub(crate) fn names_of(set: &Set) -> HashSet<(Symbol, usize)> {
+    match set {
+        Set::Any => HashSet::new(),
+        Set::These(m) => {
+            let functions = m.functions.iter().map(|(name, args)| (*name, args.len()));
+            m.constants.iter().map(|&c| (c, 0)).chain(functions).collect()
+        }
+    }
+}
