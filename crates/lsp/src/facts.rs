@@ -164,7 +164,7 @@ mod tests {
             (<= (next (lamp ?c)) (does me (press ?c)))
             (<= (lit ?c) (true (lamp ?c)) (colour ?c))
             (<= (sees me (light ?c)) (does me (press ?c)))
-            (<= terminal (lit ?c)) (<= (goal me 100) (lit red)) (<= (goal me 0) (not (lit red)))";
+            (<= terminal (lit ?c)) (<= (goal me 100) (lit ?c) (bright ?c)) (<= (goal me 0) (not (lit red)))";
         let rules = gdl::read(text, &gdl::Options::default()).rules;
         let names = [("colour", 1), ("bright", 1), ("lit", 1)].map(|(n, a)| (n.to_owned(), a));
         let found = extents(&rules, &names, &StopFlag::default());

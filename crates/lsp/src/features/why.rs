@@ -126,6 +126,7 @@ fn write_node(out: &mut String, node: &Node, symbols: &Symbols) -> Option<()> {
             out.push_str(symbols.text(*name));
             Some(())
         }
+        NodeKind::List(items) if items.is_empty() => None,
         NodeKind::List(items) if items.len() == 1 => write_node(out, &items[0], symbols),
         NodeKind::List(items) => {
             out.push('(');
