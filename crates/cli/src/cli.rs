@@ -2,7 +2,7 @@
 
 use crate::commands::{
     belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, player, players, replay,
-    serve, show, solve, trace, train,
+    serve, show, solve, test, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -41,6 +41,7 @@ enum Command {
     Games(games::Args),
     Players(players::Args),
     Check(check::Args),
+    Test(test::Args),
     Fmt(fmt::Args),
     Trace(trace::Args),
     Belief(belief::Args),
@@ -102,6 +103,7 @@ pub fn run() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Games(args) => games::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Test(args) => test::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),

@@ -9,6 +9,7 @@
 
 mod assemble;
 mod atoms;
+mod census;
 mod demand;
 mod instantiate;
 mod join;
@@ -22,6 +23,7 @@ use crate::theory::{Theory, rel};
 use game::{Fault, StopFlag};
 use gdl::Rules;
 use rustc_hash::FxHashSet;
+pub use census::{Census, RelationCost, RuleCost, census};
 pub use split::Splitting;
 use std::fmt;
 use std::sync::Arc;

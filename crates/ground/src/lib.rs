@@ -52,7 +52,7 @@ mod theory;
 
 pub use audit::{Audit, AuditOptions, audit};
 pub use direct::Direct;
-pub use ground::{GroundError, Limits, Progress, Splitting, ground};
+pub use ground::{Census, GroundError, Limits, Progress, RelationCost, RuleCost, Splitting, census, ground};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
 pub use reference::{Because, Condition, Derivation, EvaluationLimits, Reference, Why};
 

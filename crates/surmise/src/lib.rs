@@ -47,6 +47,8 @@ mod error;
 mod explaining;
 pub mod files;
 pub mod foreign;
+pub mod game_report;
+pub mod game_tests;
 pub mod hosting;
 mod lab_games;
 mod matches;

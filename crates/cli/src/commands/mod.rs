@@ -19,6 +19,7 @@ pub mod replay;
 pub mod serve;
 pub mod show;
 pub mod solve;
+pub mod test;
 pub mod trace;
 pub mod train;
 
