@@ -1,7 +1,7 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, player, players, replay,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, lsp, man, manage, match_, player, players, replay,
     serve, show, solve, test, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
@@ -43,6 +43,7 @@ enum Command {
     Check(check::Args),
     Test(test::Args),
     Fmt(fmt::Args),
+    Lsp(lsp::Args),
     Trace(trace::Args),
     Belief(belief::Args),
     Draw(draw::Args),
@@ -105,6 +106,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Fmt(args) => fmt::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
         Command::Draw(args) => draw::run(&args),
