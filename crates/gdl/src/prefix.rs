@@ -236,21 +236,23 @@ fn breaks(text: &str, tokens: &[Token]) -> Vec<bool> {
     let lowest = lowest_before_rule(tokens);
     let balanced = balanced(tokens);
     let mut depth = 0_i64;
-    let mut column = None;
+    // The column of the form, and that of the last list that began its line.
+    let (mut column, mut indent) = (0, 0);
     for (i, token) in tokens.iter().enumerate() {
         match token {
             Token::Open(at) => {
                 let own = column_of(text, *at);
+                let left = own.is_some_and(|own| own <= column);
+                indent = own.unwrap_or(indent);
                 if depth == 0 {
-                    column = own;
+                    column = indent;
                 } else {
-                    let left = own.is_some_and(|own| column.is_some_and(|column| own <= column));
                     let cut = match begins_rule(tokens, i) {
                         true => !balanced || own == Some(0),
                         false => !balanced && left && depth + lowest[i] > 0,
                     };
                     if cut {
-                        (breaks[i], depth, column) = (true, 0, own);
+                        (breaks[i], depth, column) = (true, 0, indent);
                     }
                 }
                 depth += 1;

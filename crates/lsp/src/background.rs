@@ -1,12 +1,12 @@
-//! Slow work on a thread of its own: grounding and random games.
+//! Slow work on a thread of its own: checks of what can hold, grounding and random games.
 //!
-//! A job waits until a document has been left alone for a moment. A newer version of the document replaces the job, and
-//! stops it if it runs already.
+//! The checks begin at once. Grounding and play wait until a document has been left alone for a moment. A newer version
+//! of the document replaces its jobs, and stops the one that runs already.
 
 use crate::facts::{self, Extents, Name, Played};
 use crossbeam_channel::Sender;
 use game::StopFlag;
-use gdl::{Mode, Rules};
+use gdl::{Diagnostic, Options, Rules};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,18 +19,47 @@ pub struct Job {
     pub uri: String,
     /// The version.
     pub version: i32,
-    /// The rules.
-    pub rules: Rules,
-    /// The relations of the text.
-    pub relations: Vec<Name>,
-    /// Strictness of the checks.
-    pub mode: Mode,
-    /// Random games to play.
-    pub games: u32,
+    /// What to do.
+    pub task: Task,
     /// Time for each part of the work.
     pub limit: Duration,
     /// How long the document must be left alone first.
     pub delay: Duration,
+}
+
+/// A kind of work.
+pub enum Task {
+    /// Checks of what can hold.
+    Lint {
+        /// The text.
+        text: String,
+        /// How to read it.
+        options: Options,
+    },
+    /// Grounding and random games.
+    Play(PlayTask),
+}
+
+/// Grounding and random games.
+pub struct PlayTask {
+    /// The rules.
+    pub rules: Rules,
+    /// The relations of the text.
+    pub relations: Vec<Name>,
+    /// How the text was read.
+    pub options: Options,
+    /// Random games to play.
+    pub games: u32,
+}
+
+impl Task {
+    /// Tasks of a document, in the order in which they are due.
+    fn rank(&self) -> u8 {
+        match self {
+            Task::Lint { .. } => 0,
+            Task::Play(_) => 1,
+        }
+    }
 }
 
 /// A result.
@@ -45,6 +74,8 @@ pub struct Found {
 
 /// A part of the results.
 pub enum What {
+    /// Findings about what can hold.
+    Lints(Vec<Diagnostic>),
     /// What can hold.
     Extents(Extents),
     /// What play has shown.
@@ -65,8 +96,8 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The waiting job of each document, and when it is due.
-    jobs: BTreeMap<String, (Instant, Job)>,
+    /// The waiting jobs of each document, and when they are due.
+    jobs: BTreeMap<(String, u8), (Instant, Job)>,
     /// The document that is worked on, and what stops the work.
     running: Option<(String, StopFlag)>,
     closed: bool,
@@ -92,18 +123,18 @@ impl Background {
         })
     }
 
-    /// Replaces the job of a document.
+    /// Adds a job of a document. Cancel older ones before.
     pub fn submit(&self, job: Job) {
-        self.cancel(&job.uri);
         let due = Instant::now() + job.delay;
-        self.shared.lock().jobs.insert(job.uri.clone(), (due, job));
+        let key = (job.uri.clone(), job.task.rank());
+        self.shared.lock().jobs.insert(key, (due, job));
         self.shared.changed.notify_all();
     }
 
-    /// Drops the job of a document, also while it runs.
+    /// Drops the jobs of a document, also while one runs.
     pub fn cancel(&self, uri: &str) {
         let mut state = self.shared.lock();
-        state.jobs.remove(uri);
+        state.jobs.retain(|(of, _), _| of != uri);
         if let Some((running, stop)) = &state.running
             && running == uri
         {
@@ -139,20 +170,30 @@ fn work(shared: &Shared, results: &Sender<Found>) {
             let _ = results.send(found);
         };
         // A mistake of ours must not end the server; the document just has no such facts.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            let extents = facts::extents(&job.rules, &job.relations, &timed(&stop, job.limit));
-            if stop.is_raised() {
-                return;
-            }
-            part(What::Extents(extents));
-            if job.games > 0 {
-                let played = facts::play(&job.rules, job.games, job.mode, &timed(&stop, job.limit));
+        let _ = catch_unwind(AssertUnwindSafe(|| match &job.task {
+            Task::Lint { text, options } => {
+                let lints = gdl::lint(&gdl::read(text, options));
                 if !stop.is_raised() {
-                    part(What::Played(played));
+                    part(What::Lints(lints));
                 }
             }
+            Task::Play(task) => play(task, job.limit, &stop, &part),
         }));
         shared.lock().running = None;
+    }
+}
+
+fn play(task: &PlayTask, limit: Duration, stop: &StopFlag, part: &dyn Fn(What)) {
+    let extents = facts::extents(&task.rules, &task.relations, &timed(stop, limit));
+    if stop.is_raised() {
+        return;
+    }
+    part(What::Extents(extents));
+    if task.games > 0 {
+        let played = facts::play(&task.rules, task.games, task.options.mode, &timed(stop, limit));
+        if !stop.is_raised() {
+            part(What::Played(played));
+        }
     }
 }
 
@@ -172,11 +213,11 @@ fn next(shared: &Shared) -> Option<(Job, StopFlag)> {
         }
         let now = Instant::now();
         let first = state.jobs.iter().min_by_key(|(_, (due, _))| *due);
-        match first.map(|(uri, (due, _))| (uri.clone(), *due)) {
-            Some((uri, due)) if due <= now => {
-                let (_, job) = state.jobs.remove(&uri).expect("just seen");
+        match first.map(|(key, (due, _))| (key.clone(), *due)) {
+            Some((key, due)) if due <= now => {
+                let (_, job) = state.jobs.remove(&key).expect("just seen");
                 let stop = StopFlag::default();
-                state.running = Some((uri, stop.clone()));
+                state.running = Some((key.0, stop.clone()));
                 return Some((job, stop));
             }
             Some((_, due)) => {
@@ -205,10 +246,12 @@ mod tests {
         Job {
             uri: "file:///x".to_owned(),
             version,
-            rules: gdl::read(text, &gdl::Options::default()).rules,
-            relations: Vec::new(),
-            mode: Mode::Lenient,
-            games: 5,
+            task: Task::Play(PlayTask {
+                rules: gdl::read(text, &gdl::Options::default()).rules,
+                relations: Vec::new(),
+                options: gdl::Options::default(),
+                games: 5,
+            }),
             limit: Duration::from_secs(600),
             delay: Duration::from_millis(delay),
         }
@@ -219,6 +262,7 @@ mod tests {
         let (sender, receiver) = unbounded();
         let background = Background::start(sender).unwrap();
         background.submit(job(ENDLESS, 1, 0));
+        background.cancel("file:///x");
         background.submit(job(LAMP, 2, 0));
         let versions: Vec<i32> = (0..2).map(|_| receiver.recv().unwrap().version).collect();
         assert_eq!(versions, [2, 2]);

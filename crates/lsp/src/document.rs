@@ -50,30 +50,52 @@ impl Document {
         &self.text
     }
 
-    /// Applies changes in their order.
-    pub fn change(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>, encoding: Encoding) {
+    /// Applies changes in their order; returns what was replaced.
+    pub fn change(
+        &mut self,
+        version: i32,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+    ) -> Vec<Replaced> {
         self.version = version;
+        let mut replaced = Vec::with_capacity(changes.len());
         for change in changes {
+            let before = self.text.len();
             match change.range {
-                None => self.set(change.text),
+                None => {
+                    self.set(change.text);
+                    replaced.push(Replaced {
+                        start: 0,
+                        end: before as u32,
+                        len: self.text.len() as u32,
+                    });
+                }
                 // What the text was is not known any more.
                 Some(_) if self.refused => {}
-                Some(range) => self.splice(range, &change.text, encoding),
+                Some(range) => replaced.push(self.splice(range, &change.text, encoding)),
             }
         }
+        replaced
     }
 
-    fn splice(&mut self, range: Range, with: &str, encoding: Encoding) {
+    fn splice(&mut self, range: Range, with: &str, encoding: Encoding) -> Replaced {
         let at = |position| position::offset(&self.text, &self.lines, position, encoding);
         let (start, end) = (at(range.start), at(range.end));
         let (start, end) = (start.min(end), start.max(end));
         if self.text.len() - (end - start) + with.len() > MAX_BYTES {
+            let end = self.text.len() as u32;
             self.refuse();
-            return;
+            return Replaced { start: 0, end, len: 0 };
         }
+        let mark = self.mark();
         self.text.replace_range(start..end, with);
         self.lines = LineIndex::new(&self.text);
         self.analysis = None;
+        Replaced {
+            start: start.saturating_sub(mark) as u32,
+            end: end.saturating_sub(mark) as u32,
+            len: with.len() as u32,
+        }
     }
 
     /// Drops the text.
@@ -112,6 +134,28 @@ impl Document {
     /// Bytes of the byte order mark.
     fn mark(&self) -> usize {
         if self.text.starts_with('\u{feff}') { 3 } else { 0 }
+    }
+}
+
+/// A piece of the text that was replaced by another of `len` bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    start: u32,
+    end: u32,
+    len: u32,
+}
+
+impl Replaced {
+    /// Where a span is after the replacement; nothing if it was touched.
+    pub fn follow(&self, span: Span) -> Option<Span> {
+        if span.end < self.start {
+            return Some(span);
+        }
+        let moved = |at: u32| at - self.end + self.len;
+        (span.start > self.end).then(|| Span {
+            start: moved(span.start),
+            end: moved(span.end),
+        })
     }
 }
 
@@ -211,6 +255,17 @@ mod tests {
         // The wrong way round, as some client may send it.
         document.change(3, vec![change((0, 5), (0, 0), "")], Encoding::Utf16);
         assert_eq!(document.text(), " first)\n; x note\n");
+    }
+
+    #[test]
+    fn spans_follow_what_is_typed_before_them() {
+        let mut document = document("(role a) (role b)");
+        let replaced = document.change(2, vec![change((0, 6), (0, 7), "first")], Encoding::Utf16);
+        let follow = |start, end| replaced[0].follow(Span::new(start, end));
+        assert_eq!(follow(0, 5), Some(Span::new(0, 5)));
+        assert_eq!(follow(0, 8), None);
+        assert_eq!(follow(15, 16), Some(Span::new(19, 20)));
+        assert_eq!(&document.text()[19..20], "b");
     }
 
     #[test]

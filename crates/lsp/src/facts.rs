@@ -48,6 +48,8 @@ pub struct Extents {
     pub terms: BTreeMap<(Part, Name), Extent>,
     /// Ground rules.
     pub rules: usize,
+    /// Instances of each rule, by the byte offset of its form.
+    pub costs: BTreeMap<u32, usize>,
     /// Why the game was not grounded, if it was not.
     pub failed: Option<String>,
 }
@@ -88,6 +90,11 @@ pub fn extents(rules: &Rules, relations: &[Name], stop: &StopFlag) -> Extents {
         }
     };
     extents.rules = program.rules.len();
+    if let Ok(census) = ground::census(rules, &limits) {
+        for cost in census.rules {
+            *extents.costs.entry(rules.clauses[cost.clause].offset).or_default() += cost.instances;
+        }
+    }
     let known: BTreeSet<&Name> = relations.iter().collect();
     for text in &program.names {
         let (name, arguments) = split(text);
@@ -175,6 +182,8 @@ mod tests {
         assert_eq!(lamp.size, 3);
         assert_eq!(Vec::from_iter(&lamp.arguments[0]), ["blue", "off", "red"]);
         assert_eq!(found.terms[&(Part::Move, ("press".to_owned(), 1))].size, 2);
+        let rule = text.find("(<= (legal").unwrap() as u32;
+        assert_eq!(found.costs[&rule], 2);
         assert_eq!(found.terms[&(Part::Percept, ("light".to_owned(), 1))].size, 2);
     }
 }

@@ -85,6 +85,8 @@ pub struct FormSummary {
     pub name: Option<(Span, Symbol, usize)>,
     /// Whether it is a rule.
     pub is_rule: bool,
+    /// Whether it is finished.
+    pub is_finished: bool,
 }
 
 /// An argument place of a relation or function: the name, how many arguments it has, and which of them, from 0.
@@ -116,16 +118,17 @@ impl Index {
     /// Finds the names of a reading, also in forms that are not finished.
     pub fn new(reading: &Reading) -> Index {
         let ast = &reading.ast;
-        let mut nodes: Vec<&Node> = ast.forms.iter().chain(&ast.unfinished).collect();
-        nodes.sort_by_key(|node| node.span);
+        let finished = ast.forms.iter().map(|node| (node, true));
+        let mut nodes: Vec<(&Node, bool)> = finished.chain(ast.unfinished.iter().map(|node| (node, false))).collect();
+        nodes.sort_by_key(|(node, _)| node.span);
         let mut walk = Walk {
             index: Index::default(),
             form: FormId(0),
             text: &reading.text,
         };
-        for (number, node) in nodes.into_iter().enumerate() {
+        for (number, (node, is_finished)) in nodes.into_iter().enumerate() {
             walk.form = FormId(number as u32);
-            walk.form(node);
+            walk.form(node, is_finished);
         }
         let mut index = walk.index;
         index.occurrences.sort_by_key(|o| o.span);
@@ -175,12 +178,12 @@ impl Index {
         self.values.get(&place).into_iter().flatten().copied()
     }
 
-    /// The form at an offset.
+    /// The form at an offset. A form that is not finished reaches to the next one.
     pub fn form_at(&self, offset: usize) -> Option<(FormId, &FormSummary)> {
         let after = self.forms.partition_point(|f| f.span.start as usize <= offset);
         let number = after.checked_sub(1)?;
         let form = &self.forms[number];
-        (offset <= form.span.end as usize).then_some((FormId(number as u32), form))
+        (offset <= form.span.end as usize || !form.is_finished).then_some((FormId(number as u32), form))
     }
 
     /// Terms used as this part, with the number of their arguments, by name.
@@ -214,7 +217,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn form(&mut self, node: &Node) {
+    fn form(&mut self, node: &Node, is_finished: bool) {
         let items = node.items();
         let is_rule = items.first().is_some_and(|first| is_name(first, kw::ARROW));
         let head = if is_rule { items.get(1) } else { Some(node) };
@@ -231,6 +234,7 @@ impl Walk<'_> {
             head: head.map_or(node.span, |h| h.span),
             name,
             is_rule,
+            is_finished,
         });
         if !is_rule {
             self.literal(node, true);

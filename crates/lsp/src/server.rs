@@ -4,8 +4,8 @@ mod capabilities;
 mod requests;
 mod why_worker;
 
-use crate::background::{Background, Found, Job, What};
-use crate::document::Document;
+use crate::background::{Background, Found, Job, PlayTask, Task, What};
+use crate::document::{Document, Replaced};
 use crate::facts::{Extents, Name, Played};
 use crate::features::diagnostics;
 use crate::features::hover::Known;
@@ -88,6 +88,10 @@ enum Phase {
 struct Open {
     document: Document,
     published: bool,
+    /// Findings of the checks of what can hold, at their places in the present text.
+    lints: Vec<gdl::Diagnostic>,
+    /// Whether they are about the present text.
+    linted: bool,
 }
 
 /// What the background work found about a document.
@@ -285,6 +289,8 @@ impl Server {
         let open = Open {
             document,
             published: false,
+            lints: Vec::new(),
+            linted: false,
         };
         self.documents.insert(key.clone(), open);
         self.limit_text(&key);
@@ -297,8 +303,11 @@ impl Server {
             return;
         };
         open.published = false;
-        open.document
+        open.linted = false;
+        let replaced = open
+            .document
             .change(params.text_document.version, params.content_changes, encoding);
+        open.lints = follow(std::mem::take(&mut open.lints), &replaced);
         self.background.cancel(&key);
         self.limit_text(&key);
     }
@@ -347,6 +356,7 @@ impl Server {
         for open in self.documents.values_mut() {
             open.document.forget();
             open.published = false;
+            open.linted = false;
         }
     }
 
@@ -393,27 +403,42 @@ impl Server {
         }
         let view = open.document.view(&options, encoding);
         let known = self.facts.get(key).map(|facts| facts.about(version)).unwrap_or_default();
-        let found = diagnostics::diagnostics(view, known.played);
-        let settled = known.extents.is_some() && !known.stale;
-        let job = match self.settings.delay_ms {
-            Some(delay) if !settled && !self.foreground_only && view.analysis.reading.is_playable() => Some(Job {
-                uri: key.to_owned(),
-                version,
-                rules: view.analysis.reading.rules.clone(),
-                relations: relations(view),
-                mode: options.mode,
-                games: self.settings.games.min(100_000),
-                limit: self.settings.limit(),
-                delay: Duration::from_millis(delay.min(60_000)),
-            }),
-            _ => None,
-        };
+        let found = diagnostics::diagnostics(view, &open.lints, known.played);
+        let mut jobs = Vec::new();
+        if let Some(delay) = self.settings.delay_ms
+            && !self.foreground_only
+            && view.analysis.reading.is_playable()
+        {
+            let options = gdl::Options {
+                notation: Some(view.notation()),
+                ..options
+            };
+            if !open.linted {
+                let text = view.text().to_owned();
+                jobs.push((Task::Lint { text, options }, 0));
+            }
+            if known.extents.is_none() || known.stale {
+                let task = PlayTask {
+                    rules: view.analysis.reading.rules.clone(),
+                    relations: relations(view),
+                    options,
+                    games: self.settings.games.min(100_000),
+                };
+                jobs.push((Task::Play(task), delay.min(60_000)));
+            }
+        }
         self.notify(
             "textDocument/publishDiagnostics",
             PublishDiagnosticsParams::new(uri, found, Some(version)),
         );
-        if let Some(job) = job {
-            self.background.submit(job);
+        for (task, delay) in jobs {
+            self.background.submit(Job {
+                uri: key.to_owned(),
+                version,
+                task,
+                limit: self.settings.limit(),
+                delay: Duration::from_millis(delay),
+            });
         }
     }
 
@@ -427,6 +452,11 @@ impl Server {
         }
         let facts = self.facts.entry(found.uri).or_default();
         match found.what {
+            What::Lints(lints) => {
+                open.published &= open.lints == lints;
+                (open.lints, open.linted) = (lints, true);
+                return;
+            }
             What::Extents(extents) => facts.extents = Some((found.version, extents)),
             What::Played(played) => {
                 facts.played = Some((found.version, played));
@@ -437,6 +467,23 @@ impl Server {
             self.ask("workspace/inlayHint/refresh");
         }
     }
+}
+
+/// The findings that the replaced pieces of a text leave alone, at their new places.
+fn follow(found: Vec<gdl::Diagnostic>, replaced: &[Replaced]) -> Vec<gdl::Diagnostic> {
+    let moved = |mut d: gdl::Diagnostic| {
+        for piece in replaced {
+            d.span = piece.follow(d.span)?;
+            for (span, _) in &mut d.related {
+                *span = piece.follow(*span)?;
+            }
+            for edit in d.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
+                edit.span = piece.follow(edit.span)?;
+            }
+        }
+        Some(d)
+    };
+    found.into_iter().filter_map(moved).collect()
 }
 
 fn relations(view: crate::document::View) -> Vec<Name> {

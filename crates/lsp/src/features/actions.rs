@@ -3,7 +3,7 @@
 use super::diagnostics::{all, convert};
 use crate::document::View;
 use crate::facts::Played;
-use gdl::{Edit, Fix, Span};
+use gdl::{Diagnostic, Edit, Fix, Span};
 use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, TextEdit, WorkspaceEdit};
 use std::collections::HashMap;
 
@@ -14,6 +14,7 @@ pub const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.surmise")
 pub fn actions(
     view: View,
     within: Span,
+    lints: &[Diagnostic],
     played: Option<&Played>,
     only: Option<&[CodeActionKind]>,
 ) -> Vec<CodeActionOrCommand> {
@@ -28,7 +29,7 @@ pub fn actions(
     };
     let mut actions = Vec::new();
     if wanted(&CodeActionKind::QUICKFIX) {
-        for found in all(view, played) {
+        for found in all(view, lints, played) {
             if found.span.start > within.end || found.span.end < within.start {
                 continue;
             }

@@ -10,17 +10,19 @@ use lsp_types::{
 /// The name that findings carry.
 pub const SOURCE: &str = "surmise";
 
-/// The findings of a document, and of the games that were played with these rules.
-pub fn diagnostics(view: View, played: Option<&Played>) -> Vec<lsp_types::Diagnostic> {
-    all(view, played).into_iter().map(|d| convert(view, d)).collect()
+/// The findings of a document, of the checks of what can hold, and of the games that were played with these rules.
+pub fn diagnostics(view: View, lints: &[Diagnostic], played: Option<&Played>) -> Vec<lsp_types::Diagnostic> {
+    all(view, lints, played).into_iter().map(|d| convert(view, d)).collect()
 }
 
 /// The findings themselves. What was found in the text has a better place than play can give it.
-pub fn all<'a>(view: View<'a>, played: Option<&'a Played>) -> Vec<&'a Diagnostic> {
+pub fn all<'a>(view: View<'a>, lints: &'a [Diagnostic], played: Option<&'a Played>) -> Vec<&'a Diagnostic> {
     let read = &view.analysis.reading.diagnostics;
+    // After a mistake in the syntax, findings about what the rules can do would mislead.
+    let lints = if view.analysis.is_well_formed() { lints } else { &[] };
     let played = played.map_or(&[][..], |p| &p.diagnostics);
-    let new = played.iter().filter(|d| read.iter().all(|s| s.code != d.code));
-    read.iter().chain(new).collect()
+    let new = played.iter().filter(|d| read.iter().chain(lints).all(|s| s.code != d.code));
+    read.iter().chain(lints).chain(new).collect()
 }
 
 /// One finding.

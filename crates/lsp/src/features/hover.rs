@@ -27,7 +27,9 @@ pub fn hover(view: View, position: Position, known: Known) -> Option<Hover> {
     let text = match found.target {
         Target::Keyword(symbol) => {
             let keyword = Keyword::find(symbol)?;
-            format!("```gdl\n{}\n```\n{}", keyword.shape(view.notation()), keyword.meaning)
+            let mut out = format!("```gdl\n{}\n```\n{}\n", keyword.shape(view.notation()), keyword.meaning);
+            rule_cost(&mut out, view, found, known);
+            out
         }
         Target::Variable(..) => variable(view, found, known),
         Target::Relation(symbol, arity) => {
@@ -66,6 +68,9 @@ fn relation(view: View, found: &Occurrence, name: &Name, known: Known) -> String
     if rules + facts == 0 {
         out.push_str("\nNo fact or rule defines it: it is false everywhere.\n");
     }
+    if found.defines {
+        rule_cost(&mut out, view, found, known);
+    }
     match known.extents {
         Some(Extents { failed: Some(why), .. }) if !known.has_relation(name) => {
             let _ = writeln!(out, "\nThe game was not grounded: {why}.");
@@ -78,6 +83,22 @@ fn relation(view: View, found: &Occurrence, name: &Name, known: Known) -> String
         None => written_values(&mut out, view, true, found),
     }
     out
+}
+
+/// Instances of the rule that a name begins, if they were counted.
+fn rule_cost(out: &mut String, view: View, found: &Occurrence, known: Known) {
+    let is_arrow = found.target == Target::Keyword(gdl::kw::ARROW);
+    let (Some(extents), Some(form)) = (known.extents, view.analysis.index.forms.get(found.form.0 as usize)) else {
+        return;
+    };
+    if known.stale || !form.is_rule || !(is_arrow || found.defines) {
+        return;
+    }
+    let total: usize = extents.costs.values().sum();
+    if let Some(cost) = extents.costs.get(&form.span.start) {
+        let share = 100.0 * *cost as f64 / total.max(1) as f64;
+        let _ = writeln!(out, "\nGrounding: {} of this rule, {share:.0} % of all", count(*cost, "instance"));
+    }
 }
 
 impl Known<'_> {

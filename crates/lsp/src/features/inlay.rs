@@ -16,6 +16,7 @@ pub fn hints(view: View, within: Span, known: Known) -> Vec<InlayHint> {
         }
     };
     summaries(view, known, &mut add);
+    costs(view, known, &mut add);
     hints.sort_by_key(|h| (h.position.line, h.position.character));
     hints
 }
@@ -59,5 +60,31 @@ fn summaries(view: View, known: Known, add: &mut impl FnMut(u32, String, String)
             format!("{}, {}", count(size(Part::Fluent), "fluent"), count(size(Part::Move), "move")),
             format!("{} after grounding", count(extents.rules, "rule")),
         );
+    }
+}
+
+/// Rules with a hint about their cost.
+const COSTLY: usize = 5;
+
+/// At the rules with most instances: their number, if they are a good part of all.
+fn costs(view: View, known: Known, add: &mut impl FnMut(u32, String, String)) {
+    let Some(extents) = known.extents.filter(|_| !known.stale) else {
+        return;
+    };
+    let total: usize = extents.costs.values().sum();
+    let mut costs: Vec<(usize, u32)> = extents.costs.iter().map(|(&at, &n)| (n, at)).collect();
+    costs.sort_unstable_by(|a, b| b.cmp(a));
+    for (instances, offset) in costs.into_iter().take(COSTLY) {
+        let forms = &view.analysis.index.forms;
+        if instances * 10 < total || instances < 100 {
+            continue;
+        }
+        if let Ok(at) = forms.binary_search_by_key(&offset, |f| f.span.start) {
+            add(
+                forms[at].head.end,
+                count(instances, "instance"),
+                format!("This rule has {instances} of {total} instances that grounding finds."),
+            );
+        }
     }
 }

@@ -72,8 +72,10 @@ impl Server {
             }),
             "textDocument/rename" => self.on(params, |s, p: RenameParams| s.rename(&p)),
             "textDocument/codeAction" => self.on(params, |s, p: CodeActionParams| {
+                let lints = s.documents.get(p.text_document.uri.as_str()).map(|open| open.lints.clone());
                 s.view(&p.text_document.uri, |v, known, _| {
-                    actions::actions(v, span(v, p.range), known.played, p.context.only.as_deref())
+                    let lints = lints.unwrap_or_default();
+                    actions::actions(v, span(v, p.range), &lints, known.played, p.context.only.as_deref())
                 })
             }),
             "textDocument/inlayHint" => self.on(params, |s, p: InlayHintParams| {
