@@ -151,7 +151,7 @@ impl Replaced {
         if span.end < self.start {
             return Some(span);
         }
-        let moved = |at: u32| at - self.end + self.len;
+        let moved = |at: u32| at - self.end + self.start + self.len;
         (span.start > self.end).then(|| Span {
             start: moved(span.start),
             end: moved(span.end),

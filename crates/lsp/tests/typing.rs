@@ -89,8 +89,7 @@ fn unfinished_text_keeps_the_symbols_of_the_rest() {
         let reading = gdl::read(&prefix, &gdl::Options::default());
         let infix = gdl::format::format(&reading.ast, &prefix, &reading.rules.symbols, gdl::Notation::Infix).unwrap();
         for text in [prefix, infix] {
-            let options = gdl::Options::default();
-            let forms: Vec<gdl::Span> = gdl::read(&text, &options).ast.forms.iter().map(|f| f.span).collect();
+            let forms = titles(&text);
             // The notation of the text is known from the time before the mistake.
             client.replace(&text);
             client.findings();
@@ -105,7 +104,7 @@ fn unfinished_text_keeps_the_symbols_of_the_rest() {
                     client.replace(&edited);
                     let params = client.document();
                     let found = outline(&client.ask("textDocument/documentSymbol", params));
-                    let lost = lost(&text, &forms, at, end, &found);
+                    let lost = lost(&forms, at, end, &found);
                     assert!(lost.is_empty(), "{name}: {insert:?} at {at}, {cut} cut: lost {lost:?}");
                     looks += 1;
                 }
@@ -115,24 +114,24 @@ fn unfinished_text_keeps_the_symbols_of_the_rest() {
     assert!(looks > 1_000, "only {looks}");
 }
 
-/// The heads of forms that do not touch a changed place and are not in the outline.
-fn lost(text: &str, forms: &[gdl::Span], start: usize, end: usize, found: &[String]) -> Vec<String> {
-    let untouched = forms.iter().filter(|f| (f.end as usize) < start || end < f.start as usize);
-    let options = gdl::Options::default();
-    let mut lost = Vec::new();
-    for form in untouched {
-        let own = &text[form.range()];
-        let reading = gdl::read(own, &options);
-        let node = &reading.ast.forms[0];
+/// The place of each form, and its title in the outline.
+fn titles(text: &str) -> Vec<(gdl::Span, String)> {
+    let reading = gdl::read(text, &gdl::Options::default());
+    let title = |node: &gdl::ast::Node| {
         let head = match node.items() {
-            [arrow, head, ..] if &own[arrow.span.range()] == "<=" => head,
+            [arrow, head, ..] if &text[arrow.span.range()] == "<=" => head,
             _ => node,
         };
-        let line = own[head.span.range()].split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = gdl::source::short(&line);
-        if !found.contains(&title) {
-            lost.push(title);
-        }
-    }
-    lost
+        let line = text[head.span.range()].split_whitespace().collect::<Vec<_>>().join(" ");
+        (node.span, gdl::source::short(&line))
+    };
+    reading.ast.forms.iter().map(title).collect()
+}
+
+/// The titles of forms that do not touch a changed place and are not in the outline.
+fn lost(forms: &[(gdl::Span, String)], start: usize, end: usize, found: &[String]) -> Vec<String> {
+    // The full stop of infix notation is no part of a fact.
+    let untouched = forms.iter().filter(|(f, _)| (f.end as usize) < start || end < f.start as usize);
+    let titles = untouched.map(|(_, title)| title.clone());
+    titles.filter(|title| !found.contains(title)).collect()
 }
