@@ -2,6 +2,7 @@
 
 mod support;
 
+use lsp_server::Message;
 use serde_json::{Value, json};
 use support::{Client, URI};
 use surmise_lsp::ServeOptions;
@@ -75,12 +76,8 @@ fn hover_and_hints_know_what_was_found_in_the_background() {
     let text = krieg();
     client.open(&text);
     // The server asks for hints to be fetched anew when it knows what can hold, and once more after play.
-    let mut asked = 0;
-    while asked < 2 {
-        if let lsp_server::Message::Request(request) = client.receive() {
-            assert_eq!(request.method, "workspace/inlayHint/refresh");
-            asked += 1;
-        }
+    for _ in 0..2 {
+        client.next_note(|m| matches!(m, Message::Request(r) if r.method == "workspace/inlayHint/refresh"));
     }
     let at = |what: &str| {
         let offset = text.find(what).unwrap();

@@ -172,13 +172,13 @@ fn prefix(view: View, around: &[Around]) -> Expected {
         return Expected::Form;
     };
     let Some(head) = list.head.and_then(|head| symbol(view, head)) else {
-        return argument(None, list.before - 1, outer.len() == 1);
+        return argument(None, list.before.saturating_sub(1), outer.len() == 1);
     };
     match head {
         kw::ARROW if list.before == 1 => Expected::Head,
         kw::ARROW | kw::NOT | kw::OR | kw::AND => Expected::Condition,
         kw::DISTINCT => Expected::Term,
-        _ => argument(Some(head), list.before - 1, is_atom(view, &outer[..outer.len() - 1])),
+        _ => argument(Some(head), list.before.saturating_sub(1), is_atom(view, &outer[..outer.len() - 1])),
     }
 }
 
@@ -205,7 +205,7 @@ fn infix(view: View, around: &[Around], in_body: bool) -> Expected {
         return Expected::Term;
     }
     let is_atom = around[..around.len() - 1].iter().all(|a| a.group);
-    argument(head, list.before - 1, is_atom)
+    argument(head, list.before.saturating_sub(1), is_atom)
 }
 
 fn argument(name: Option<Symbol>, at: usize, is_atom: bool) -> Expected {

@@ -123,17 +123,27 @@ impl Client {
 
     /// The next findings for the present version.
     pub fn findings(&mut self) -> Vec<Value> {
-        loop {
-            let message = match self.notes.is_empty() {
-                false => self.notes.remove(0),
-                true => self.receive(),
-            };
-            if let Message::Notification(Notification { method, params }) = message
-                && method == "textDocument/publishDiagnostics"
-                && params["version"] == self.version
-            {
-                return params["diagnostics"].as_array().unwrap().clone();
+        let version = self.version;
+        let found = self.next_note(|message| match message {
+            Message::Notification(Notification { method, params }) => {
+                method == "textDocument/publishDiagnostics" && params["version"] == version
             }
+            _ => false,
+        });
+        match found {
+            Message::Notification(note) => note.params["diagnostics"].as_array().unwrap().clone(),
+            _ => unreachable!("looked for above"),
+        }
+    }
+
+    /// The next message of the server that is wanted; others are kept.
+    pub fn next_note(&mut self, wanted: impl Fn(&Message) -> bool) -> Message {
+        loop {
+            if let Some(at) = self.notes.iter().position(&wanted) {
+                return self.notes.remove(at);
+            }
+            let message = self.receive();
+            self.notes.push(message);
         }
     }
 
