@@ -4,10 +4,11 @@
 //! cargo run --release -p surmise-catalogue --example mutants -- [--per-class N] [--seed N] [--static] [--missed CLASS]
 //! ```
 //!
-//! Each game is taken with its default parameters, and at most N mutants of each class. A mutant counts as noticed if
-//! it has an error or warning that the original does not have. `--missed` lists the mutants of a class that nothing
-//! noticed; `--static` leaves out play.
+//! Each game is taken with its default parameters, and at most N mutants of each class. A mutant counts as noticed if it
+//! has an error or warning that the original does not have, and as listed if it has at least a new note. `--missed` lists
+//! the mutants of a class that have neither; `--static` leaves out play, which is 100 games or 10 seconds a mutant.
 
+use game::StopFlag;
 use gdl::{Diagnostic, Mode, Options, Reading, Severity, mutate};
 use ground::{AuditOptions, audit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ struct Tally {
     mutants: usize,
     by_check: usize,
     by_play: usize,
+    listed: usize,
     check_ms: f64,
     play_ms: f64,
 }
@@ -59,68 +61,91 @@ fn arguments() -> Args {
 /// Adds the mutants of one game; says whether the original itself is accused of something.
 fn study(name: &str, text: &str, args: &Args, tallies: &mut BTreeMap<mutate::Class, Tally>) -> bool {
     let reading = gdl::read(text, &Options::default());
-    let original_static = accusations(&by_check(&reading));
-    let original_play = if args.play { accusations(&by_play(&reading)) } else { BTreeSet::new() };
-    for (code, message) in original_static.iter().chain(&original_play) {
+    let original = Found::new(&reading, args.play);
+    for (code, message, _) in original.check.iter().chain(&original.play) {
         println!("{name}: the original is accused: {code}: {message}");
     }
     let mutants = mutate::mutants(text, &Options::default());
     for mutant in mutants.sample(args.per_class, args.seed) {
         let tally = tallies.entry(mutant.class).or_default();
         let text = mutants.text(mutant);
-        tally.mutants += 1;
         let started = Instant::now();
         let reading = gdl::read(&text, &Options::default());
-        let found = accusations(&by_check(&reading));
-        tally.check_ms += started.elapsed().as_secs_f64() * 1e3;
-        let noticed = found.difference(&original_static).next().is_some();
-        tally.by_check += usize::from(noticed);
-        let mut played = noticed;
-        if args.play && reading.is_playable() {
-            let found = accusations(&by_play(&reading));
-            tally.play_ms += started.elapsed().as_secs_f64() * 1e3;
-            played |= found.difference(&original_play).next().is_some();
-        }
-        tally.by_play += usize::from(played);
-        if !played && args.missed.as_deref() == Some(mutant.class.text()) {
+        let found = Found::new(&reading, args.play && reading.is_playable());
+        let by_check = found.check.difference(&original.check).next().is_some();
+        let by_play = by_check || found.play.difference(&original.play).next().is_some();
+        let listed = by_play || found.notes.difference(&original.notes).next().is_some();
+        tally.mutants += 1;
+        tally.by_check += usize::from(by_check);
+        tally.by_play += usize::from(by_play);
+        tally.listed += usize::from(listed);
+        tally.check_ms += found.check_ms;
+        tally.play_ms += started.elapsed().as_secs_f64() * 1e3;
+        if !listed && args.missed.as_deref() == Some(mutant.class.text()) {
             let line = mutants.source[..mutant.span.start as usize].lines().count();
             println!("{name}:{line}: {}", mutant.description);
         }
     }
-    !original_static.is_empty() || !original_play.is_empty()
+    !original.check.is_empty() || !original.play.is_empty()
 }
 
-fn by_check(reading: &Reading) -> Vec<Diagnostic> {
-    let mut all = reading.diagnostics.clone();
-    all.extend(gdl::lint(reading));
-    all
+/// Code, message and text at the place of each finding.
+type Findings = BTreeSet<(&'static str, String, String)>;
+
+struct Found {
+    /// Errors and warnings without play.
+    check: Findings,
+    check_ms: f64,
+    /// Errors and warnings of play.
+    play: Findings,
+    /// Notes of play.
+    notes: Findings,
+}
+
+impl Found {
+    fn new(reading: &Reading, play: bool) -> Found {
+        let started = Instant::now();
+        let mut diagnostics = reading.diagnostics.clone();
+        diagnostics.extend(gdl::lint(reading));
+        let check_ms = started.elapsed().as_secs_f64() * 1e3;
+        let played = if play { by_play(reading) } else { Vec::new() };
+        let pick = |list: &[Diagnostic], notes: bool| -> Findings {
+            let wanted = list.iter().filter(|d| (d.severity == Severity::Note) == notes);
+            let text = |d: &Diagnostic| reading.text.get(d.span.range()).unwrap_or_default().to_owned();
+            wanted.map(|d| (d.code.text(), d.message.clone(), text(d))).collect()
+        };
+        Found {
+            check: pick(&diagnostics, false),
+            check_ms,
+            play: pick(&played, false),
+            notes: pick(&played, true),
+        }
+    }
 }
 
 fn by_play(reading: &Reading) -> Vec<Diagnostic> {
+    let started = Instant::now();
     let options = AuditOptions {
         mode: Mode::Lenient,
+        stop: StopFlag::by(move || started.elapsed().as_secs_f64() / 10.0),
         ..AuditOptions::default()
     };
     audit(&reading.rules, &options).diagnostics
 }
 
-fn accusations(diagnostics: &[Diagnostic]) -> BTreeSet<(&'static str, String)> {
-    let serious = diagnostics.iter().filter(|d| d.severity > Severity::Note);
-    serious.map(|d| (d.code.text(), d.message.clone())).collect()
-}
-
 fn print(tallies: &BTreeMap<mutate::Class, Tally>, accused: usize) {
-    println!("| slip | mutants | `check` | `check --simulate` | ms `check` | ms `--simulate` |");
-    println!("|---|---:|---:|---:|---:|---:|");
+    println!("| slip | mutants | `check` | `check --simulate` | and notes | ms `check` | ms `--simulate` |");
+    println!("|---|---:|---:|---:|---:|---:|---:|");
     let mut all = Tally::default();
     let row = |name: &str, t: &Tally| {
         let share = |n: usize| 100.0 * n as f64 / t.mutants.max(1) as f64;
         let each = |ms: f64| ms / t.mutants.max(1) as f64;
         println!(
-            "| {name} | {} | {:.0} % | {:.0} % | {:.2} | {:.0} |",
+            "| {name} | {} | {:.0} % | {:.0} % | {:.0} % | {:.2} | {:.0} |",
             t.mutants,
             share(t.by_check),
             share(t.by_play),
+            share(t.listed),
             each(t.check_ms),
             each(t.play_ms)
         );
@@ -133,6 +158,7 @@ fn print(tallies: &BTreeMap<mutate::Class, Tally>, accused: usize) {
             sum.mutants += tally.mutants;
             sum.by_check += tally.by_check;
             sum.by_play += tally.by_play;
+            sum.listed += tally.listed;
             sum.check_ms += tally.check_ms;
             sum.play_ms += tally.play_ms;
         }
