@@ -250,3 +250,15 @@ pub fn traces() -> Vec<Vec<u8>> {
     let trace = ggp::xmltrace::write(sim.as_mut(), "krieg-tictactoe", &mut rng, 4);
     trace.into_iter().map(String::into_bytes).collect()
 }
+
+/// Files of game tests: the facts of two games, and the tests of the starter.
+pub fn game_tests() -> Vec<Vec<u8>> {
+    let facts = include_str!("../../../testdata/facts.md");
+    let of = |game: &str| {
+        let section = facts.split("\n## ").find(|section| section.starts_with(game))?;
+        Some(section.split("```facts\n").nth(1)?.split("```").next()?.to_owned())
+    };
+    let starter = include_str!("../../surmise/starters/game.test").to_owned();
+    let all = [of("monty-hall"), of("kuhn-poker"), Some(starter)];
+    all.into_iter().flatten().map(String::into_bytes).collect()
+}

@@ -116,6 +116,14 @@ pub const TARGETS: &[Target] = &[
         tries: 1_000,
     },
     Target {
+        name: "game-tests",
+        run: texts::game_tests,
+        seeds: seeds::game_tests,
+        grammar: Grammar::Lines,
+        max_len: 1 << 12,
+        tries: 400,
+    },
+    Target {
         name: "player-names",
         run: texts::player,
         seeds: seeds::players,

@@ -3,7 +3,7 @@
 use crate::index::Part;
 use game::StopFlag;
 use gdl::{Diagnostic, Mode, Rules};
-use ground::{AuditOptions, EvaluationLimits, Limits, Reference};
+use ground::{AuditOptions, EvaluationLimits, Limits, Reference, RuleCount};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A relation or term: its name and number of arguments.
@@ -61,6 +61,8 @@ pub struct Played {
     pub games: u32,
     /// Rounds of all of them.
     pub rounds: u64,
+    /// How often each rule applied.
+    pub rules: Vec<RuleCount>,
     /// Findings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -127,6 +129,7 @@ pub fn play(rules: &Rules, games: u32, mode: Mode, stop: &StopFlag) -> Played {
     Played {
         games: audit.games,
         rounds: audit.rounds,
+        rules: audit.rules,
         diagnostics: audit.diagnostics,
     }
 }

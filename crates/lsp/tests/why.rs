@@ -99,5 +99,8 @@ fn hover_and_hints_know_what_was_found_in_the_background() {
     let hints = client.ask("textDocument/inlayHint", params);
     let labels: Vec<&str> = hints.as_array().unwrap().iter().map(|h| h["label"].as_str().unwrap()).collect();
     assert!(labels.iter().any(|l| l.starts_with("5 random games")), "{labels:?}");
+    let rules = gdl::read(&text, &gdl::Options::default()).ast.forms.len();
+    let counted = labels.iter().filter(|l| l.ends_with('×')).count();
+    assert!(counted > 5 && counted < rules, "{labels:?}");
     assert!(client.close().orderly);
 }

@@ -57,6 +57,7 @@ pub mod players;
 mod rating;
 mod solving;
 mod source;
+pub mod starters;
 mod strategy;
 mod training;
 mod training_folder;

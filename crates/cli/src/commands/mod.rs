@@ -14,6 +14,7 @@ pub mod man;
 pub mod manage;
 #[path = "match.rs"]
 pub mod match_;
+pub mod new;
 pub mod player;
 pub mod players;
 pub mod replay;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 use surmise::engine::EngineKind;
 use surmise::files;
 use surmise::gdl::mutate::Class;
@@ -44,6 +45,9 @@ pub struct Args {
     /// Make mutants of the rules, and say which of them neither `check --simulate` nor the tests notice
     #[arg(long)]
     mutate: bool,
+    /// With --mutate: only mutants of this game, named as in the test file; may be repeated
+    #[arg(long, value_name = "GAME", requires = "mutate")]
+    game: Vec<String>,
     /// With --mutate: mutants of each class of slip, for each game
     #[arg(long, default_value_t = 20, value_name = "N", requires = "mutate")]
     mutants: usize,
@@ -157,7 +161,18 @@ fn mutate_games(args: &Args, tests: &GameTests, games: &TestGames) -> u8 {
         ..MutateOptions::default()
     };
     let mut total: Vec<MutationReport> = Vec::new();
-    for game in tested_games(tests, games) {
+    let started = Instant::now();
+    let named = tested_games(tests, games);
+    if let Some(unknown) = args.game.iter().find(|game| !named.contains(game)) {
+        report_error(
+            args,
+            &tests.name,
+            &format!("{}: no line is about `{unknown}`; there are {}", tests.name, named.join(", ")),
+        );
+        return 1;
+    }
+    let wanted = |game: &String| args.game.is_empty() || args.game.contains(game);
+    for game in named.into_iter().filter(wanted) {
         if interrupt::is_raised() {
             break;
         }
@@ -178,6 +193,13 @@ fn mutate_games(args: &Args, tests: &GameTests, games: &TestGames) -> u8 {
             }
         }
     }
+    let tried: usize = total.iter().map(|report| report.mutants.len()).sum();
+    let seconds = started.elapsed().as_secs_f64();
+    output::note(&format!(
+        "{tried} mutants in {seconds:.1} s, {:.0} ms each on {} threads",
+        1e3 * seconds * args.threads as f64 / tried.max(1) as f64,
+        args.threads
+    ));
     if total.len() > 1 && !args.json {
         output::print(&totals_text(&total));
     }

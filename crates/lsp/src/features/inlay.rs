@@ -16,6 +16,7 @@ pub fn hints(view: View, within: Span, known: Known) -> Vec<InlayHint> {
         }
     };
     summaries(view, known, &mut add);
+    counts(known, &mut add);
     costs(view, known, &mut add);
     hints.sort_by_key(|h| (h.position.line, h.position.character));
     hints
@@ -60,6 +61,24 @@ fn summaries(view: View, known: Known, add: &mut impl FnMut(u32, String, String)
             format!("{}, {}", count(size(Part::Fluent), "fluent"), count(size(Part::Move), "move")),
             format!("{} after grounding", count(extents.rules, "rule")),
         );
+    }
+}
+
+/// At each rule: in how many rounds it applied, branch by branch.
+fn counts(known: Known, add: &mut impl FnMut(u32, String, String)) {
+    let Some(played) = known.played else {
+        return;
+    };
+    for rule in &played.rules {
+        let applied: u64 = rule.rounds.iter().sum();
+        let games = count(played.games as usize, "random game");
+        let label = match (applied, &rule.rounds[..]) {
+            (0, _) => format!("never applied in {games}"),
+            (_, [_]) => format!("{applied}×"),
+            (_, branches) => branches.iter().map(|n| format!("{n}×")).collect::<Vec<_>>().join(" | "),
+        };
+        let tooltip = format!("Rounds and ends of games in which this rule applied, in {games}.");
+        add(rule.place.end, label, tooltip);
     }
 }
 

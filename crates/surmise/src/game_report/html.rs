@@ -244,10 +244,11 @@ fn tells(out: &mut String, report: &GameReport) {
             estimate(&t.bits, 2),
             format!("{:.2}", t.most),
             t.bits.n.to_string(),
+            t.weighed.to_string(),
         ]
     };
     let rows: Vec<_> = report.tells.iter().map(row).collect();
-    table(out, &["role", "move", "bits", "most", "n"], &rows);
+    table(out, &["role", "move", "bits", "most", "n (games)", "moves weighed"], &rows);
 }
 
 fn grounding(out: &mut String, report: &GameReport) {

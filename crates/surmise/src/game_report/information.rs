@@ -42,10 +42,13 @@ pub struct MoveInformation {
     pub role: String,
     /// Name of the move without its arguments.
     pub name: String,
-    /// Expected information of the percepts that follow the move, in bits; positions are the observations.
+    /// Expected information of the percepts that follow the move, in bits; games are the observations, each the mean
+    /// over its positions and moves of this name.
     pub bits: Interval,
     /// The most that a move of this name told in a position.
     pub most: f64,
+    /// Positions and moves that were weighed.
+    pub weighed: u64,
 }
 
 impl RoleHidden {
@@ -62,7 +65,10 @@ impl RoleHidden {
 
 impl MoveInformation {
     pub(super) fn json(&self) -> Value {
-        json!({"role": self.role, "move": self.name, "bits": interval_json(&self.bits), "most": self.most})
+        json!({
+            "role": self.role, "move": self.name, "bits": interval_json(&self.bits), "most": self.most,
+            "weighed": self.weighed,
+        })
     }
 }
 
@@ -74,8 +80,34 @@ const POSITION_WORK: usize = 20_000;
 struct Observed {
     /// Bits, states and exactness by rounds played.
     rounds: Vec<Vec<(f64, f64, bool)>>,
-    /// Bits by name of the move.
-    tells: BTreeMap<String, Vec<f64>>,
+    /// By name of the move: what moves told in each game, and the most.
+    tells: BTreeMap<String, NamedMoves>,
+}
+
+/// What moves of one name told.
+#[derive(Default)]
+struct NamedMoves {
+    /// Mean of each game that is over.
+    means: Vec<f64>,
+    /// Sum and number in the current game.
+    current: (f64, u64),
+    most: f64,
+    weighed: u64,
+}
+
+impl NamedMoves {
+    fn add(&mut self, bits: f64) {
+        self.current = (self.current.0 + bits, self.current.1 + 1);
+        self.most = self.most.max(bits);
+        self.weighed += 1;
+    }
+
+    fn end_game(&mut self) {
+        let (sum, n) = std::mem::take(&mut self.current);
+        if n > 0 {
+            self.means.push(sum / n as f64);
+        }
+    }
 }
 
 /// Follows the beliefs of all players through random games.
@@ -98,6 +130,7 @@ pub(super) fn follow(
         let rounds = random_game(game, options, seed)?;
         for (&role, observed) in players.iter().zip(&mut observed) {
             let followed = follow_role(game, role, &rounds, options, seed, observed);
+            observed.tells.values_mut().for_each(NamedMoves::end_game);
             match followed {
                 Err(error) if error.is_stop() => break,
                 // A sampler may lose its way in a large game; the game then ends for this role.
@@ -114,11 +147,12 @@ pub(super) fn follow(
             role: role.clone(),
             rounds: hidden_rounds(observed, options.level),
         });
-        let told = observed.tells.iter().map(|(name, bits)| MoveInformation {
+        let told = observed.tells.iter().map(|(name, moves)| MoveInformation {
             role: role.clone(),
             name: name.clone(),
-            bits: at_least_zero(stats::student(bits, options.level)),
-            most: bits.iter().copied().fold(0.0, f64::max),
+            bits: at_least_zero(stats::student(&moves.means, options.level)),
+            most: moves.most,
+            weighed: moves.weighed,
         });
         tells.extend(told);
     }
@@ -278,7 +312,7 @@ fn moves_tell(
         let text = sim.move_text(role, mv);
         let name = text.trim_start_matches('(').split([' ', ')']).next().unwrap_or(text);
         let bits = entropy(percepts.values().copied());
-        observed.tells.entry(name.to_owned()).or_default().push(bits);
+        observed.tells.entry(name.to_owned()).or_default().add(bits);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const MOST_COSTS: usize = 8;
 
 /// Rounds that are listed; of longer games, some between the first and the last.
-const MOST_ROUNDS: usize = 16;
+const MOST_ROUNDS: usize = 24;
 
 /// The report as text for a terminal.
 pub(super) fn text(report: &GameReport) -> String {
@@ -187,12 +187,13 @@ fn tells(out: &mut String, report: &GameReport) {
     for told in &report.tells {
         let _ = writeln!(
             out,
-            "  {:<width$}  {:<moves$}  {}, at most {:.2} (n = {} positions and moves)",
+            "  {:<width$}  {:<moves$}  {}, at most {:.2} (n = {} games, {} moves weighed)",
             told.role,
             told.name,
             estimate(&told.bits, 2),
             told.most,
-            told.bits.n
+            told.bits.n,
+            told.weighed
         );
     }
 }
