@@ -304,7 +304,12 @@ fn begins_rule(tokens: &[Token], at: usize) -> bool {
 /// a line of any length would take quadratic time.
 fn column_of(text: &str, at: u32) -> Option<usize> {
     let before = &text.as_bytes()[..at as usize];
-    let blanks = before.iter().rev().take(80).take_while(|b| matches!(b, b' ' | b'\t')).count();
+    let blanks = before
+        .iter()
+        .rev()
+        .take(80)
+        .take_while(|b| matches!(b, b' ' | b'\t'))
+        .count();
     match before.len().checked_sub(blanks + 1) {
         None => Some(blanks),
         Some(i) => matches!(before[i], b'\n' | b'\r').then_some(blanks),

@@ -47,14 +47,21 @@ impl<'a> Checker<'a> {
             Literal::Pos(atom) => self.atom(atom, clause, bindings),
             Literal::Neg(atom) => format!("(not {})", self.atom(atom, clause, bindings)),
             Literal::Distinct(a, b) => {
-                format!("(distinct {} {})", self.text(a, clause, bindings), self.text(b, clause, bindings))
+                format!(
+                    "(distinct {} {})",
+                    self.text(a, clause, bindings),
+                    self.text(b, clause, bindings)
+                )
             }
         }
     }
 
     /// Explains an atom anew, so that nothing depends on the explanation that is being checked.
     fn ask(&mut self, atom: &str) -> Why {
-        let why = self.sim.why(self.rules, &self.state, &self.joint, atom).expect("within the limits");
+        let why = self
+            .sim
+            .why(self.rules, &self.state, &self.joint, atom)
+            .expect("within the limits");
         why.unwrap_or_else(|| panic!("{atom} is an atom of the rules"))
     }
 
@@ -78,10 +85,16 @@ impl<'a> Checker<'a> {
                 self.refutations += 1;
                 let name = why.atom.trim_matches(['(', ')']).split(' ').next().unwrap();
                 let rules = self.rules;
-                let fits = rules.clauses.iter().filter(|c| {
-                    rules.symbols.text(c.head.relation) == name && self.unify(c, &why.atom)
-                });
-                assert_eq!(attempts.len(), fits.count(), "one attempt for each clause that fits {}", why.atom);
+                let fits = rules
+                    .clauses
+                    .iter()
+                    .filter(|c| rules.symbols.text(c.head.relation) == name && self.unify(c, &why.atom));
+                assert_eq!(
+                    attempts.len(),
+                    fits.count(),
+                    "one attempt for each clause that fits {}",
+                    why.atom
+                );
                 for attempt in attempts {
                     let clause = self.clause_of(attempt, &why.atom);
                     self.check_conditions(attempt, clause, Some(attempt.conditions.len() - 1));
@@ -93,7 +106,13 @@ impl<'a> Checker<'a> {
 
     /// Whether the head of a clause can be this atom: matched as texts, from left to right.
     fn unify(&self, clause: &Clause, atom: &str) -> bool {
-        let head = gdl::read(atom, &gdl::Options { notation: Some(gdl::Notation::Prefix), ..Default::default() });
+        let head = gdl::read(
+            atom,
+            &gdl::Options {
+                notation: Some(gdl::Notation::Prefix),
+                ..Default::default()
+            },
+        );
         fn matches(
             node: &gdl::ast::Node,
             term: &Term,
@@ -111,13 +130,23 @@ impl<'a> Checker<'a> {
                     let found = node.items().get(1..).unwrap_or_default();
                     node.head_name().is_some_and(|n| theirs.text(n) == ours.text(*name))
                         && found.len() == args.len()
-                        && found.iter().zip(args).all(|(n, t)| matches(n, t, theirs, ours, seen, text))
+                        && found
+                            .iter()
+                            .zip(args)
+                            .all(|(n, t)| matches(n, t, theirs, ours, seen, text))
                 }
             }
         }
         let term = Term::Fun(clause.head.relation, clause.head.args.clone());
         let node = &head.ast.forms[0];
-        matches(node, &term, &head.rules.symbols, &self.rules.symbols, &mut BTreeMap::new(), &head.text)
+        matches(
+            node,
+            &term,
+            &head.rules.symbols,
+            &self.rules.symbols,
+            &mut BTreeMap::new(),
+            &head.text,
+        )
     }
 
     fn clause_of(&self, derivation: &Derivation, atom: &str) -> &'a Clause {
@@ -125,9 +154,10 @@ impl<'a> Checker<'a> {
         let is_it = |c: &&Clause| {
             c.offset == derivation.offset
                 && self.atom(&c.head, c, &bindings) == atom
-                && derivation.conditions.iter().all(|condition| {
-                    c.body.iter().any(|l| self.literal(l, c, &bindings) == condition.text)
-                })
+                && derivation
+                    .conditions
+                    .iter()
+                    .all(|condition| c.body.iter().any(|l| self.literal(l, c, &bindings) == condition.text))
         };
         let clause = self.rules.clauses.iter().find(is_it);
         clause.unwrap_or_else(|| panic!("no clause gives {atom}: {derivation:?}"))
@@ -137,7 +167,10 @@ impl<'a> Checker<'a> {
         let bindings: Bindings = derivation.bindings.iter().cloned().collect();
         for (place, condition) in derivation.conditions.iter().enumerate() {
             assert_eq!(condition.holds, fails != Some(place), "{condition:?}");
-            let literal = clause.body.iter().find(|l| self.literal(l, clause, &bindings) == condition.text);
+            let literal = clause
+                .body
+                .iter()
+                .find(|l| self.literal(l, clause, &bindings) == condition.text);
             let literal = literal.expect("found before");
             let open = self.literal(literal, clause, &bindings).contains('?');
             match literal {
@@ -255,7 +288,10 @@ fn explanations_of_random_games_are_right() {
         proofs += p;
         refutations += r;
     }
-    assert!(proofs > 300 && refutations > 300, "{proofs} proofs, {refutations} refutations");
+    assert!(
+        proofs > 300 && refutations > 300,
+        "{proofs} proofs, {refutations} refutations"
+    );
 }
 
 /// Recursion through cycles: a proof must not go round in circles.
@@ -275,7 +311,15 @@ fn proofs_are_well_founded() {
     assert!(proofs >= 3);
     fn height(why: &Why) -> usize {
         match &why.because {
-            Because::Rule(d) => 1 + d.conditions.iter().filter_map(|c| c.why.as_deref()).map(height).max().unwrap_or(0),
+            Because::Rule(d) => {
+                1 + d
+                    .conditions
+                    .iter()
+                    .filter_map(|c| c.why.as_deref())
+                    .map(height)
+                    .max()
+                    .unwrap_or(0)
+            }
             _ => 0,
         }
     }

@@ -248,7 +248,11 @@ mod tests {
     #[test]
     fn changes_apply_in_order() {
         let mut document = document("(role a)\n; 𝄞 note\n(role b)\n");
-        let changes = vec![change((0, 6), (0, 7), "first"), change((1, 2), (1, 4), "x"), change((2, 0), (9, 0), "")];
+        let changes = vec![
+            change((0, 6), (0, 7), "first"),
+            change((1, 2), (1, 4), "x"),
+            change((2, 0), (9, 0), ""),
+        ];
         document.change(2, changes, Encoding::Utf16);
         assert_eq!(document.text(), "(role first)\n; x note\n");
         assert_eq!(document.version, 2);
@@ -275,7 +279,11 @@ mod tests {
         assert!(document.refused && document.text().is_empty());
         document.change(3, vec![change((0, 0), (0, 1), "")], Encoding::Utf16);
         assert!(document.refused);
-        let whole = TextDocumentContentChangeEvent { range: None, range_length: None, text: "(role a)".to_owned() };
+        let whole = TextDocumentContentChangeEvent {
+            range: None,
+            range_length: None,
+            text: "(role a)".to_owned(),
+        };
         document.change(4, vec![whole], Encoding::Utf16);
         assert!(!document.refused);
         assert_eq!(document.text(), "(role a)");
@@ -285,7 +293,14 @@ mod tests {
     fn a_byte_order_mark_moves_columns_of_the_first_line_only() {
         let mut document = document("\u{feff}(role)\n(role)");
         let view = document.view(&gdl::Options::default(), Encoding::Utf16);
-        let starts: Vec<Position> = view.analysis.reading.ast.forms.iter().map(|f| view.range(f.span).start).collect();
+        let starts: Vec<Position> = view
+            .analysis
+            .reading
+            .ast
+            .forms
+            .iter()
+            .map(|f| view.range(f.span).start)
+            .collect();
         assert_eq!(starts, [Position::new(0, 1), Position::new(1, 0)]);
         assert_eq!(view.offset(Position::new(0, 1)), 0);
         assert_eq!(view.offset(Position::new(0, 0)), 0);

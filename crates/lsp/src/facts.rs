@@ -113,7 +113,9 @@ pub fn extents(rules: &Rules, relations: &[Name], stop: &StopFlag) -> Extents {
     let distinct = |lists: &[Vec<String>]| -> BTreeSet<String> { lists.iter().flatten().cloned().collect() };
     program.fluents.iter().for_each(|text| term(Part::Fluent, text));
     distinct(&program.moves).iter().for_each(|text| term(Part::Move, text));
-    distinct(&program.percepts).iter().for_each(|text| term(Part::Percept, text));
+    distinct(&program.percepts)
+        .iter()
+        .for_each(|text| term(Part::Percept, text));
     extents
 }
 
@@ -169,7 +171,8 @@ mod tests {
 
     #[test]
     fn extents_of_a_small_game() {
-        let text = "(role me) (init (lamp off)) (colour red) (colour blue) (<= (bright ?c) (colour ?c) (distinct ?c blue))
+        let text =
+            "(role me) (init (lamp off)) (colour red) (colour blue) (<= (bright ?c) (colour ?c) (distinct ?c blue))
             (<= (legal me (press ?c)) (true (lamp off)) (colour ?c))
             (<= (next (lamp ?c)) (does me (press ?c)))
             (<= (lit ?c) (true (lamp ?c)) (colour ?c))

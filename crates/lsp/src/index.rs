@@ -119,7 +119,9 @@ impl Index {
     pub fn new(reading: &Reading) -> Index {
         let ast = &reading.ast;
         let finished = ast.forms.iter().map(|node| (node, true));
-        let mut nodes: Vec<(&Node, bool)> = finished.chain(ast.unfinished.iter().map(|node| (node, false))).collect();
+        let mut nodes: Vec<(&Node, bool)> = finished
+            .chain(ast.unfinished.iter().map(|node| (node, false)))
+            .collect();
         nodes.sort_by_key(|(node, _)| node.span);
         let mut walk = Walk {
             index: Index::default(),
@@ -133,7 +135,11 @@ impl Index {
         let mut index = walk.index;
         index.occurrences.sort_by_key(|o| o.span);
         for (number, occurrence) in index.occurrences.iter().enumerate() {
-            index.by_target.entry(occurrence.target).or_default().push(number as u32);
+            index
+                .by_target
+                .entry(occurrence.target)
+                .or_default()
+                .push(number as u32);
         }
         index
     }
@@ -143,7 +149,9 @@ impl Index {
         let offset = offset as u32;
         let after = self.occurrences.partition_point(|o| o.span.start <= offset);
         let nearest = self.occurrences[..after].iter().rev().take(3);
-        nearest.into_iter().find(|o| o.span.start <= offset && offset <= o.span.end)
+        nearest
+            .into_iter()
+            .find(|o| o.span.start <= offset && offset <= o.span.end)
     }
 
     /// Every occurrence of a target, by place.
@@ -280,7 +288,11 @@ impl Walk<'_> {
             self.add(name.span, Target::Relation(symbol, args.len()), Part::Relation, defines);
         }
         for (at, arg) in args.iter().enumerate() {
-            let part = if is_keyword { part_of_argument(symbol, at) } else { Part::Inner };
+            let part = if is_keyword {
+                part_of_argument(symbol, at)
+            } else {
+                Part::Inner
+            };
             let is_definition = match part {
                 Part::Role => symbol == kw::ROLE,
                 Part::Fluent | Part::Move | Part::Percept => defines,
@@ -391,7 +403,11 @@ mod tests {
         let cell = Target::Term(symbol("cell"), 2);
         assert_eq!(index.all(cell).count(), 3);
         assert_eq!(index.definitions(cell).len(), 2, "init and next, not true");
-        assert_eq!(index.definitions(Target::Term(symbol("mark"), 1)).len(), 1, "legal, not does");
+        assert_eq!(
+            index.definitions(Target::Term(symbol("mark"), 1)).len(),
+            1,
+            "legal, not does"
+        );
     }
 
     #[test]
@@ -407,7 +423,11 @@ mod tests {
         let symbols = &reading.rules.symbols;
         let name = symbols.get("cell").unwrap();
         let values = |at| {
-            let place = ArgumentPlace { is_relation: false, name, at };
+            let place = ArgumentPlace {
+                is_relation: false,
+                name,
+                at,
+            };
             index.values(place).map(|s| symbols.text(s)).collect::<Vec<_>>()
         };
         assert_eq!(values(0), ["1"]);

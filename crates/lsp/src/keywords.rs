@@ -20,33 +20,145 @@ pub struct Keyword {
 
 /// All keywords.
 pub const KEYWORDS: &[Keyword] = &[
-    keyword(kw::ROLE, "role", &["ROLE"], true, true, "There is this role. Roles are facts, numbered in their order; the \
-        role `random` is nature, whose legal moves are equally likely."),
-    keyword(kw::INIT, "init", &["FLUENT"], true, false, "The fluent holds in the initial state."),
-    keyword(kw::TRUE, "true", &["FLUENT"], false, true, "The fluent holds in the current state."),
-    keyword(kw::LEGAL, "legal", &["ROLE", "MOVE"], true, true, "The role may make this move in the current state. Every \
-        role needs a legal move in every state that is not terminal."),
-    keyword(kw::DOES, "does", &["ROLE", "MOVE"], false, true, "The role makes this move in this round. Only rules for \
-        `next` and `sees` may depend on it."),
-    keyword(kw::NEXT, "next", &["FLUENT"], true, false, "The fluent holds in the state after this round. What no rule \
-        for `next` derives is gone: a fluent that stays needs a rule that says so (a frame axiom)."),
-    keyword(kw::SEES, "sees", &["ROLE", "PERCEPT"], true, false, "The role is told this percept at the end of the round. \
-        It is evaluated in the state before the move. Without any `sees`, every role sees every move."),
-    keyword(kw::TERMINAL, "terminal", &[], true, true, "The game is over in this state."),
-    keyword(kw::GOAL, "goal", &["ROLE", "VALUE"], true, true, "The payoff of the role in this state: an integer from 0 \
-        to 100. Every role needs exactly one in every terminal state."),
-    keyword(kw::BASE, "base", &["FLUENT"], true, false, "A hint: this fluent may hold in some state. Hints are never \
-        needed."),
-    keyword(kw::INPUT, "input", &["ROLE", "MOVE"], true, false, "A hint: this move may be legal in some state. Hints are \
-        never needed."),
-    keyword(kw::DISTINCT, "distinct", &["TERM", "TERM"], false, true, "The two terms are different. Other conditions \
-        must bind their variables."),
-    keyword(kw::NOT, "not", &["CONDITION"], false, true, "The condition does not hold. Positive conditions must bind its \
-        variables."),
-    keyword(kw::OR, "or", &["CONDITION", "CONDITION"], false, true, "At least one of the conditions holds."),
-    keyword(kw::AND, "and", &["CONDITION", "CONDITION"], false, true, "All of the conditions hold. An extension: the \
-        conditions of a rule are a conjunction already."),
-    keyword(kw::ARROW, "<=", &["HEAD", "CONDITION"], true, false, "A rule: the head holds if all conditions hold."),
+    keyword(
+        kw::ROLE,
+        "role",
+        &["ROLE"],
+        true,
+        true,
+        "There is this role. Roles are facts, numbered in their order; the \
+        role `random` is nature, whose legal moves are equally likely.",
+    ),
+    keyword(
+        kw::INIT,
+        "init",
+        &["FLUENT"],
+        true,
+        false,
+        "The fluent holds in the initial state.",
+    ),
+    keyword(
+        kw::TRUE,
+        "true",
+        &["FLUENT"],
+        false,
+        true,
+        "The fluent holds in the current state.",
+    ),
+    keyword(
+        kw::LEGAL,
+        "legal",
+        &["ROLE", "MOVE"],
+        true,
+        true,
+        "The role may make this move in the current state. Every \
+        role needs a legal move in every state that is not terminal.",
+    ),
+    keyword(
+        kw::DOES,
+        "does",
+        &["ROLE", "MOVE"],
+        false,
+        true,
+        "The role makes this move in this round. Only rules for \
+        `next` and `sees` may depend on it.",
+    ),
+    keyword(
+        kw::NEXT,
+        "next",
+        &["FLUENT"],
+        true,
+        false,
+        "The fluent holds in the state after this round. What no rule \
+        for `next` derives is gone: a fluent that stays needs a rule that says so (a frame axiom).",
+    ),
+    keyword(
+        kw::SEES,
+        "sees",
+        &["ROLE", "PERCEPT"],
+        true,
+        false,
+        "The role is told this percept at the end of the round. \
+        It is evaluated in the state before the move. Without any `sees`, every role sees every move.",
+    ),
+    keyword(
+        kw::TERMINAL,
+        "terminal",
+        &[],
+        true,
+        true,
+        "The game is over in this state.",
+    ),
+    keyword(
+        kw::GOAL,
+        "goal",
+        &["ROLE", "VALUE"],
+        true,
+        true,
+        "The payoff of the role in this state: an integer from 0 \
+        to 100. Every role needs exactly one in every terminal state.",
+    ),
+    keyword(
+        kw::BASE,
+        "base",
+        &["FLUENT"],
+        true,
+        false,
+        "A hint: this fluent may hold in some state. Hints are never \
+        needed.",
+    ),
+    keyword(
+        kw::INPUT,
+        "input",
+        &["ROLE", "MOVE"],
+        true,
+        false,
+        "A hint: this move may be legal in some state. Hints are \
+        never needed.",
+    ),
+    keyword(
+        kw::DISTINCT,
+        "distinct",
+        &["TERM", "TERM"],
+        false,
+        true,
+        "The two terms are different. Other conditions \
+        must bind their variables.",
+    ),
+    keyword(
+        kw::NOT,
+        "not",
+        &["CONDITION"],
+        false,
+        true,
+        "The condition does not hold. Positive conditions must bind its \
+        variables.",
+    ),
+    keyword(
+        kw::OR,
+        "or",
+        &["CONDITION", "CONDITION"],
+        false,
+        true,
+        "At least one of the conditions holds.",
+    ),
+    keyword(
+        kw::AND,
+        "and",
+        &["CONDITION", "CONDITION"],
+        false,
+        true,
+        "All of the conditions hold. An extension: the \
+        conditions of a rule are a conjunction already.",
+    ),
+    keyword(
+        kw::ARROW,
+        "<=",
+        &["HEAD", "CONDITION"],
+        true,
+        false,
+        "A rule: the head holds if all conditions hold.",
+    ),
 ];
 
 const fn keyword(

@@ -159,7 +159,11 @@ mod tests {
         for encoding in [Encoding::Utf16, Encoding::Utf8] {
             for at in (0..=TEXT.len()).filter(|&i| TEXT.is_char_boundary(i)) {
                 // A position between CR and LF is the end of the line.
-                let expected = if TEXT[..at].ends_with('\r') && TEXT[at..].starts_with('\n') { at - 1 } else { at };
+                let expected = if TEXT[..at].ends_with('\r') && TEXT[at..].starts_with('\n') {
+                    at - 1
+                } else {
+                    at
+                };
                 assert_eq!(offset(TEXT, &lines, slow(TEXT, at, encoding), encoding), expected);
             }
         }

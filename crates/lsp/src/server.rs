@@ -226,7 +226,8 @@ impl Server {
             (Phase::Before, "initialize") => {
                 self.phase = Phase::Running;
                 self.client = Client::new(&request.params);
-                self.settings = Settings::from_value(request.params.get("initializationOptions").unwrap_or(&Value::Null));
+                self.settings =
+                    Settings::from_value(request.params.get("initializationOptions").unwrap_or(&Value::Null));
                 let answer = json!({
                     "capabilities": capabilities::capabilities(&self.client),
                     "serverInfo": { "name": "surmise", "version": env!("CARGO_PKG_VERSION") },
@@ -282,7 +283,9 @@ impl Server {
     fn open(&mut self, document: Document) {
         let key = document.uri.as_str().to_owned();
         if self.documents.len() >= MAX_DOCUMENTS && !self.documents.contains_key(&key) {
-            self.show(format!("more than {MAX_DOCUMENTS} documents are open: this one is not read"));
+            self.show(format!(
+                "more than {MAX_DOCUMENTS} documents are open: this one is not read"
+            ));
             return;
         }
         self.facts.remove(&key);
@@ -324,7 +327,10 @@ impl Server {
         if open.document.refused {
             let limit = gdl::source::MAX_BYTES >> 20;
             let name = open.document.uri.as_str().to_owned();
-            self.show(format!("{name} is not read: rules may have {limit} MiB, and all open files {} MiB", MAX_TEXT >> 20));
+            self.show(format!(
+                "{name} is not read: rules may have {limit} MiB, and all open files {} MiB",
+                MAX_TEXT >> 20
+            ));
         }
     }
 
@@ -343,7 +349,10 @@ impl Server {
         self.facts.remove(uri.as_str());
         if self.documents.remove(uri.as_str()).is_some() {
             // A file that is not open has no findings.
-            self.notify("textDocument/publishDiagnostics", PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None));
+            self.notify(
+                "textDocument/publishDiagnostics",
+                PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None),
+            );
         }
     }
 
@@ -402,7 +411,11 @@ impl Server {
             return;
         }
         let view = open.document.view(&options, encoding);
-        let known = self.facts.get(key).map(|facts| facts.about(version)).unwrap_or_default();
+        let known = self
+            .facts
+            .get(key)
+            .map(|facts| facts.about(version))
+            .unwrap_or_default();
         let found = diagnostics::diagnostics(view, &open.lints, known.played);
         let mut jobs = Vec::new();
         if let Some(delay) = self.settings.delay_ms

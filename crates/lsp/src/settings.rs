@@ -78,7 +78,11 @@ impl Settings {
 
     /// Time for each part of the background work, at most a minute.
     pub fn limit(&self) -> Duration {
-        let seconds = if self.seconds.is_finite() { self.seconds.clamp(0.01, 60.0) } else { 3.0 };
+        let seconds = if self.seconds.is_finite() {
+            self.seconds.clamp(0.01, 60.0)
+        } else {
+            3.0
+        };
         Duration::from_secs_f64(seconds)
     }
 }

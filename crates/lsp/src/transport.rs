@@ -136,7 +136,10 @@ pub fn read_frame(input: &mut impl BufRead) -> io::Result<Frame> {
         if skipped < length as u64 {
             return Ok(Frame::End);
         }
-        let why = format!("a message may have {} MiB, this one has {length} bytes", MAX_MESSAGE >> 20);
+        let why = format!(
+            "a message may have {} MiB, this one has {length} bytes",
+            MAX_MESSAGE >> 20
+        );
         return Ok(bad(ErrorCode::InvalidRequest, &why));
     }
     let mut bytes = Vec::new();
@@ -193,14 +196,20 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Header> {
 /// Turns the bytes of a message into the message.
 pub fn parse(bytes: &[u8]) -> Frame {
     if values(bytes) > MAX_VALUES {
-        return bad(ErrorCode::InvalidRequest, &format!("a message may have {MAX_VALUES} values"));
+        return bad(
+            ErrorCode::InvalidRequest,
+            &format!("a message may have {MAX_VALUES} values"),
+        );
     }
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
         Err(error) => return bad(ErrorCode::ParseError, &error.to_string()),
     };
     let Value::Object(mut fields) = value else {
-        return bad(ErrorCode::InvalidRequest, "a message is an object; there are no batches");
+        return bad(
+            ErrorCode::InvalidRequest,
+            "a message is an object; there are no batches",
+        );
     };
     let id = match fields.remove("id") {
         None => None,
@@ -216,7 +225,13 @@ pub fn parse(bytes: &[u8]) -> Frame {
         (Some(id), None) => {
             // An answer to a question of ours. Only its id matters: we ask nothing whose answer we need.
             let result = fields.remove("result").unwrap_or_default();
-            Frame::Message(Response { id, response_result: Ok(result) }.into())
+            Frame::Message(
+                Response {
+                    id,
+                    response_result: Ok(result),
+                }
+                .into(),
+            )
         }
         _ => bad(ErrorCode::InvalidRequest, "a message needs a method"),
     }
@@ -273,11 +288,20 @@ mod tests {
             Frame::Bad(answer) => answer["error"]["code"].to_string(),
             Frame::End => "end".to_owned(),
         };
-        assert_eq!(is(r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#), "request 1 shutdown");
-        assert_eq!(is(r#"{"jsonrpc":"2.0","id":"a","method":"shutdown","params":null}"#), "request \"a\" shutdown");
+        assert_eq!(
+            is(r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#),
+            "request 1 shutdown"
+        );
+        assert_eq!(
+            is(r#"{"jsonrpc":"2.0","id":"a","method":"shutdown","params":null}"#),
+            "request \"a\" shutdown"
+        );
         assert_eq!(is(r#"{"jsonrpc":"2.0","method":"exit"}"#), "notification exit");
         assert_eq!(is(r#"{"jsonrpc":"2.0","id":7,"result":null}"#), "response 7");
-        assert_eq!(is(r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#), "response 7");
+        assert_eq!(
+            is(r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#),
+            "response 7"
+        );
         assert_eq!(is("{"), "-32700");
         assert_eq!(is("\u{1}"), "-32700");
         assert_eq!(is("[]"), "-32600");

@@ -60,7 +60,10 @@ fn findings_carry_fixes() {
     client.open(&broken);
     // Checks of what can hold come after what the text alone shows.
     let (found, actions) = loop {
-        let found = client.findings().into_iter().find(|d| d["range"]["start"]["line"] == 16);
+        let found = client
+            .findings()
+            .into_iter()
+            .find(|d| d["range"]["start"]["line"] == 16);
         if let Some(found) = found {
             let mut params = client.document();
             params["range"] = found["range"].clone();
@@ -68,15 +71,21 @@ fn findings_carry_fixes() {
             break (found, client.ask("textDocument/codeAction", params));
         }
     };
-    let fixed: Vec<String> =
-        (actions.as_array().unwrap().iter()).map(|a| apply(&broken, &a["edit"]["changes"][URI])).collect();
+    let fixed: Vec<String> = (actions.as_array().unwrap().iter())
+        .map(|a| apply(&broken, &a["edit"]["changes"][URI]))
+        .collect();
     assert!(fixed.contains(&GAME.to_owned()), "{found} {actions}");
     assert_eq!(actions[0]["kind"], "quickfix");
     // Typing before a finding moves it; it does not vanish while it is checked anew.
     client.change(json!({ "range": range((0, 0), (0, 0)), "text": ";\n" }));
     let moved = client.findings();
     let line = |d: &Value| d["range"]["start"]["line"].as_u64().unwrap();
-    assert!(moved.iter().any(|d| d["code"] == found["code"] && line(d) == line(&found) + 1), "{moved:?}");
+    assert!(
+        moved
+            .iter()
+            .any(|d| d["code"] == found["code"] && line(d) == line(&found) + 1),
+        "{moved:?}"
+    );
 }
 
 #[test]
@@ -85,7 +94,10 @@ fn hover_tells_meanings() {
     client.open(GAME);
     let text = |hover: Value| hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
     let legal = text(client.at("textDocument/hover", (9, 6)));
-    assert!(legal.contains("(legal ROLE MOVE)") && legal.contains("may make this move"), "{legal}");
+    assert!(
+        legal.contains("(legal ROLE MOVE)") && legal.contains("may make this move"),
+        "{legal}"
+    );
     let cell = text(client.at("textDocument/hover", (3, 8)));
     assert!(cell.contains("(cell ?1 ?2)") && cell.contains("fluent"), "{cell}");
     let marked = text(client.at("textDocument/hover", (16, 50)));
@@ -106,24 +118,42 @@ fn completion_knows_the_place() {
         let items = answer["items"].as_array().unwrap();
         let mut labels: Vec<(String, String)> = items
             .iter()
-            .map(|i| (i["sortText"].as_str().unwrap().to_owned(), i["label"].as_str().unwrap().to_owned()))
+            .map(|i| {
+                (
+                    i["sortText"].as_str().unwrap().to_owned(),
+                    i["label"].as_str().unwrap().to_owned(),
+                )
+            })
             .collect();
         labels.sort();
         labels.into_iter().map(|(_, label)| label).collect()
     };
     client.open(GAME);
-    assert_eq!(labels(&mut client, "(<= (next (control ?w)) (does "), ["?w", "blue", "red"]);
+    assert_eq!(
+        labels(&mut client, "(<= (next (control ?w)) (does "),
+        ["?w", "blue", "red"]
+    );
     assert_eq!(labels(&mut client, "(<= (next ?f) (does red "), ["?f", "mark", "noop"]);
     assert_eq!(labels(&mut client, "(<= (legal red noop) (true ("), ["cell", "control"]);
     assert_eq!(labels(&mut client, "(goal red "), ["50"]);
     let conditions = labels(&mut client, "(<= open (");
-    assert!(conditions.starts_with(&["marked".to_owned(), "open".to_owned()]), "{conditions:?}");
+    assert!(
+        conditions.starts_with(&["marked".to_owned(), "open".to_owned()]),
+        "{conditions:?}"
+    );
     for name in ["true", "does", "not", "distinct", "legal"] {
         assert!(conditions.iter().any(|l| l == name), "{name} {conditions:?}");
     }
-    assert!(!conditions.iter().any(|l| ["init", "next", "sees", "<="].contains(&l.as_str())));
+    assert!(
+        !conditions
+            .iter()
+            .any(|l| ["init", "next", "sees", "<="].contains(&l.as_str()))
+    );
     let heads = labels(&mut client, "(<= (");
-    assert!(heads.iter().any(|l| l == "next") && !heads.iter().any(|l| l == "true"), "{heads:?}");
+    assert!(
+        heads.iter().any(|l| l == "next") && !heads.iter().any(|l| l == "true"),
+        "{heads:?}"
+    );
     // Constants that the text has at this argument come before others.
     let values = labels(&mut client, "(<= open (true (cell 1 ");
     assert_eq!(values[0], "b", "{values:?}");
@@ -172,12 +202,15 @@ fn renaming_changes_every_place_or_nothing() {
     let text = renamed(ask(&mut client, 17, 5, "was-marked").unwrap());
     assert_eq!(text, GAME.replace("(marked ", "(was-marked "));
     let text = renamed(ask(&mut client, 9, 11, "?who").unwrap());
-    let expected = GAME.replace("(legal ?w", "(legal ?who").replace("(true (control ?w))", "(true (control ?who))");
+    let expected = GAME
+        .replace("(legal ?w", "(legal ?who")
+        .replace("(true (control ?w))", "(true (control ?who))");
     assert_eq!(text, expected);
     let text = renamed(ask(&mut client, 1, 6, "crimson").unwrap());
     assert_eq!(text, GAME.replace("red", "crimson").replace("maCrimson", "mared"));
 
-    let refused = |client: &mut Client, line, character, name: &str| ask(client, line, character, name).unwrap_err().message;
+    let refused =
+        |client: &mut Client, line, character, name: &str| ask(client, line, character, name).unwrap_err().message;
     assert!(refused(&mut client, 9, 5, "allowed").contains("keyword"));
     assert!(refused(&mut client, 17, 5, "open").contains("already"));
     assert!(refused(&mut client, 17, 5, "true").contains("keyword"));
@@ -186,7 +219,10 @@ fn renaming_changes_every_place_or_nothing() {
     assert!(refused(&mut client, 17, 5, "a(b").contains("not one name"));
     assert!(refused(&mut client, 17, 5, "").contains("not one name"));
     assert!(refused(&mut client, 17, 5, "?x").contains("variable"));
-    assert!(refused(&mut client, 9, 11, "?x").contains("already"), "it would capture ?x");
+    assert!(
+        refused(&mut client, 9, 11, "?x").contains("already"),
+        "it would capture ?x"
+    );
     assert!(refused(&mut client, 9, 11, "who").contains("question mark"));
     assert!(refused(&mut client, 22, 12, "60").contains("payoff"));
     assert!(refused(&mut client, 1, 6, "blue").contains("already"));
@@ -216,7 +252,12 @@ fn the_outline_groups_what_belongs_together() {
     client.open(&GAME.replace("(init (cell 2 b))", "(init (cell 2 b))\n(init (cell 3 b))"));
     let params = client.document();
     let symbols = client.ask("textDocument/documentSymbol", params);
-    let titles: Vec<&str> = symbols.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    let titles: Vec<&str> = symbols
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["name"].as_str().unwrap())
+        .collect();
     assert_eq!(&titles[..4], ["(role red)", "(role blue)", "init", "legal"]);
     assert_eq!(symbols[2]["detail"], "4 facts");
     assert_eq!(outline(&symbols)[2], "(init (cell 1 b))");
@@ -235,7 +276,12 @@ fn tokens_say_what_names_are() {
     client.open(GAME);
     let params = client.document();
     let answer = client.ask("textDocument/semanticTokens/full", params);
-    let data: Vec<u64> = answer["data"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    let data: Vec<u64> = answer["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_u64().unwrap())
+        .collect();
     let lines: Vec<&str> = GAME.lines().collect();
     let (mut line, mut column) = (0, 0);
     let mut found = Vec::new();
@@ -244,7 +290,11 @@ fn tokens_say_what_names_are() {
             (line, column) = (line + token[0] as usize, 0);
         }
         column += token[1] as usize;
-        let units: Vec<u16> = lines[line].encode_utf16().skip(column).take(token[2] as usize).collect();
+        let units: Vec<u16> = lines[line]
+            .encode_utf16()
+            .skip(column)
+            .take(token[2] as usize)
+            .collect();
         found.push((String::from_utf16(&units).unwrap(), token[3], token[4]));
     }
     assert_eq!(found[0], ("; A small game. 𝄞".to_owned(), 9, 0));
@@ -274,13 +324,14 @@ fn forms_and_comments_fold() {
 #[test]
 fn formatting_is_that_of_the_command_and_keeps_comments() {
     let mut client = Client::new();
-    let untidy = GAME.replace("\n    (true", " (true").replace("(role red)\n", "(role    red) ; first\n");
+    let untidy = GAME
+        .replace("\n    (true", " (true")
+        .replace("(role red)\n", "(role    red) ; first\n");
     client.open(&untidy);
     let params = client.document();
     let edits = client.ask("textDocument/formatting", params);
     let reading = gdl::read(&untidy, &gdl::Options::default());
-    let expected =
-        gdl::format::format(&reading.ast, &untidy, &reading.rules.symbols, gdl::Notation::Prefix).unwrap();
+    let expected = gdl::format::format(&reading.ast, &untidy, &reading.rules.symbols, gdl::Notation::Prefix).unwrap();
     assert_eq!(apply(&untidy, &edits), expected);
     assert!(expected.contains("(role red)  ; first\n") && expected.contains("𝄞"));
     // A formatted text needs no edits, one with mistakes is left alone.
@@ -301,10 +352,18 @@ fn both_notations_are_served() {
     assert_eq!(client.findings(), Vec::<Value>::new());
     let params = client.document();
     let symbols = client.ask("textDocument/documentSymbol", params);
-    assert!(outline(&symbols).contains(&"legal(?w,mark(?x))".to_owned()), "{symbols}");
+    assert!(
+        outline(&symbols).contains(&"legal(?w,mark(?x))".to_owned()),
+        "{symbols}"
+    );
     let line = infix.lines().position(|l| l.starts_with("legal(?w")).unwrap() as u32;
     let hover = client.at("textDocument/hover", (line, 2));
-    assert!(hover["contents"]["value"].as_str().unwrap().contains("legal(ROLE, MOVE)"));
+    assert!(
+        hover["contents"]["value"]
+            .as_str()
+            .unwrap()
+            .contains("legal(ROLE, MOVE)")
+    );
     let mut params = client.place(line, 11);
     params["newName"] = json!("put");
     let renamed = client.ask("textDocument/rename", params);
@@ -316,9 +375,16 @@ fn both_notations_are_served() {
     client.replace(&format!("{infix}{typed}"));
     let last = infix.lines().count() as u32;
     let answer = client.at("textDocument/completion", (last, typed.len() as u32));
-    let labels: Vec<&str> =
-        answer["items"].as_array().unwrap().iter().map(|i| i["label"].as_str().unwrap()).collect();
-    assert!(labels.contains(&"mark") && labels.contains(&"noop") && labels.contains(&"?f"), "{labels:?}");
+    let labels: Vec<&str> = answer["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| i["label"].as_str().unwrap())
+        .collect();
+    assert!(
+        labels.contains(&"mark") && labels.contains(&"noop") && labels.contains(&"?f"),
+        "{labels:?}"
+    );
 }
 
 #[test]
@@ -327,7 +393,11 @@ fn codes_have_pages() {
     let command = |code: &str| json!({ "command": "surmise.explain", "arguments": [code] });
     let answer = client.ask("workspace/executeCommand", command("E-UNSAFE"));
     assert_eq!(answer["page"], gdl::Code::Unsafe.page());
-    assert!(client.try_ask("workspace/executeCommand", command("E-NOTHING")).is_err());
+    assert!(
+        client
+            .try_ask("workspace/executeCommand", command("E-NOTHING"))
+            .is_err()
+    );
 }
 
 fn range(start: (u32, u32), end: (u32, u32)) -> Value {

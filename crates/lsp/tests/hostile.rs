@@ -11,29 +11,49 @@ use surmise_lsp::{Exit, MAX_MESSAGE, ServeOptions};
 #[test]
 fn requests_out_of_order_are_refused() {
     let mut client = Client::connect(ServeOptions::default());
-    assert_eq!(client.try_ask("textDocument/hover", Value::Null).unwrap_err().code, -32002);
+    assert_eq!(
+        client.try_ask("textDocument/hover", Value::Null).unwrap_err().code,
+        -32002
+    );
     assert_eq!(client.try_ask("shutdown", Value::Null).unwrap_err().code, -32002);
     // Notifications before `initialize` are dropped.
     client.open("(role a");
     // Parameters that make no sense do not matter.
     client.ask("initialize", json!([{}]));
-    assert_eq!(client.try_ask("initialize", json!({})).unwrap_err().code, INVALID_REQUEST);
+    assert_eq!(
+        client.try_ask("initialize", json!({})).unwrap_err().code,
+        INVALID_REQUEST
+    );
     let params = client.place(0, 0);
-    assert_eq!(client.try_ask("textDocument/hover", params).unwrap_err().code, -32602, "it is not open");
+    assert_eq!(
+        client.try_ask("textDocument/hover", params).unwrap_err().code,
+        -32602,
+        "it is not open"
+    );
     client.ask("shutdown", Value::Null);
     for method in ["textDocument/hover", "shutdown", "initialize", "nonsense"] {
-        assert_eq!(client.try_ask(method, json!({})).unwrap_err().code, INVALID_REQUEST, "{method}");
+        assert_eq!(
+            client.try_ask(method, json!({})).unwrap_err().code,
+            INVALID_REQUEST,
+            "{method}"
+        );
     }
     client.open("(role a)");
     client.notify("exit", Value::Null);
-    assert_eq!(client.thread.take().unwrap().join().unwrap().unwrap(), Exit { orderly: true });
+    assert_eq!(
+        client.thread.take().unwrap().join().unwrap().unwrap(),
+        Exit { orderly: true }
+    );
 }
 
 #[test]
 fn leaving_without_a_word_is_noticed() {
     let mut client = Client::new();
     client.notify("exit", Value::Null);
-    assert_eq!(client.thread.take().unwrap().join().unwrap().unwrap(), Exit { orderly: false });
+    assert_eq!(
+        client.thread.take().unwrap().join().unwrap().unwrap(),
+        Exit { orderly: false }
+    );
     let mut client = Client::new();
     let thread = client.thread.take().unwrap();
     drop(client);
@@ -42,15 +62,24 @@ fn leaving_without_a_word_is_noticed() {
     let stop = options.stop.clone();
     let mut client = Client::connect(options);
     stop.raise();
-    assert_eq!(client.thread.take().unwrap().join().unwrap().unwrap(), Exit { orderly: false });
+    assert_eq!(
+        client.thread.take().unwrap().join().unwrap().unwrap(),
+        Exit { orderly: false }
+    );
 }
 
 #[test]
 fn unknown_methods_and_wrong_parameters_are_answered() {
     let mut client = Client::new();
     client.open("(role a)");
-    assert_eq!(client.try_ask("textDocument/teleport", json!({})).unwrap_err().code, -32601);
-    assert_eq!(client.try_ask(&"x".repeat(100_000), json!({})).unwrap_err().code, -32601);
+    assert_eq!(
+        client.try_ask("textDocument/teleport", json!({})).unwrap_err().code,
+        -32601
+    );
+    assert_eq!(
+        client.try_ask(&"x".repeat(100_000), json!({})).unwrap_err().code,
+        -32601
+    );
     for method in [
         "textDocument/hover",
         "textDocument/completion",
@@ -68,20 +97,41 @@ fn unknown_methods_and_wrong_parameters_are_answered() {
         "textDocument/inlayHint",
         "workspace/executeCommand",
     ] {
-        for params in [Value::Null, json!([1, 2]), json!({ "textDocument": { "uri": 7 } }), json!("x")] {
+        for params in [
+            Value::Null,
+            json!([1, 2]),
+            json!({ "textDocument": { "uri": 7 } }),
+            json!("x"),
+        ] {
             let code = client.try_ask(method, params).unwrap_err().code;
             assert_eq!(code, -32602, "{method}");
         }
     }
-    for command in [json!({ "command": "rm" }), json!({ "command": "surmise.why", "arguments": [3] })] {
-        assert_eq!(client.try_ask("workspace/executeCommand", command).unwrap_err().code, -32602);
+    for command in [
+        json!({ "command": "rm" }),
+        json!({ "command": "surmise.why", "arguments": [3] }),
+    ] {
+        assert_eq!(
+            client.try_ask("workspace/executeCommand", command).unwrap_err().code,
+            -32602
+        );
     }
     // Notifications with wrong parameters, or of unknown kinds, are dropped.
-    for method in ["textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "$/setTrace", "what"] {
+    for method in [
+        "textDocument/didOpen",
+        "textDocument/didChange",
+        "textDocument/didClose",
+        "$/setTrace",
+        "what",
+    ] {
         client.notify(method, json!({ "textDocument": 1 }));
     }
     client.notify("$/cancelRequest", json!({ "id": {} }));
-    client.connection.sender.send(lsp_server::Response::new_ok(99.into(), 1).into()).unwrap();
+    client
+        .connection
+        .sender
+        .send(lsp_server::Response::new_ok(99.into(), 1).into())
+        .unwrap();
     assert!(client.close().orderly);
 }
 
@@ -91,7 +141,11 @@ fn positions_and_changes_may_be_anywhere() {
     client.open("(role a)\r\n; 𝄞\r(<= (legal a b)\n  (true ?x))");
     let far = u32::MAX;
     for (line, character) in [(0, far), (far, 0), (far, far), (1, 3), (2, 0), (3, 100)] {
-        for method in ["textDocument/hover", "textDocument/completion", "textDocument/definition"] {
+        for method in [
+            "textDocument/hover",
+            "textDocument/completion",
+            "textDocument/definition",
+        ] {
             client.at(method, (line, character));
         }
         let at = json!({ "line": line, "character": character });
@@ -119,7 +173,10 @@ fn large_documents_are_refused_politely() {
     // Questions about it have no answer, and are no errors.
     assert_eq!(client.at("textDocument/hover", (0, 1)), Value::Null);
     client.replace("(role a)");
-    assert!(client.findings().iter().all(|d| d["code"] != "E-LIMIT"), "it is read once it is small");
+    assert!(
+        client.findings().iter().all(|d| d["code"] != "E-LIMIT"),
+        "it is read once it is small"
+    );
     // Many documents that are large together.
     for n in 0..6 {
         client.open_as(&format!("file:///{n}"), &";".repeat(15 << 20));
@@ -149,7 +206,11 @@ fn deep_and_long_texts_are_survived() {
     ] {
         client.replace(&text);
         client.findings();
-        for method in ["textDocument/documentSymbol", "textDocument/semanticTokens/full", "textDocument/foldingRange"] {
+        for method in [
+            "textDocument/documentSymbol",
+            "textDocument/semanticTokens/full",
+            "textDocument/foldingRange",
+        ] {
             let params = client.document();
             client.ask(method, params);
         }
@@ -223,7 +284,10 @@ fn bad_bytes_are_answered_and_survived() {
         read_answer(&mut from_server)
     };
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "capabilities": {} } });
-    assert_eq!(exchange(&frame(&initialize))["result"]["capabilities"]["positionEncoding"], "utf-16");
+    assert_eq!(
+        exchange(&frame(&initialize))["result"]["capabilities"]["positionEncoding"],
+        "utf-16"
+    );
     for (bytes, code) in [
         (b"Content-Length: 5\r\n\r\n{\"a\":".to_vec(), -32700),
         (b"Content-Length: 2\r\n\r\n\xff\xfe".to_vec(), -32700),
@@ -234,7 +298,11 @@ fn bad_bytes_are_answered_and_survived() {
         (frame(&json!({ "jsonrpc": "2.0" })), -32600),
     ] {
         let answer = exchange(&bytes);
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)), "{answer}");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&Value::Null, &json!(code)),
+            "{answer}"
+        );
     }
     // A message that is too long is skipped while it is read.
     let long = format!("Content-Length: {}\r\n\r\n", MAX_MESSAGE + 10);
@@ -252,10 +320,16 @@ fn bad_bytes_are_answered_and_survived() {
         read_answer(&mut from_server)
     };
     let open = json!({ "uri": URI, "languageId": "gdl", "version": 1, "text": "(role a" });
-    let published = exchange(json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": open } }));
+    let published =
+        exchange(json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": open } }));
     assert_eq!(published["params"]["diagnostics"][0]["code"], "E-PAREN");
-    assert_eq!(exchange(json!({ "jsonrpc": "2.0", "id": "end", "method": "shutdown" }))["result"], Value::Null);
-    to_server.write_all(&frame(&json!({ "jsonrpc": "2.0", "method": "exit" }))).unwrap();
+    assert_eq!(
+        exchange(json!({ "jsonrpc": "2.0", "id": "end", "method": "shutdown" }))["result"],
+        Value::Null
+    );
+    to_server
+        .write_all(&frame(&json!({ "jsonrpc": "2.0", "method": "exit" })))
+        .unwrap();
     assert!(thread.join().unwrap().unwrap().orderly);
 }
 

@@ -11,7 +11,11 @@ use support::{Client, outline};
 /// The largest rules file of the conformance data, or else the largest game of the catalogue.
 fn largest(test: &str) -> String {
     let Some(folder) = surmise_testing::conformance(test) else {
-        return catalogue_texts().into_iter().map(|(_, text)| text).max_by_key(String::len).unwrap();
+        return catalogue_texts()
+            .into_iter()
+            .map(|(_, text)| text)
+            .max_by_key(String::len)
+            .unwrap();
     };
     let mut files: Vec<PathBuf> = Vec::new();
     let mut folders = vec![folder.join("rules")];
@@ -24,13 +28,18 @@ fn largest(test: &str) -> String {
             }
         }
     }
-    let largest = files.into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let largest = files
+        .into_iter()
+        .max_by_key(|path| path.metadata().unwrap().len())
+        .unwrap();
     String::from_utf8_lossy(&std::fs::read(largest).unwrap()).into_owned()
 }
 
 fn catalogue_texts() -> Vec<(String, String)> {
     let games = catalogue::games().iter();
-    games.map(|game| (game.name.to_owned(), catalogue::open(game.name).unwrap().1)).collect()
+    games
+        .map(|game| (game.name.to_owned(), catalogue::open(game.name).unwrap().1))
+        .collect()
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -74,7 +83,10 @@ fn an_exchange_takes_a_few_readings() {
     let edit = median(edits);
     eprintln!("{} bytes: reading {reading:?}, edit or questions {edit:?}", text.len());
     // Far above what is measured (see benchmarks/editor.py), far below what quadratic work would take.
-    assert!(edit < reading * 20 + Duration::from_millis(200), "{edit:?} for a reading of {reading:?}");
+    assert!(
+        edit < reading * 20 + Duration::from_millis(200),
+        "{edit:?} for a reading of {reading:?}"
+    );
     assert!(client.close().orderly);
 }
 
@@ -131,7 +143,9 @@ fn titles(text: &str) -> Vec<(gdl::Span, String)> {
 /// The titles of forms that do not touch a changed place and are not in the outline.
 fn lost(forms: &[(gdl::Span, String)], start: usize, end: usize, found: &[String]) -> Vec<String> {
     // The full stop of infix notation is no part of a fact.
-    let untouched = forms.iter().filter(|(f, _)| (f.end as usize) < start || end < f.start as usize);
+    let untouched = forms
+        .iter()
+        .filter(|(f, _)| (f.end as usize) < start || end < f.start as usize);
     let titles = untouched.map(|(_, title)| title.clone());
     titles.filter(|title| !found.contains(title)).collect()
 }

@@ -15,7 +15,9 @@ fn ask(client: &mut Client, question: Value) -> Result<Value, String> {
     let mut question = question;
     question["uri"] = json!(URI);
     let params = json!({ "command": "surmise.why", "arguments": [question] });
-    client.try_ask("workspace/executeCommand", params).map_err(|error| error.message)
+    client
+        .try_ask("workspace/executeCommand", params)
+        .map_err(|error| error.message)
 }
 
 #[test]
@@ -28,10 +30,17 @@ fn legal_moves_are_explained_after_moves() {
     assert!(text.starts_with("(legal xplayer (mark 1 1)) holds\n"), "{text}");
     assert_eq!(initial["tree"]["because"], "rule");
     let conditions = initial["tree"]["rule"]["conditions"].as_array().unwrap();
-    assert!(conditions.iter().all(|c| c["holds"] == true) && !conditions.is_empty(), "{initial}");
+    assert!(
+        conditions.iter().all(|c| c["holds"] == true) && !conditions.is_empty(),
+        "{initial}"
+    );
     // After a move the same cell is not free for the same role.
     let moves = json!([["(mark 1 1)", "(mark 2 2)"]]);
-    let after = ask(&mut client, json!({ "term": "legal(xplayer,mark(1,1))", "moves": moves })).unwrap();
+    let after = ask(
+        &mut client,
+        json!({ "term": "legal(xplayer,mark(1,1))", "moves": moves }),
+    )
+    .unwrap();
     assert_eq!((&after["holds"], &after["round"]), (&json!(false), &json!(2)));
     let attempts = after["tree"]["attempts"].as_array().unwrap();
     assert!(!attempts.is_empty());
@@ -42,9 +51,17 @@ fn legal_moves_are_explained_after_moves() {
     }
     // The joint move of the round explains what is next.
     let term = "(next (cell 1 1 xplayer))";
-    let next = ask(&mut client, json!({ "term": term, "moves": [["(mark 1 1)", "(mark 2 2)"]], "round": 1 })).unwrap();
+    let next = ask(
+        &mut client,
+        json!({ "term": term, "moves": [["(mark 1 1)", "(mark 2 2)"]], "round": 1 }),
+    )
+    .unwrap();
     assert_eq!((&next["holds"], &next["round"]), (&json!(true), &json!(1)), "{next}");
-    let next = ask(&mut client, json!({ "term": term, "moves": [["(mark 1 1)", "(mark 1 1)"]], "round": 1 })).unwrap();
+    let next = ask(
+        &mut client,
+        json!({ "term": term, "moves": [["(mark 1 1)", "(mark 1 1)"]], "round": 1 }),
+    )
+    .unwrap();
     assert_eq!(next["holds"], false, "both reach for it");
     let text = next["text"].as_str().unwrap();
     assert!(text.contains("collision holds"), "{text}");
@@ -66,13 +83,20 @@ fn wrong_questions_say_what_is_wrong() {
     assert!(refused(json!({ "term": "terminal", "recordPath": "/does/not/exist.json" })).contains("cannot read"));
     assert!(refused(json!({ "term": "terminal", "record": [1] })).len() > 3);
     client.replace("(role a");
-    assert!(ask(&mut client, json!({ "term": "terminal" })).unwrap_err().contains("errors"));
+    assert!(
+        ask(&mut client, json!({ "term": "terminal" }))
+            .unwrap_err()
+            .contains("errors")
+    );
     assert!(client.close().orderly);
 }
 
 #[test]
 fn hover_and_hints_know_what_was_found_in_the_background() {
-    let mut client = Client::with(ServeOptions::default(), json!({ "delayMs": 0, "games": 5, "seconds": 60 }));
+    let mut client = Client::with(
+        ServeOptions::default(),
+        json!({ "delayMs": 0, "games": 5, "seconds": 60 }),
+    );
     let text = krieg();
     client.open(&text);
     // The server asks for hints to be fetched anew when it knows what can hold, and once more after play.
@@ -88,7 +112,10 @@ fn hover_and_hints_know_what_was_found_in_the_background() {
     let cell = client.at("textDocument/hover", (line, column + 7));
     let cell = cell["contents"]["value"].as_str().unwrap().to_owned();
     assert!(cell.contains("50 fluents can arise"), "{cell}");
-    assert!(cell.contains("- argument 1: 5 values: `1`, `2`, `3`, `4`, `5`"), "{cell}");
+    assert!(
+        cell.contains("- argument 1: 5 values: `1`, `2`, `3`, `4`, `5`"),
+        "{cell}"
+    );
     let (line, column) = at("(<= (legal");
     let rule = client.at("textDocument/hover", (line, column + 1));
     let rule = rule["contents"]["value"].as_str().unwrap().to_owned();
@@ -97,7 +124,12 @@ fn hover_and_hints_know_what_was_found_in_the_background() {
     let mut params = client.document();
     params["range"] = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": end, "character": 0 } });
     let hints = client.ask("textDocument/inlayHint", params);
-    let labels: Vec<&str> = hints.as_array().unwrap().iter().map(|h| h["label"].as_str().unwrap()).collect();
+    let labels: Vec<&str> = hints
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|h| h["label"].as_str().unwrap())
+        .collect();
     assert!(labels.iter().any(|l| l.starts_with("5 random games")), "{labels:?}");
     let rules = gdl::read(&text, &gdl::Options::default()).ast.forms.len();
     let counted = labels.iter().filter(|l| l.ends_with('×')).count();

@@ -98,7 +98,9 @@ fn collect<'a>(reach: &mut Reach<'a>) -> BTreeMap<Shape, Life<'a>> {
             return;
         }
         let head = &rule.form.head;
-        let made = (head.pred() == (kw::NEXT, 1)).then(|| shape(&head.atom.args[0])).flatten();
+        let made = (head.pred() == (kw::NEXT, 1))
+            .then(|| shape(&head.atom.args[0]))
+            .flatten();
         if let Some(asked) = shape(&atom.placed.atom.args[0])
             && let Some(life) = lives.get_mut(&asked)
         {
@@ -305,7 +307,10 @@ fn report_init(span: Span, fluent: Shape, life: &Life, context: &mut Context) {
     let name = context.name(fluent.0);
     let what = match life.carried.is_empty() {
         true => format!("the facts `{name}` of the initial state are lost after the first round"),
-        false => format!("`{}` is lost after the first round, while other facts `{name}` are kept", context.text(span)),
+        false => format!(
+            "`{}` is lost after the first round, while other facts `{name}` are kept",
+            context.text(span)
+        ),
     };
     let help = format!("no rule keeps it; is a rule `(<= (next {rule}) (true {rule}) …)` missing or too narrow?");
     context.sink.add(Code::Lost, span, what, help);

@@ -169,7 +169,10 @@ fn moves(reach: &mut Reach, questions: &Questions, context: &mut Context) {
             Some(close) => format!("did you mean `{}`?", context.name(close)),
             None => "ask for it with `does`, mend the name, or remove it".to_owned(),
         };
-        let message = format!("no rule asks whether `{}` was played: the move has no effect", context.text(span));
+        let message = format!(
+            "no rule asks whether `{}` was played: the move has no effect",
+            context.text(span)
+        );
         let name_span = context.name_place(span);
         let slot = context.sink.add(Code::NoEffect, span, message, help);
         if let Some(close) = close {

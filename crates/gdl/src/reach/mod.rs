@@ -291,7 +291,10 @@ impl<'a> Reach<'a> {
         // Dependencies have smaller numbers.
         for number in 0..n {
             let relations = &components[number].relations;
-            let depends = relations.iter().flat_map(|&r| &edges[r]).any(|&to| dynamic[numbers[to]]);
+            let depends = relations
+                .iter()
+                .flat_map(|&r| &edges[r])
+                .any(|&to| dynamic[numbers[to]]);
             dynamic[number] |= depends;
             components[number].dynamic = dynamic[number];
         }
@@ -400,7 +403,12 @@ impl<'a> Reach<'a> {
             return false;
         };
         self.fuel.burn(rule.reads.len());
-        if rule.reads.iter().zip(&last.seen).any(|(&r, &seen)| self.changes[r] != seen) {
+        if rule
+            .reads
+            .iter()
+            .zip(&last.seen)
+            .any(|(&r, &seen)| self.changes[r] != seen)
+        {
             return false;
         }
         let carry = |mask: &mut Rounds| {
@@ -425,8 +433,15 @@ impl<'a> Reach<'a> {
         let mut values = vec![Set::Any; rule.form.variables.len()];
         self.fuel.burn(values.len());
         let fires = !self.fuel.is_empty() && self.conjunction(&rule.body, &mut values, now, round);
-        let made: Option<Vec<Set>> =
-            fires.then(|| rule.form.head.atom.args.iter().map(|t| self.set_of(t, &values)).collect());
+        let made: Option<Vec<Set>> = fires.then(|| {
+            rule.form
+                .head
+                .atom
+                .args
+                .iter()
+                .map(|t| self.set_of(t, &values))
+                .collect()
+        });
         let mut changed = false;
         if let Some(args) = &made {
             let split = self.is_split(rule.head);
@@ -569,7 +584,11 @@ impl<'a> Reach<'a> {
         let mut any = false;
         for row in rows {
             let mut bound: Vec<(u32, &Term)> = Vec::with_capacity(vars.len());
-            let fits = atom.args.iter().zip(*row).all(|(arg, term)| fits(arg, term, values, &mut bound));
+            let fits = atom
+                .args
+                .iter()
+                .zip(*row)
+                .all(|(arg, term)| fits(arg, term, values, &mut bound));
             if fits {
                 any = true;
                 for (v, term) in bound {
@@ -648,7 +667,12 @@ impl<'a> Reach<'a> {
         let mut state = self.unary(&fixed[self.index[&(kw::INIT, 1)]]);
         let mut states: Vec<Set> = Vec::new();
         loop {
-            let round = 1 << if by_rounds { states.len().min(MAX_ROUNDS + 1) } else { MAX_ROUNDS + 1 };
+            let round = 1
+                << if by_rounds {
+                    states.len().min(MAX_ROUNDS + 1)
+                } else {
+                    MAX_ROUNDS + 1
+                };
             let mut now = fixed.clone();
             for (relation, extension) in now.iter_mut().enumerate() {
                 self.fuel.burn(1);
@@ -733,7 +757,10 @@ impl<'a> Reach<'a> {
     pub fn for_each_head(&mut self, heads: &[Pred], visit: &mut impl FnMut(&Rule<'a>, Vec<Set>)) {
         let now = self.ever.clone();
         let rules = std::mem::take(&mut self.rules);
-        for rule in rules.iter().filter(|r| r.fires != 0 && heads.contains(&r.form.head.pred())) {
+        for rule in rules
+            .iter()
+            .filter(|r| r.fires != 0 && heads.contains(&r.form.head.pred()))
+        {
             let mut values = vec![Set::Any; rule.form.variables.len()];
             if self.conjunction(&rule.body, &mut values, &now, 0) {
                 let args = &rule.form.head.atom.args;

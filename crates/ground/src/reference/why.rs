@@ -86,13 +86,7 @@ impl Reference {
     ///
     /// # Errors
     /// If an evaluation limit is exceeded, or the stop flag is raised.
-    pub fn why(
-        &mut self,
-        rules: &Rules,
-        state: &State,
-        joint: &[MoveId],
-        atom: &str,
-    ) -> Result<Option<Why>, Fault> {
+    pub fn why(&mut self, rules: &Rules, state: &State, joint: &[MoveId], atom: &str) -> Result<Option<Why>, Fault> {
         match joint.is_empty() {
             true => self.load(state, rel::DOES),
             false => self.load_joint(state, joint)?,
@@ -207,7 +201,8 @@ impl<'r> Explainer<'_, 'r> {
             return Ok(Because::Fact(clause.offset));
         }
         let order: Vec<usize> = (0..clause.body.len()).collect();
-        self.derivation(clause, &env, &order, None, depth, failed).map(Because::Rule)
+        self.derivation(clause, &env, &order, None, depth, failed)
+            .map(Because::Rule)
     }
 
     /// Finds an instance that proves an atom that holds.
@@ -334,7 +329,11 @@ impl<'r> Explainer<'_, 'r> {
                 why: match literal {
                     Literal::Pos(atom) | Literal::Neg(atom) if explained => {
                         // What does not hold is explained to a smaller depth.
-                        let inner = if matches!(literal, Literal::Neg(_)) && holds { failed + 2 } else { failed };
+                        let inner = if matches!(literal, Literal::Neg(_)) && holds {
+                            failed + 2
+                        } else {
+                            failed
+                        };
                         let atom = self.build_atom(atom, env);
                         let why = atom.map(|atom| self.explain(&atom, depth + 1, inner));
                         why.transpose()?.map(Box::new)
@@ -356,7 +355,9 @@ impl<'r> Explainer<'_, 'r> {
     fn match_head(&self, clause: &Clause, atom: &Atom) -> Option<Env> {
         let mut env = vec![None; clause.variables.len()];
         let mut pairs = clause.head.args.iter().zip(&atom.args);
-        pairs.all(|(term, &value)| self.matches(term, value, &mut env)).then_some(env)
+        pairs
+            .all(|(term, &value)| self.matches(term, value, &mut env))
+            .then_some(env)
     }
 
     fn matches(&self, term: &Term, value: TermId, env: &mut Env) -> bool {
@@ -444,7 +445,10 @@ impl<'r> Explainer<'_, 'r> {
             return Ok(Vec::new());
         };
         let args: Vec<Option<TermId>> = atom.args.iter().map(|t| self.build(t, env)).collect();
-        let open: Vec<&Term> = (atom.args.iter().zip(&args)).filter(|(_, a)| a.is_none()).map(|(t, _)| t).collect();
+        let open: Vec<&Term> = (atom.args.iter().zip(&args))
+            .filter(|(_, a)| a.is_none())
+            .map(|(t, _)| t)
+            .collect();
         let mut found = Vec::new();
         for row in self.reference.machine.rows(relation, &args)? {
             self.tries = self.tries.saturating_sub(1);
@@ -452,7 +456,11 @@ impl<'r> Explainer<'_, 'r> {
                 break;
             }
             let mut extended = env.clone();
-            if open.iter().zip(&row).all(|(term, &value)| self.matches(term, value, &mut extended)) {
+            if open
+                .iter()
+                .zip(&row)
+                .all(|(term, &value)| self.matches(term, value, &mut extended))
+            {
                 found.push(extended);
             }
         }

@@ -65,7 +65,10 @@ fn safe_edits(view: View) -> Vec<Edit> {
     let found = view.analysis.reading.diagnostics.iter();
     let mut kept: Vec<Edit> = Vec::new();
     for fix in found.filter_map(|d| d.fixes.iter().find(is_safe)) {
-        let overlaps = |e: &Edit| kept.iter().any(|k| k.span.start < e.span.end && e.span.start < k.span.end || k.span == e.span);
+        let overlaps = |e: &Edit| {
+            kept.iter()
+                .any(|k| k.span.start < e.span.end && e.span.start < k.span.end || k.span == e.span)
+        };
         if !fix.edits.iter().any(overlaps) {
             kept.extend(fix.edits.iter().cloned());
         }

@@ -6,8 +6,8 @@ use crate::index::{Part, Target};
 use crate::keywords::{KEYWORDS, apply, call_snippet, escape};
 use gdl::{Notation, Symbol};
 use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent,
-    MarkupKind, Position, TextEdit,
+    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind,
+    Position, TextEdit,
 };
 use std::collections::BTreeSet;
 
@@ -63,7 +63,12 @@ pub fn completion(view: View, position: Position, snippets: bool) -> (Vec<Comple
     // Clients match loosely; for a long list the beginning of the word decides what is sent.
     let incomplete = items.len() > MAX_ITEMS;
     if incomplete {
-        items.retain(|item| item.label.trim_start_matches('(').to_ascii_lowercase().starts_with(&typed));
+        items.retain(|item| {
+            item.label
+                .trim_start_matches('(')
+                .to_ascii_lowercase()
+                .starts_with(&typed)
+        });
         items.truncate(MAX_ITEMS);
     }
     (items, incomplete)
@@ -142,7 +147,14 @@ impl List<'_> {
                 && let Some(first) = index.all(target).next()
             {
                 let text = self.view.text()[first.span.range()].to_owned();
-                self.add(&text, &escape(&text), "variable of this rule", CompletionItemKind::VARIABLE, 0, None);
+                self.add(
+                    &text,
+                    &escape(&text),
+                    "variable of this rule",
+                    CompletionItemKind::VARIABLE,
+                    0,
+                    None,
+                );
             }
         }
     }
@@ -160,7 +172,11 @@ impl List<'_> {
         let arguments: Vec<String> = (1..=arity).map(|n| format!("?{n}")).collect();
         let shape = apply(view.notation(), &spelled, &arguments);
         let snippet = call_snippet(view.notation(), &spelled, &arguments);
-        let detail = if arity == 0 { what.to_owned() } else { format!("{what} {shape}") };
+        let detail = if arity == 0 {
+            what.to_owned()
+        } else {
+            format!("{what} {shape}")
+        };
         self.add(&spelled, &snippet, &detail, kind, rank, None);
     }
 

@@ -85,7 +85,9 @@ fn word_start(text: &str, offset: usize, notation: Notation) -> usize {
             }
     };
     let before = &text[..offset];
-    before.rfind(ends).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
+    before
+        .rfind(ends)
+        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
 }
 
 /// The lists around the end of a text, outermost first, and whether an arrow of infix notation was passed.
@@ -105,10 +107,18 @@ fn scan(text: &str, notation: Notation) -> (Vec<Around<'_>>, bool) {
         }
         if c.is_whitespace() || separators.contains(c) {
             match (c, notation) {
-                ('(', Notation::Prefix) => around.push(Around { head: None, before: 0, group: false }),
+                ('(', Notation::Prefix) => around.push(Around {
+                    head: None,
+                    before: 0,
+                    group: false,
+                }),
                 ('(', Notation::Infix) => {
                     let connective = last_word.is_none_or(|w| ["not", "or", "and"].contains(&w));
-                    around.push(Around { head: last_word, before: 1, group: connective });
+                    around.push(Around {
+                        head: last_word,
+                        before: 1,
+                        group: connective,
+                    });
                 }
                 (')', _) => {
                     around.pop();
@@ -127,7 +137,9 @@ fn scan(text: &str, notation: Notation) -> (Vec<Around<'_>>, bool) {
             rest = &rest[c.len_utf8()..];
             continue;
         }
-        let end = rest.find(|c: char| c.is_whitespace() || separators.contains(c)).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_whitespace() || separators.contains(c))
+            .unwrap_or(rest.len());
         let word = &rest[..end];
         rest = &rest[end..];
         match notation {
@@ -178,7 +190,11 @@ fn prefix(view: View, around: &[Around]) -> Expected {
         kw::ARROW if list.before == 1 => Expected::Head,
         kw::ARROW | kw::NOT | kw::OR | kw::AND => Expected::Condition,
         kw::DISTINCT => Expected::Term,
-        _ => argument(Some(head), list.before.saturating_sub(1), is_atom(view, &outer[..outer.len() - 1])),
+        _ => argument(
+            Some(head),
+            list.before.saturating_sub(1),
+            is_atom(view, &outer[..outer.len() - 1]),
+        ),
     }
 }
 

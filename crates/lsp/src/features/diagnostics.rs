@@ -21,7 +21,9 @@ pub fn all<'a>(view: View<'a>, lints: &'a [Diagnostic], played: Option<&'a Playe
     // After a mistake in the syntax, findings about what the rules can do would mislead.
     let lints = if view.analysis.is_well_formed() { lints } else { &[] };
     let played = played.map_or(&[][..], |p| &p.diagnostics);
-    let new = played.iter().filter(|d| read.iter().chain(lints).all(|s| s.code != d.code));
+    let new = played
+        .iter()
+        .filter(|d| read.iter().chain(lints).all(|s| s.code != d.code));
     read.iter().chain(lints).chain(new).collect()
 }
 

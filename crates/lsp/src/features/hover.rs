@@ -42,7 +42,10 @@ pub fn hover(view: View, position: Position, known: Known) -> Option<Hover> {
         }
     };
     let text = match known.stale && !matches!(found.target, Target::Keyword(_)) {
-        true => format!("{}\n\n(Sizes and values are those before the last changes.)", text.trim_end()),
+        true => format!(
+            "{}\n\n(Sizes and values are those before the last changes.)",
+            text.trim_end()
+        ),
         false => text,
     };
     Some(Hover {
@@ -64,7 +67,13 @@ fn relation(view: View, found: &Occurrence, name: &Name, known: Known) -> String
         *(if is_rule { &mut rules } else { &mut facts }) += 1;
     }
     let uses = index.all(found.target).filter(|o| !o.defines).count();
-    let _ = writeln!(out, "{}, {}, used {}", count(facts, "fact"), count(rules, "rule"), times(uses));
+    let _ = writeln!(
+        out,
+        "{}, {}, used {}",
+        count(facts, "fact"),
+        count(rules, "rule"),
+        times(uses)
+    );
     if rules + facts == 0 {
         out.push_str("\nNo fact or rule defines it: it is false everywhere.\n");
     }
@@ -97,7 +106,11 @@ fn rule_cost(out: &mut String, view: View, found: &Occurrence, known: Known) {
     let total: usize = extents.costs.values().sum();
     if let Some(cost) = extents.costs.get(&form.span.start) {
         let share = 100.0 * *cost as f64 / total.max(1) as f64;
-        let _ = writeln!(out, "\nGrounding: {} of this rule, {share:.0} % of all", count(*cost, "instance"));
+        let _ = writeln!(
+            out,
+            "\nGrounding: {} of this rule, {share:.0} % of all",
+            count(*cost, "instance")
+        );
     }
 }
 
@@ -130,7 +143,10 @@ fn term(view: View, found: &Occurrence, name: &Name, known: Known) -> String {
 fn variable(view: View, found: &Occurrence, known: Known) -> String {
     let index = &view.analysis.index;
     let text = &view.text()[found.span.range()];
-    let mut out = format!("```gdl\n{text}\n```\nvariable of this rule, {}\n", count(index.all(found.target).count(), "place"));
+    let mut out = format!(
+        "```gdl\n{text}\n```\nvariable of this rule, {}\n",
+        count(index.all(found.target).count(), "place")
+    );
     if let Some(extents) = known.extents {
         let values = crate::variables::values(view, found, extents);
         if let Some(values) = values {

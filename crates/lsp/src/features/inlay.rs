@@ -48,17 +48,31 @@ fn summaries(view: View, known: Known, add: &mut impl FnMut(u32, String, String)
         let rounds = played.rounds as f64 / f64::from(played.games);
         add(
             first.span.end,
-            format!("{}, {rounds:.1} rounds each", count(played.games as usize, "random game")),
+            format!(
+                "{}, {rounds:.1} rounds each",
+                count(played.games as usize, "random game")
+            ),
             "Played by Surmise in the background; findings are among the diagnostics.".to_owned(),
         );
     }
     if let Some(extents) = known.extents
         && extents.failed.is_none()
     {
-        let size = |part| extents.terms.iter().filter(|((p, _), _)| *p == part).map(|(_, e)| e.size).sum::<usize>();
+        let size = |part| {
+            extents
+                .terms
+                .iter()
+                .filter(|((p, _), _)| *p == part)
+                .map(|(_, e)| e.size)
+                .sum::<usize>()
+        };
         add(
             first.span.end,
-            format!("{}, {}", count(size(Part::Fluent), "fluent"), count(size(Part::Move), "move")),
+            format!(
+                "{}, {}",
+                count(size(Part::Fluent), "fluent"),
+                count(size(Part::Move), "move")
+            ),
             format!("{} after grounding", count(extents.rules, "rule")),
         );
     }

@@ -37,7 +37,11 @@ pub fn rename(view: View, position: Position, new_name: &str, options: &gdl::Opt
 }
 
 fn find(view: View<'_>, position: Position) -> Result<&Occurrence, String> {
-    let found = view.analysis.index.at(view.offset(position)).ok_or("there is no name here")?;
+    let found = view
+        .analysis
+        .index
+        .at(view.offset(position))
+        .ok_or("there is no name here")?;
     let name = view.name(found.target.symbol());
     match found.target {
         Target::Keyword(_) => Err(format!("`{name}` is a keyword and cannot be renamed")),
@@ -63,7 +67,8 @@ fn check_name(view: View, target: Target, name: &str, options: &gdl::Options) ->
         return Err("the name is too long".to_owned());
     }
     let is_variable = matches!(target, Target::Variable(..));
-    let upper = options.upper_vars && view.notation() == Notation::Infix && name.starts_with(|c: char| c.is_uppercase());
+    let upper =
+        options.upper_vars && view.notation() == Notation::Infix && name.starts_with(|c: char| c.is_uppercase());
     match (is_variable, name.strip_prefix('?')) {
         (_, Some("")) => Err("a variable needs a name after `?`".to_owned()),
         (true, None) if !upper => Err(format!("a variable begins with a question mark: `?{name}`")),
@@ -95,7 +100,9 @@ fn check_clash(view: View, target: Target, name: &str) -> Result<(), String> {
     match taken {
         None => Ok(()),
         Some(Target::Variable(..)) => Err(format!("this rule has a variable `{name}` already")),
-        Some(Target::Relation(_, arity)) => Err(format!("there is a relation `{name}` already, with {arity} arguments")),
+        Some(Target::Relation(_, arity)) => {
+            Err(format!("there is a relation `{name}` already, with {arity} arguments"))
+        }
         Some(_) => Err(format!("the name `{name}` is used in terms already")),
     }
 }
@@ -121,7 +128,8 @@ fn check_meaning(view: View, spans: &[Span], name: &str, options: &gdl::Options)
     // Findings about the spelling of names may come or go.
     let codes = |reading: &Reading| -> Vec<gdl::Code> {
         let all = reading.diagnostics.iter().map(|d| d.code);
-        all.filter(|c| !matches!(c, gdl::Code::Case | gdl::Code::OddChar | gdl::Code::Quote)).collect()
+        all.filter(|c| !matches!(c, gdl::Code::Case | gdl::Code::OddChar | gdl::Code::Quote))
+            .collect()
     };
     if same_trees && codes(before) == codes(&after) && before.rules.information() == after.rules.information() {
         return Ok(());

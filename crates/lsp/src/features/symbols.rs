@@ -17,7 +17,10 @@ pub fn symbols(view: View) -> Vec<DocumentSymbol> {
     let mut at = 0;
     while at < forms.len() {
         let relation = |form: &FormSummary| form.name.map(|(_, name, arity)| (name, arity));
-        let same = forms[at..].iter().take_while(|f| relation(f) == relation(&forms[at])).count();
+        let same = forms[at..]
+            .iter()
+            .take_while(|f| relation(f) == relation(&forms[at]))
+            .count();
         let run = &forms[at..at + same];
         at += same;
         match relation(&run[0]) {
@@ -41,15 +44,29 @@ fn group(view: View, places: &mut Places, run: &[FormSummary], name: Symbol, ari
         false => format!("{}/{arity}", short(view.name(name))),
     };
     let children = run.iter().map(|form| entry(view, places, form)).collect();
-    symbol(places, title, detail, kind(name, true), span, run[0].head, Some(children))
+    symbol(
+        places,
+        title,
+        detail,
+        kind(name, true),
+        span,
+        run[0].head,
+        Some(children),
+    )
 }
 
 fn entry(view: View, places: &mut Places, form: &FormSummary) -> DocumentSymbol {
     let text = &view.text()[form.head.range()];
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = if line.is_empty() { "…".to_owned() } else { short(&line) };
+    let title = if line.is_empty() {
+        "…".to_owned()
+    } else {
+        short(&line)
+    };
     let detail = if form.is_rule { "rule" } else { "fact" };
-    let kind = form.name.map_or(SymbolKind::NULL, |(_, name, _)| kind(name, form.is_rule));
+    let kind = form
+        .name
+        .map_or(SymbolKind::NULL, |(_, name, _)| kind(name, form.is_rule));
     symbol(places, title, detail.to_owned(), kind, form.span, form.head, None)
 }
 

@@ -47,7 +47,11 @@ pub fn legend() -> SemanticTokensLegend {
 /// The tokens of a document, or of a span of it.
 pub fn tokens(view: View, within: Option<Span>) -> Vec<SemanticToken> {
     let index = &view.analysis.index;
-    let roles: HashSet<Target> = index.terms_used_as(Part::Role).into_iter().map(|(n, a)| Target::Term(n, a)).collect();
+    let roles: HashSet<Target> = index
+        .terms_used_as(Part::Role)
+        .into_iter()
+        .map(|(n, a)| Target::Term(n, a))
+        .collect();
     let inside = |span: &Span| within.is_none_or(|w| span.start < w.end && w.start < span.end);
     let mut spans: Vec<(Span, Kind, bool)> = index
         .occurrences
@@ -90,7 +94,11 @@ fn encode(view: View, spans: &[(Span, Kind, bool)]) -> Vec<SemanticToken> {
             continue;
         }
         let delta_line = range.start.line - line;
-        let delta_start = if delta_line == 0 { range.start.character - column } else { range.start.character };
+        let delta_start = if delta_line == 0 {
+            range.start.character - column
+        } else {
+            range.start.character
+        };
         (line, column) = (range.start.line, range.start.character);
         tokens.push(SemanticToken {
             delta_line,

@@ -70,7 +70,9 @@ pub fn answer(question: &Question, source: &Source, stop: &StopFlag) -> Result<V
         return Err(format!("there are moves of {} rounds only", moves.len()));
     }
     let (state, joint) = replay(&mut sim, &moves, rounds)?;
-    let why = sim.why(&rules, &state, &joint, &atom).map_err(|fault| fault.to_string())?;
+    let why = sim
+        .why(&rules, &state, &joint, &atom)
+        .map_err(|fault| fault.to_string())?;
     let why = why.ok_or_else(|| format!("`{atom}` has a name that the rules do not have"))?;
     let mut locate = Locate {
         lines: LineIndex::new(&source.text),
@@ -165,7 +167,9 @@ fn read_record(path: &str) -> Result<Value, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("cannot read {path}: {error}");
     let file = std::fs::File::open(path).map_err(|e| wrong(&e))?;
     let mut bytes = Vec::new();
-    file.take(MAX_RECORD + 1).read_to_end(&mut bytes).map_err(|e| wrong(&e))?;
+    file.take(MAX_RECORD + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| wrong(&e))?;
     if bytes.len() as u64 > MAX_RECORD {
         return Err(wrong(&"it is too large for a record"));
     }
@@ -182,10 +186,15 @@ fn replay(sim: &mut Reference, moves: &[Vec<String>], rounds: usize) -> Result<(
         let joint = joint(sim, texts, number)?;
         for (role, &mv) in joint.iter().enumerate() {
             let mut legal = Vec::new();
-            sim.legal(&state, RoleId(role as u16), &mut legal).map_err(|fault| fault.to_string())?;
+            sim.legal(&state, RoleId(role as u16), &mut legal)
+                .map_err(|fault| fault.to_string())?;
             if !legal.contains(&mv) {
                 let name = &sim.roles()[role];
-                return Err(format!("round {}: `{}` is not legal for {name}", number + 1, texts[role]));
+                return Err(format!(
+                    "round {}: `{}` is not legal for {name}",
+                    number + 1,
+                    texts[role]
+                ));
             }
         }
         state = sim.next(&state, &joint).map_err(|fault| fault.to_string())?;
@@ -200,7 +209,11 @@ fn replay(sim: &mut Reference, moves: &[Vec<String>], rounds: usize) -> Result<(
 fn joint(sim: &mut Reference, texts: &[String], number: usize) -> Result<Vec<MoveId>, String> {
     let n_roles = sim.roles().len();
     if texts.len() != n_roles {
-        return Err(format!("round {}: {} moves for {n_roles} roles", number + 1, texts.len()));
+        return Err(format!(
+            "round {}: {} moves for {n_roles} roles",
+            number + 1,
+            texts.len()
+        ));
     }
     let mut joint = Vec::with_capacity(n_roles);
     for (role, text) in texts.iter().enumerate() {
@@ -305,8 +318,11 @@ fn tree(why: &Why, locate: &mut Locate) -> Value {
 }
 
 fn derivation_tree(derivation: &Derivation, locate: &mut Locate) -> Value {
-    let bindings: serde_json::Map<String, Value> =
-        derivation.bindings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let bindings: serde_json::Map<String, Value> = derivation
+        .bindings
+        .iter()
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
     let conditions: Vec<Value> = (derivation.conditions.iter())
         .map(|c| {
             let why = c.why.as_deref().map(|why| tree(why, locate));
@@ -322,7 +338,12 @@ mod tests {
 
     #[test]
     fn terms_of_both_notations_have_one_text() {
-        for text in ["(legal X (mark 1 1))", "legal(x,mark(1,1))", " legal( x , mark(1, 1) ).", "(legal (x) (mark 1 1))"] {
+        for text in [
+            "(legal X (mark 1 1))",
+            "legal(x,mark(1,1))",
+            " legal( x , mark(1, 1) ).",
+            "(legal (x) (mark 1 1))",
+        ] {
             assert_eq!(canonical(text).unwrap(), "(legal x (mark 1 1))", "{text}");
         }
         assert_eq!(canonical("noop").unwrap(), "noop");

@@ -4,8 +4,8 @@ use super::capabilities::{EXPLAIN, WHY};
 use super::{Refusal, Server, parse};
 use crate::document::View;
 use crate::features::hover::Known;
-use crate::features::{actions, completion, folding, formatting, hover, inlay, navigation, rename, symbols, tokens};
 use crate::features::why::{Question, Source};
+use crate::features::{actions, completion, folding, formatting, hover, inlay, navigation, rename, symbols, tokens};
 use gdl::{Code, Options, Span};
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::{
@@ -24,77 +24,87 @@ impl Server {
     /// Answers a request of a running connection; nothing if another thread will.
     pub(super) fn question(&mut self, request: Request) -> Option<Response> {
         let Request { id, method, params } = request;
-        let answer = match method.as_str() {
-            "textDocument/hover" => self.on(params, |s, p: HoverParams| {
-                let at = p.text_document_position_params;
-                s.view(&at.text_document.uri, |v, known, _| hover::hover(v, at.position, known))
-            }),
-            "textDocument/completion" => self.on(params, |s, p: CompletionParams| {
-                let (at, snippets) = (p.text_document_position, s.client.snippets);
-                s.view(&at.text_document.uri, |v, _, _| {
-                    let (items, is_incomplete) = completion::completion(v, at.position, snippets);
-                    CompletionList { is_incomplete, items }
-                })
-            }),
-            "textDocument/definition" => self.on(params, |s, p: GotoDefinitionParams| {
-                let at = p.text_document_position_params;
-                s.view(&at.text_document.uri, |v, _, _| navigation::definition(v, at.position))
-            }),
-            "textDocument/references" => self.on(params, |s, p: ReferenceParams| {
-                let (at, all) = (p.text_document_position, p.context.include_declaration);
-                s.view(&at.text_document.uri, |v, _, _| navigation::references(v, at.position, all))
-            }),
-            "textDocument/documentHighlight" => self.on(params, |s, p: DocumentHighlightParams| {
-                let at = p.text_document_position_params;
-                s.view(&at.text_document.uri, |v, _, _| navigation::highlights(v, at.position))
-            }),
-            "textDocument/documentSymbol" => self.on(params, |s, p: DocumentSymbolParams| {
-                let nested = s.client.nested_symbols;
-                s.view(&p.text_document.uri, |v, _, _| outline(v, nested))
-            }),
-            "textDocument/semanticTokens/full" => self.on(params, |s, p: SemanticTokensParams| {
-                s.view(&p.text_document.uri, |v, _, _| semantic(v, None))
-            }),
-            "textDocument/semanticTokens/range" => self.on(params, |s, p: SemanticTokensRangeParams| {
-                s.view(&p.text_document.uri, |v, _, _| semantic(v, Some(p.range)))
-            }),
-            "textDocument/foldingRange" => self.on(params, |s, p: FoldingRangeParams| {
-                s.view(&p.text_document.uri, |v, _, _| folding::folding(v))
-            }),
-            "textDocument/formatting" => self.on(params, |s, p: DocumentFormattingParams| {
-                let edits = s.view(&p.text_document.uri, |v, _, _| formatting::formatting(v))?;
-                edits.transpose().map_err(Refusal::failed)
-            }),
-            "textDocument/prepareRename" => self.on(params, |s, p: TextDocumentPositionParams| {
-                let found = s.view(&p.text_document.uri, |v, _, _| rename::prepare(v, p.position))?;
-                let found = found.transpose().map_err(Refusal::failed)?;
-                Ok(found.map(|(range, placeholder)| PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }))
-            }),
-            "textDocument/rename" => self.on(params, |s, p: RenameParams| s.rename(&p)),
-            "textDocument/codeAction" => self.on(params, |s, p: CodeActionParams| {
-                let lints = s.documents.get(p.text_document.uri.as_str()).map(|open| open.lints.clone());
-                s.view(&p.text_document.uri, |v, known, _| {
-                    let lints = lints.unwrap_or_default();
-                    actions::actions(v, span(v, p.range), &lints, known.played, p.context.only.as_deref())
-                })
-            }),
-            "textDocument/inlayHint" => self.on(params, |s, p: InlayHintParams| {
-                let shown = s.settings.inlay_hints;
-                s.view(&p.text_document.uri, |v, known, _| match shown {
-                    true => inlay::hints(v, span(v, p.range), known),
-                    false => Vec::new(),
-                })
-            }),
-            "workspace/executeCommand" => match parse::<ExecuteCommandParams>(params) {
-                Some(ExecuteCommandParams { command, arguments, .. }) if command == WHY => {
-                    return self.ask_why(id, arguments);
-                }
-                Some(ExecuteCommandParams { command, arguments, .. }) if command == EXPLAIN => explain(&arguments),
-                Some(params) => Err(Refusal::params(format!("there is no command `{}`", params.command))),
-                None => Err(Refusal::params("a command has a name and arguments")),
-            },
-            _ => Err(Refusal(ErrorCode::MethodNotFound, format!("there is no method `{}`", gdl::source::short(&method)))),
-        };
+        let answer =
+            match method.as_str() {
+                "textDocument/hover" => self.on(params, |s, p: HoverParams| {
+                    let at = p.text_document_position_params;
+                    s.view(&at.text_document.uri, |v, known, _| hover::hover(v, at.position, known))
+                }),
+                "textDocument/completion" => self.on(params, |s, p: CompletionParams| {
+                    let (at, snippets) = (p.text_document_position, s.client.snippets);
+                    s.view(&at.text_document.uri, |v, _, _| {
+                        let (items, is_incomplete) = completion::completion(v, at.position, snippets);
+                        CompletionList { is_incomplete, items }
+                    })
+                }),
+                "textDocument/definition" => self.on(params, |s, p: GotoDefinitionParams| {
+                    let at = p.text_document_position_params;
+                    s.view(&at.text_document.uri, |v, _, _| navigation::definition(v, at.position))
+                }),
+                "textDocument/references" => self.on(params, |s, p: ReferenceParams| {
+                    let (at, all) = (p.text_document_position, p.context.include_declaration);
+                    s.view(&at.text_document.uri, |v, _, _| {
+                        navigation::references(v, at.position, all)
+                    })
+                }),
+                "textDocument/documentHighlight" => self.on(params, |s, p: DocumentHighlightParams| {
+                    let at = p.text_document_position_params;
+                    s.view(&at.text_document.uri, |v, _, _| navigation::highlights(v, at.position))
+                }),
+                "textDocument/documentSymbol" => self.on(params, |s, p: DocumentSymbolParams| {
+                    let nested = s.client.nested_symbols;
+                    s.view(&p.text_document.uri, |v, _, _| outline(v, nested))
+                }),
+                "textDocument/semanticTokens/full" => self.on(params, |s, p: SemanticTokensParams| {
+                    s.view(&p.text_document.uri, |v, _, _| semantic(v, None))
+                }),
+                "textDocument/semanticTokens/range" => self.on(params, |s, p: SemanticTokensRangeParams| {
+                    s.view(&p.text_document.uri, |v, _, _| semantic(v, Some(p.range)))
+                }),
+                "textDocument/foldingRange" => self.on(params, |s, p: FoldingRangeParams| {
+                    s.view(&p.text_document.uri, |v, _, _| folding::folding(v))
+                }),
+                "textDocument/formatting" => self.on(params, |s, p: DocumentFormattingParams| {
+                    let edits = s.view(&p.text_document.uri, |v, _, _| formatting::formatting(v))?;
+                    edits.transpose().map_err(Refusal::failed)
+                }),
+                "textDocument/prepareRename" => self.on(params, |s, p: TextDocumentPositionParams| {
+                    let found = s.view(&p.text_document.uri, |v, _, _| rename::prepare(v, p.position))?;
+                    let found = found.transpose().map_err(Refusal::failed)?;
+                    Ok(found
+                        .map(|(range, placeholder)| PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }))
+                }),
+                "textDocument/rename" => self.on(params, |s, p: RenameParams| s.rename(&p)),
+                "textDocument/codeAction" => self.on(params, |s, p: CodeActionParams| {
+                    let lints = s
+                        .documents
+                        .get(p.text_document.uri.as_str())
+                        .map(|open| open.lints.clone());
+                    s.view(&p.text_document.uri, |v, known, _| {
+                        let lints = lints.unwrap_or_default();
+                        actions::actions(v, span(v, p.range), &lints, known.played, p.context.only.as_deref())
+                    })
+                }),
+                "textDocument/inlayHint" => self.on(params, |s, p: InlayHintParams| {
+                    let shown = s.settings.inlay_hints;
+                    s.view(&p.text_document.uri, |v, known, _| match shown {
+                        true => inlay::hints(v, span(v, p.range), known),
+                        false => Vec::new(),
+                    })
+                }),
+                "workspace/executeCommand" => match parse::<ExecuteCommandParams>(params) {
+                    Some(ExecuteCommandParams { command, arguments, .. }) if command == WHY => {
+                        return self.ask_why(id, arguments);
+                    }
+                    Some(ExecuteCommandParams { command, arguments, .. }) if command == EXPLAIN => explain(&arguments),
+                    Some(params) => Err(Refusal::params(format!("there is no command `{}`", params.command))),
+                    None => Err(Refusal::params("a command has a name and arguments")),
+                },
+                _ => Err(Refusal(
+                    ErrorCode::MethodNotFound,
+                    format!("there is no method `{}`", gdl::source::short(&method)),
+                )),
+            };
         Some(match answer {
             Ok(value) => Response::new_ok(id, value),
             Err(Refusal(code, why)) => Response::new_err(id, code as i32, why),
@@ -112,11 +122,7 @@ impl Server {
     }
 
     /// Asks about a document that is open; nothing if the document was refused.
-    fn view<R>(
-        &mut self,
-        uri: &Uri,
-        answer: impl FnOnce(View, Known, &Options) -> R,
-    ) -> Result<Option<R>, Refusal> {
+    fn view<R>(&mut self, uri: &Uri, answer: impl FnOnce(View, Known, &Options) -> R) -> Result<Option<R>, Refusal> {
         let (options, encoding) = (self.settings.options(), self.encoding());
         let key = uri.as_str();
         let Some(open) = self.documents.get_mut(key) else {
@@ -133,7 +139,9 @@ impl Server {
     fn rename(&mut self, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
         let at = &params.text_document_position;
         let uri = &at.text_document.uri;
-        let edits = self.view(uri, |v, _, options| rename::rename(v, at.position, &params.new_name, options))?;
+        let edits = self.view(uri, |v, _, options| {
+            rename::rename(v, at.position, &params.new_name, options)
+        })?;
         let Some(edits) = edits.transpose().map_err(Refusal::failed)? else {
             return Ok(None);
         };
@@ -214,6 +222,9 @@ fn explain(arguments: &[Value]) -> Result<Value, Refusal> {
     let code = arguments.first().and_then(Value::as_str).unwrap_or_default();
     match Code::find(code) {
         Some(code) => Ok(json!({ "code": code.text(), "page": code.page() })),
-        None => Err(Refusal::params(format!("there is no diagnostic `{}`", gdl::source::short(code)))),
+        None => Err(Refusal::params(format!(
+            "there is no diagnostic `{}`",
+            gdl::source::short(code)
+        ))),
     }
 }

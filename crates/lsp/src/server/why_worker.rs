@@ -56,7 +56,11 @@ impl WhyWorker {
             source,
             stop: stop.clone(),
         };
-        let sent = self.questions.as_ref().expect("open until it is dropped").try_send(asked);
+        let sent = self
+            .questions
+            .as_ref()
+            .expect("open until it is dropped")
+            .try_send(asked);
         match sent {
             Ok(()) => {
                 lock(&self.flags).insert(id, stop);
@@ -96,8 +100,16 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 fn work(asked: &Receiver<Asked>, answers: &Sender<Message>, flags: &Mutex<BTreeMap<RequestId, StopFlag>>) {
-    for Asked { id, question, source, stop } in asked {
-        let answer = catch_unwind(AssertUnwindSafe(|| why::answer(&question, &source, &timed(&stop, LIMIT))));
+    for Asked {
+        id,
+        question,
+        source,
+        stop,
+    } in asked
+    {
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            why::answer(&question, &source, &timed(&stop, LIMIT))
+        }));
         let cancelled = stop.is_raised();
         lock(flags).remove(&id);
         let response = match answer {

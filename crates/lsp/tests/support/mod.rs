@@ -76,13 +76,19 @@ impl Client {
     }
 
     pub fn receive(&mut self) -> Message {
-        self.connection.receiver.recv_timeout(PATIENCE).expect("the server answers")
+        self.connection
+            .receiver
+            .recv_timeout(PATIENCE)
+            .expect("the server answers")
     }
 
     pub fn answer(&mut self, id: &RequestId) -> Result<Value, ResponseError> {
         loop {
             match self.receive() {
-                Message::Response(Response { id: found, response_result }) if found == *id => return response_result,
+                Message::Response(Response {
+                    id: found,
+                    response_result,
+                }) if found == *id => return response_result,
                 other => self.notes.push(other),
             }
         }
@@ -94,7 +100,8 @@ impl Client {
     }
 
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.try_ask(method, params).unwrap_or_else(|error| panic!("{method}: {}", error.message))
+        self.try_ask(method, params)
+            .unwrap_or_else(|error| panic!("{method}: {}", error.message))
     }
 
     pub fn open(&mut self, text: &str) {
@@ -194,7 +201,9 @@ pub fn outline(symbols: &Value) -> Vec<String> {
 
 /// Applies edits of the protocol to a text; columns count UTF-16 code units.
 pub fn apply(text: &str, edits: &Value) -> String {
-    let lines: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+    let lines: Vec<usize> = std::iter::once(0)
+        .chain(text.match_indices('\n').map(|(i, _)| i + 1))
+        .collect();
     let offset = |position: &Value| {
         let start = lines[position["line"].as_u64().unwrap() as usize];
         let mut units = position["character"].as_u64().unwrap() as usize;
@@ -212,7 +221,13 @@ pub fn apply(text: &str, edits: &Value) -> String {
         .as_array()
         .unwrap()
         .iter()
-        .map(|e| (offset(&e["range"]["start"]), offset(&e["range"]["end"]), e["newText"].as_str().unwrap()))
+        .map(|e| {
+            (
+                offset(&e["range"]["start"]),
+                offset(&e["range"]["end"]),
+                e["newText"].as_str().unwrap(),
+            )
+        })
         .collect();
     list.sort();
     let mut out = text.to_owned();
