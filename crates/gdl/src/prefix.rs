@@ -225,8 +225,8 @@ fn utf8_len(first: u8) -> usize {
 
 /// Where forms begin although the form before them is not finished: one flag a token.
 ///
-/// If the parentheses of the text match, no list is cut, except before a rule in the first column. If some list is never
-/// closed, a list in a form is taken for the beginning of the next form if
+/// If the parentheses of the text match, no list is cut, except before a rule in the first column. If some list is
+/// never closed, a list in a form is taken for the beginning of the next form if
 ///
 /// - it begins with `<=`, since rules cannot stand inside rules; or
 /// - it begins its line, not right of the column of the unfinished form, and the form is not closed before the next
@@ -296,8 +296,8 @@ fn lowest_before_rule(tokens: &[Token]) -> Vec<i64> {
 }
 
 fn begins_rule(tokens: &[Token], at: usize) -> bool {
-    matches!(tokens[at], Token::Open(_))
-        && matches!(tokens.get(at + 1), Some(Token::Leaf(Node { kind: NodeKind::Name(name), .. })) if *name == kw::ARROW)
+    let is_arrow = |node: &Node| matches!(node.kind, NodeKind::Name(name) if name == kw::ARROW);
+    matches!(tokens[at], Token::Open(_)) && matches!(tokens.get(at + 1), Some(Token::Leaf(node)) if is_arrow(node))
 }
 
 /// The column, in bytes, of something that begins its line. Columns past 80 do not count: looking for the beginning of

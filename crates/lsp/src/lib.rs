@@ -10,7 +10,8 @@
 //!
 //! let (server, client) = Connection::memory();
 //! let thread = std::thread::spawn(move || serve(server, &ServeOptions::default()));
-//! let ask = |id: i32, method: &str| Request::new(id.into(), method.to_owned(), serde_json::json!({ "capabilities": {} }));
+//! let params = serde_json::json!({ "capabilities": {} });
+//! let ask = |id: i32, method: &str| Request::new(id.into(), method.to_owned(), &params);
 //! client.sender.send(ask(1, "initialize").into())?;
 //! let Message::Response(answer) = client.receiver.recv()? else { panic!("an answer is expected") };
 //! assert_eq!(answer.response_result.unwrap()["serverInfo"]["name"], "surmise");

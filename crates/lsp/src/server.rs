@@ -90,8 +90,8 @@ struct Open {
     published: bool,
     /// Findings of the checks of what can hold, at their places in the present text.
     lints: Vec<gdl::Diagnostic>,
-    /// Whether they are about the present text.
-    linted: bool,
+    /// Whether background work on the present text was begun.
+    begun: bool,
 }
 
 /// What the background work found about a document.
@@ -289,11 +289,12 @@ impl Server {
             return;
         }
         self.facts.remove(&key);
+        self.background.cancel(&key);
         let open = Open {
             document,
             published: false,
             lints: Vec::new(),
-            linted: false,
+            begun: false,
         };
         self.documents.insert(key.clone(), open);
         self.limit_text(&key);
@@ -306,7 +307,7 @@ impl Server {
             return;
         };
         open.published = false;
-        open.linted = false;
+        open.begun = false;
         let replaced = open
             .document
             .change(params.text_document.version, params.content_changes, encoding);
@@ -362,10 +363,11 @@ impl Server {
         }
         self.settings = settings;
         self.facts.clear();
-        for open in self.documents.values_mut() {
+        for (key, open) in &mut self.documents {
+            self.background.cancel(key);
             open.document.forget();
             open.published = false;
-            open.linted = false;
+            open.begun = false;
         }
     }
 
@@ -419,6 +421,7 @@ impl Server {
         let found = diagnostics::diagnostics(view, &open.lints, known.played);
         let mut jobs = Vec::new();
         if let Some(delay) = self.settings.delay_ms
+            && !open.begun
             && !self.foreground_only
             && view.analysis.reading.is_playable()
         {
@@ -426,19 +429,16 @@ impl Server {
                 notation: Some(view.notation()),
                 ..options
             };
-            if !open.linted {
-                let text = view.text().to_owned();
-                jobs.push((Task::Lint { text, options }, 0));
-            }
-            if known.extents.is_none() || known.stale {
-                let task = PlayTask {
-                    rules: view.analysis.reading.rules.clone(),
-                    relations: relations(view),
-                    options,
-                    games: self.settings.games.min(100_000),
-                };
-                jobs.push((Task::Play(task), delay.min(60_000)));
-            }
+            let text = view.text().to_owned();
+            jobs.push((Task::Lint { text, options }, 0));
+            let task = PlayTask {
+                rules: view.analysis.reading.rules.clone(),
+                relations: relations(view),
+                options,
+                games: self.settings.games.min(100_000),
+            };
+            jobs.push((Task::Play(task), delay.min(60_000)));
+            open.begun = true;
         }
         self.notify(
             "textDocument/publishDiagnostics",
@@ -467,7 +467,7 @@ impl Server {
         match found.what {
             What::Lints(lints) => {
                 open.published &= open.lints == lints;
-                (open.lints, open.linted) = (lints, true);
+                open.lints = lints;
                 return;
             }
             What::Extents(extents) => facts.extents = Some((found.version, extents)),

@@ -90,8 +90,8 @@ fn an_exchange_takes_a_few_readings() {
     assert!(client.close().orderly);
 }
 
-/// Names and definitions of the outline must survive what is typed elsewhere: cut the text, or insert something, at many
-/// places, and look for the forms that are not touched.
+/// Names and definitions of the outline must survive what is typed elsewhere: cut the text, or insert something, at
+/// many places, and look for the forms that are not touched.
 #[test]
 fn unfinished_text_keeps_the_symbols_of_the_rest() {
     let mut client = Client::new();

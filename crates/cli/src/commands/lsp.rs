@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 /// Serve an editor: findings while you type, completion, navigation, …
 ///
-/// Speaks the Language Server Protocol on standard input and output. Editors start it; docs/editor.md says how. Settings
-/// come from the editor.
+/// Speaks the Language Server Protocol on standard input and output. Editors start it; docs/editor.md says how.
+/// Settings come from the editor.
 ///
 /// Exit status: 0 after `shutdown` and `exit`, 1 if the editor closed the connection without them.
 #[derive(clap::Args)]

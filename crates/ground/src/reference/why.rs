@@ -1,9 +1,10 @@
 //! Why an atom holds in a state, or why not.
 //!
 //! An atom that holds gets a proof: a clause, the values of its variables, and a proof of each condition. Proofs are
-//! well-founded: among atoms that depend on each other, an atom is given an instance whose conditions were proved before
-//! it, as the least model is built from below, so that no atom is its own reason. An atom that does not hold gets, for each
-//! clause whose head fits, the condition at which the clause fails after the longest run of conditions that hold.
+//! well-founded: among atoms that depend on each other, an atom is given an instance whose conditions were proved
+//! before it, as the least model is built from below, so that no atom is its own reason. An atom that does not hold
+//! gets, for each clause whose head fits, the condition at which the clause fails after the longest run of conditions
+//! that hold.
 //!
 //! Only instances whose conditions hold are looked at; the machine answers whether they do. The work is bounded: what
 //! lies beyond the limits is [`Because::Cut`].
