@@ -40,6 +40,8 @@ fn all_games_are_strictly_clean() {
             let reading = gdl::read(&rules, &options);
             let clean = reading.diagnostics.iter().all(|d| d.severity == Severity::Note);
             assert!(clean, "{}", reading.render(&spec));
+            let found = gdl::lint(&reading);
+            assert!(found.is_empty(), "{}", gdl::render(&found, &spec, &reading.text));
             checked += 1;
         }
     }

@@ -35,7 +35,7 @@ codes! {
     EmptyBody "W-EMPTY-BODY", EmptyOr "W-EMPTY-OR", KwTerm "W-KW-TERM", NotForm "W-NOT-FORM",
     Dialect "N-DIALECT", View "N-VIEW",
     // Static.
-    FactVar "E-FACT-VAR", Unsafe "E-UNSAFE", UnsafeRole "W-UNSAFE-ROLE", NegCycle "E-NEG-CYCLE",
+    FactVar "E-FACT-VAR", FactAll "W-FACT-VAR", Unsafe "E-UNSAFE", UnsafeRole "W-UNSAFE-ROLE", NegCycle "E-NEG-CYCLE",
     LocalStrat "W-LOCAL-STRAT", Recursion "E-RECURSION", Arity "W-ARITY", NoRole "E-NO-ROLE",
     RoleRule "E-ROLE-RULE", RoleRuleStatic "W-ROLE-RULE", HeadTrue "E-HEAD-TRUE", HeadDoes "E-HEAD-DOES",
     InitBody "E-INIT-BODY", InitDep "E-INIT-DEP", DoesDep "E-DOES-DEP", NextBody "E-NEXT-BODY",
@@ -48,7 +48,7 @@ codes! {
     NoEffect "W-NO-EFFECT", Typo "W-TYPO", Lost "W-LOST",
     // Found only by playing.
     NoMove "E-NO-MOVE", GoalValue "E-GOAL-VALUE", GoalNone "W-GOAL-NONE", GoalMany "W-GOAL-MANY",
-    NotRole "W-NOT-ROLE", Long "W-LONG", UnknownLegal "N-UNKNOWN-LEGAL", RunBlowup "E-RUN-BLOWUP",
+    NotRole "W-NOT-ROLE", NeverFired "N-NEVER-FIRED", GoalNever "N-GOAL-NEVER", Long "W-LONG", UnknownLegal "N-UNKNOWN-LEGAL", RunBlowup "E-RUN-BLOWUP",
 }
 
 impl Code {

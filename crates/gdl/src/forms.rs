@@ -3,7 +3,7 @@
 //! Negation is pushed inwards on the way (docs/gdl2.md, Normal form, steps 1 and 2): bodies have only positive and
 //! negative atoms, `distinct`, equality (`not distinct`) and disjunctions.
 
-use crate::ast::{Ast, Node, NodeKind};
+use crate::ast::{Ast, Node, NodeKind, Notation};
 use crate::codes::Code;
 use crate::diagnostic::{Mode, Severity, Sink};
 use crate::names::Names;
@@ -104,7 +104,7 @@ pub(crate) fn interpret(ast: &Ast, text: &str, dialect: Dialect, names: &mut Nam
         numbers: HashMap::new(),
         keyword_terms: HashSet::new(),
     };
-    let mut seen = Repetitions::default();
+    let mut seen = Repetitions::new(ast.notation);
     let mut forms = Vec::with_capacity(ast.forms.len());
     for node in &ast.forms {
         if seen.is_new(node, reader.sink) {
@@ -116,22 +116,36 @@ pub(crate) fn interpret(ast: &Ast, text: &str, dialect: Dialect, names: &mut Nam
 }
 
 /// Forms met so far, to find repetitions.
-#[derive(Default)]
-struct Repetitions(HashMap<Vec<u32>, Span>);
+struct Repetitions {
+    places: HashMap<Vec<u32>, Span>,
+    notation: Notation,
+}
 
 impl Repetitions {
+    fn new(notation: Notation) -> Repetitions {
+        Repetitions {
+            places: HashMap::new(),
+            notation,
+        }
+    }
+
     fn is_new(&mut self, node: &Node, sink: &mut Sink) -> bool {
         let mut key = Vec::new();
         write_key(node, &mut key);
-        match self.0.entry(key) {
+        match self.places.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(node.span);
                 true
             }
             Entry::Occupied(entry) => {
                 let help = "remove one of the two; saying it twice changes nothing";
-                sink.add(Code::Dup, node.span, "this has been said before", help)
+                let slot = sink
+                    .add(Code::Dup, node.span, "this has been said before", help)
                     .see(*entry.get(), "said here first");
+                // In infix notation a fact ends with a full stop that is not part of its place.
+                if self.notation == Notation::Prefix {
+                    slot.fix("remove the repetition", node.span, "");
+                }
                 false
             }
         }
@@ -222,12 +236,16 @@ impl Reader<'_, '_> {
             return None;
         };
         if literals.is_empty() {
-            self.sink.add(
+            let slot = self.sink.add(
                 Code::EmptyBody,
                 span,
-                "a rule without conditions is a fact",
+                "a rule without conditions is read as a fact",
                 "write the head alone, without `<=`",
             );
+            // In infix notation the place of a rule ends with its full stop.
+            let stop = if self.text[span.range()].ends_with('.') { "." } else { "" };
+            let fact = format!("{}{stop}", &self.text[head.span.range()]);
+            slot.fix("write the head alone", span, fact);
         }
         let head = self.head(head);
         let mut body = Vec::new();
@@ -405,12 +423,13 @@ impl Reader<'_, '_> {
             _ => Severity::Error,
         };
         let plural = if wanted == 1 { "argument" } else { "arguments" };
+        let shape = crate::check::keyword_shape(name).map_or(String::new(), |(_, s)| format!("write `{s}`; "));
         self.sink.add_as(
             Code::KwArity,
             severity,
             span,
             format!("`{name}` takes {wanted} {plural}, here are {found}"),
-            format!("`{name}` is a keyword; a relation of your own needs another name"),
+            format!("{shape}`{name}` is a keyword, and a relation of your own needs another name"),
         );
         None
     }
@@ -476,7 +495,8 @@ impl Reader<'_, '_> {
                         ),
                         "spell a variable in one way; case does not tell names apart",
                     )
-                    .see(first.span, "first spelled here");
+                    .see(first.span, "first spelled here")
+                    .fix(format!("write `{}`", first.name), span, first.name.clone());
             }
             return number;
         }
@@ -490,14 +510,18 @@ impl Reader<'_, '_> {
     }
 
     fn warn_parens(&mut self, node: &Node, name: Symbol) {
-        if matches!(&node.kind, NodeKind::List(items) if items.len() == 1) {
+        if let NodeKind::List(items) = &node.kind
+            && let [only] = items.as_slice()
+        {
             let name = short(self.names.symbols.text(name));
+            let written = &self.text[only.span.range()];
             self.sink.add(
                 Code::Parens,
                 node.span,
-                format!("`({name})` is the same as `{name}`"),
+                format!("`({name})` is read as `{name}`"),
                 "leave out the parentheses: some systems tell the two apart",
-            );
+            )
+            .fix("leave out the parentheses", node.span, written);
         }
     }
 

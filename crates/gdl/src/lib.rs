@@ -155,9 +155,9 @@ fn read_with(text: String, options: &Options, mut sink: Sink) -> Reading {
     let mut forms = forms::interpret(&ast, &text, dialect, &mut names, &mut sink);
     // After a syntax error the rules are incomplete: findings about what they lack would mislead.
     if sink.has_errors() {
-        forms = check::check(forms, dialect, &names.symbols, &mut Sink::new(options.mode));
+        forms = check::check(forms, dialect, &text, &names.symbols, &mut Sink::new(options.mode));
     } else {
-        forms = check::check(forms, dialect, &names.symbols, &mut sink);
+        forms = check::check(forms, dialect, &text, &names.symbols, &mut sink);
     }
     let symbols = names.symbols;
     let mut rules = normalise::normalise(&forms, symbols, &mut sink);

@@ -82,7 +82,8 @@ impl<'a> Names<'a> {
                 ),
                 "spell a name in one way; case does not tell names apart",
             )
-            .see(at, "first spelled here");
+            .see(at, "first spelled here")
+            .fix(format!("write `{}`", short(first)), span, first);
         }
     }
 

@@ -4,6 +4,7 @@
 //! no repeated clause; names are in lower case; variables are numbered for each clause. The steps are listed in
 //! docs/gdl2.md, Normal form.
 
+use crate::source::Span;
 use crate::symbol::{Symbol, Symbols, kw};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -63,6 +64,20 @@ impl Rules {
     /// ```
     pub fn information(&self) -> Information {
         self.information
+    }
+
+    /// The place of the head of a clause in [`Rules::source`]; the place where the clause begins if the clause was not
+    /// read from there.
+    pub fn head_place(&self, clause: &Clause) -> Span {
+        let start = clause.offset as usize;
+        let Some(text) = self.source.get(start..) else {
+            return Span::new(0, 0);
+        };
+        let inner = text.strip_prefix('(').map(|t| t.trim_start());
+        let after_arrow = inner.and_then(|t| t.strip_prefix("<=")).map(str::trim_start);
+        let head = after_arrow.unwrap_or(text);
+        let at = start + text.len() - head.len();
+        Span::new(at, at + first_expression(head))
     }
 
     /// Lets every role see every move, `(did ROLE MOVE)`, if the rules have no `sees`: a GDL-I game is the GDL-II game
@@ -229,6 +244,21 @@ impl Literal {
             }
         }
     }
+}
+
+/// The length of the name, list or application that a text begins with; comments inside are not understood.
+fn first_expression(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (i, c) in text.char_indices().take(2_000) {
+        match c {
+            '(' => depth += 1,
+            ')' if depth <= 1 => return if depth == 1 { i + 1 } else { i },
+            ')' => depth -= 1,
+            _ if depth == 0 && (c.is_whitespace() || c == '<') => return i,
+            _ => {}
+        }
+    }
+    text.chars().next().map_or(0, char::len_utf8)
 }
 
 fn write_term<'a>(out: &mut String, term: &Term, text: &impl Fn(Symbol) -> &'a str) -> fmt::Result {

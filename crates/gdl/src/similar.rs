@@ -9,15 +9,28 @@ pub(crate) fn within_one_edit(a: &str, b: &str) -> bool {
     a.len().max(b.len()) <= 1 || is_swap(&a, &b)
 }
 
-/// Whether the names are one typing error apart that does not concern digits: `step1` and `step2` are different names
-/// on purpose.
+/// Whether the names are one typing error apart that is hardly made on purpose: `step1` and `step2`, `xplayer` and
+/// `oplayer`, `toX` and `toY` are different names that differ in a digit, or in their first or last letter.
 pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
     let Some((x, y)) = difference(a, b) else {
         return false;
     };
     let is_letter = |c: &char| c.is_alphabetic() || matches!(c, '-' | '_');
     let letters = x.iter().chain(&y).all(is_letter);
-    letters && (x.len().max(y.len()) <= 1 || is_swap(&x, &y))
+    let at_an_end = a.chars().next() != b.chars().next() || a.chars().last() != b.chars().last();
+    let one = match (x.len(), y.len()) {
+        (1, 1) => !at_an_end,
+        (0 | 1, 0 | 1) => true,
+        _ => is_swap(&x, &y),
+    };
+    letters && one
+}
+
+/// Whether one name is the other with one character added, whatever their lengths.
+pub(crate) fn is_longer_by_one(long: &str, short: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (long.chars().take(1_000).collect(), short.chars().take(1_000).collect());
+    let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    a.len() == b.len() + 1 && a[prefix + 1..] == b[prefix..]
 }
 
 fn is_swap(a: &[char], b: &[char]) -> bool {
@@ -50,5 +63,7 @@ mod tests {
             assert!(!within_one_edit(a, b), "{a} {b}");
         }
         assert!(within_one_edit("step1", "step2") && !is_misspelling("step1", "step2"));
+        assert!(!is_misspelling("xplayer", "oplayer") && !is_misspelling("tox", "toy"));
+        assert!(is_longer_by_one("33", "3") && is_longer_by_one("abc", "ac") && !is_longer_by_one("34", "5"));
     }
 }

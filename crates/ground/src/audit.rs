@@ -4,11 +4,17 @@
 //! between 0 and 100 for every role, that games end, and that a role can work out its legal moves from its percepts.
 //! Roles and hints (`base`, `input`) are checked too.
 //!
+//! The audit also counts how often each rule applied and each goal was reached ([`Audit::rules`]), by `probe` clauses
+//! that are added to the rules.
+//!
 //! Sampling proves nothing: a game without findings may still have a flaw in a state that no sample reached.
+
+mod probe;
 
 use crate::Reference;
 use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
-use gdl::{Code, Diagnostic, Mode, Rules, Severity, Span, Symbol, kw};
+use gdl::{Atom, Code, Diagnostic, Mode, Rules, Severity, Span, Symbol, Term, kw};
+use probe::{Counts, Probe};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Options of [`audit`].
@@ -45,15 +51,42 @@ pub struct Audit {
     pub games: u32,
     /// Rounds played in all of them.
     pub rounds: u64,
-    /// Findings. Their places are those of the first clause that concerns them.
+    /// Games that ended.
+    pub ended: u32,
+    /// How often each rule applied; empty if counting needs too much work.
+    pub rules: Vec<RuleCount>,
+    /// Findings, at the clauses that concern them.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How often a rule applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleCount {
+    /// Place of the head of the rule in the source.
+    pub place: Span,
+    /// Rounds, and ends of games, in which each of its alternatives applied: one number for a rule without `or`.
+    pub rounds: Vec<u64>,
+    /// Ends of games in which it applied.
+    pub ends: u64,
 }
 
 /// Plays random games and reports what is wrong.
 pub fn audit(rules: &Rules, options: &AuditOptions) -> Audit {
+    let probed = Probe::new(rules);
+    let (report, fault) = run(rules, &probed.rules, Some(&probed), options);
+    match fault {
+        // To evaluate every rule by itself can take more than the game does.
+        Some(Fault::Stopped) | None => report,
+        Some(_) => run(rules, rules, None, options).0,
+    }
+}
+
+fn run(rules: &Rules, played: &Rules, probe: Option<&Probe>, options: &AuditOptions) -> (Audit, Option<Fault>) {
     let mut auditor = Auditor {
         rules,
         options,
+        probe,
+        counts: probe.map(Probe::counts).unwrap_or_default(),
         report: Audit::default(),
         said: HashSet::new(),
         legal_by_view: HashMap::new(),
@@ -61,16 +94,21 @@ pub fn audit(rules: &Rules, options: &AuditOptions) -> Audit {
         base: None,
         input: None,
     };
-    match Reference::with(rules, crate::EvaluationLimits::default(), options.stop.clone()) {
+    let outcome = match Reference::with(played, crate::EvaluationLimits::default(), options.stop.clone()) {
         Ok(mut sim) => auditor.run(&mut sim),
-        Err(fault) => auditor.fault(&fault),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = &outcome {
+        auditor.fault(fault);
     }
-    auditor.finish()
+    (auditor.finish(), outcome.err())
 }
 
 struct Auditor<'a> {
     rules: &'a Rules,
     options: &'a AuditOptions,
+    probe: Option<&'a Probe>,
+    counts: Counts,
     report: Audit,
     /// Findings reported so far, by code and subject.
     said: HashSet<(Code, String)>,
@@ -81,25 +119,24 @@ struct Auditor<'a> {
     input: Option<HashSet<(String, String)>>,
 }
 
+/// Games after which it is worth a note that something never happened.
+const MIN_GAMES: u32 = 20;
+
 /// The moves and percepts of a role.
 type RoleView = Vec<(MoveId, Vec<PerceptId>)>;
 
 impl Auditor<'_> {
-    fn run(&mut self, sim: &mut Reference) {
-        let outcome = self.read_hints(sim).and_then(|()| {
-            for game in 0..self.options.games {
-                if self.options.stop.is_raised() {
-                    return Err(Fault::Stopped);
-                }
-                self.report.games += 1;
-                let mut rng = self.options.seed.nth(u64::from(game)).rng();
-                self.play(sim, &mut rng)?;
+    fn run(&mut self, sim: &mut Reference) -> Result<(), Fault> {
+        self.read_hints(sim)?;
+        for game in 0..self.options.games {
+            if self.options.stop.is_raised() {
+                return Err(Fault::Stopped);
             }
-            Ok(())
-        });
-        if let Err(fault) = outcome {
-            self.fault(&fault);
+            self.report.games += 1;
+            let mut rng = self.options.seed.nth(u64::from(game)).rng();
+            self.play(sim, &mut rng)?;
         }
+        Ok(())
     }
 
     fn read_hints(&mut self, sim: &mut Reference) -> Result<(), Fault> {
@@ -125,10 +162,11 @@ impl Auditor<'_> {
             state = sim.next(&state, &joint)?;
             self.report.rounds += 1;
         }
+        let place = self.clause_for(kw::TERMINAL, "", None);
         self.say(
             Code::Long,
             "",
-            kw::TERMINAL,
+            place,
             format!("a random game did not end within {} rounds", self.options.max_rounds),
             "limit the number of rounds in the rules, so that every game ends",
         );
@@ -168,8 +206,11 @@ impl Auditor<'_> {
         joint: &[MoveId],
         views: &mut [RoleView],
     ) -> Result<(), Fault> {
-        for (name, _) in sim.raw_sees(state, joint)? {
-            self.check_role(sim, &name, kw::SEES);
+        if self.probe.is_some() {
+            self.counts.add_round(sim, state, joint)?;
+        }
+        for (name, percept) in sim.raw_sees(state, joint)? {
+            self.check_role(sim, &name, kw::SEES, &percept);
         }
         for (number, view) in views.iter_mut().enumerate() {
             let mut sees = Vec::new();
@@ -191,10 +232,11 @@ impl Auditor<'_> {
             )
         };
         let fluents = sim.fluents(state).join(" ");
+        let place = self.role_fact(name);
         self.say(
             Code::NoMove,
             name,
-            kw::LEGAL,
+            place,
             format!(
                 "{name} has no legal move in round {} (state: {})",
                 round + 1,
@@ -218,10 +260,11 @@ impl Auditor<'_> {
             return;
         };
         if let Some(missing) = sim.fluents(state).iter().find(|f| !base.contains(*f)) {
+            let place = self.clause_for(kw::BASE, "", None);
             self.say(
                 Code::HintWrong,
                 "base",
-                kw::BASE,
+                place,
                 format!("`{missing}` holds in play, but `base` does not list it; the hints are ignored"),
                 "add it to the hints, or remove the hints: they are never needed",
             );
@@ -237,10 +280,11 @@ impl Auditor<'_> {
         let listed = |mv: MoveId| input.contains(&(name.clone(), sim.move_text(role, mv).to_owned()));
         if let Some(&missing) = legal.iter().find(|&&mv| !listed(mv)) {
             let text = sim.move_text(role, missing);
+            let place = self.clause_for(kw::INPUT, "", None);
             self.say(
                 Code::HintWrong,
                 "input",
-                kw::INPUT,
+                place,
                 format!("`{text}` of {name} is legal in play, but `input` does not list it; the hints are ignored"),
                 "add it to the hints, or remove the hints: they are never needed",
             );
@@ -249,22 +293,22 @@ impl Auditor<'_> {
     }
 
     fn check_legal_roles(&mut self, sim: &mut Reference, state: &State) -> Result<(), Fault> {
-        let names: BTreeSet<String> = sim.raw_legal(state)?.into_iter().map(|(role, _)| role).collect();
-        for name in names {
-            self.check_role(sim, &name, kw::LEGAL);
+        for (name, action) in sim.raw_legal(state)? {
+            self.check_role(sim, &name, kw::LEGAL, &action);
         }
         Ok(())
     }
 
-    fn check_role(&mut self, sim: &Reference, name: &str, relation: Symbol) {
-        if sim.roles().iter().any(|r| r == name) {
+    fn check_role(&mut self, sim: &Reference, name: &str, relation: Symbol, second: &str) {
+        if sim.roles().iter().any(|r| r == name) || self.said.contains(&(Code::NotRole, name.to_owned())) {
             return;
         }
         let relation_name = self.rules.symbols.text(relation).to_owned();
+        let place = self.clause_for(relation, name, Some(second));
         self.say(
             Code::NotRole,
             name,
-            relation,
+            place,
             format!("`{relation_name}` is derived for `{name}`, which is not a role; it is ignored"),
             "add a `(role …)` condition to the rule, or declare the role",
         );
@@ -281,13 +325,16 @@ impl Auditor<'_> {
             .or_insert_with(|| legal.to_vec());
         if known != legal {
             let name = sim.roles()[role.0 as usize].clone();
+            let differs = known.iter().find(|m| !legal.contains(m)).or_else(|| legal.iter().find(|m| !known.contains(m)));
+            let differs = differs.map(|&m| sim.move_text(role, m).to_owned()).unwrap_or_default();
+            let place = self.clause_for(kw::LEGAL, &name, Some(&differs));
             self.say(
                 Code::UnknownLegal,
                 &name,
-                kw::LEGAL,
+                place,
                 format!(
-                    "{name} cannot always know its legal moves: in round {} they differ between two games that look \
-                     the same to it",
+                    "{name} cannot always know its legal moves: in round {} `{differs}` is legal in one of two games \
+                     that look the same to it",
                     view.len() + 1
                 ),
                 "if the game is not one of try and fail on purpose, let the role see what its moves depend on",
@@ -296,14 +343,19 @@ impl Auditor<'_> {
     }
 
     fn check_goals(&mut self, sim: &mut Reference, state: &State) -> Result<(), Fault> {
+        self.report.ended += 1;
+        if self.probe.is_some() {
+            self.counts.add_end(sim, state)?;
+        }
         let goals = sim.raw_goals(state)?;
         for (name, value) in &goals {
-            self.check_role(sim, name, kw::GOAL);
+            self.check_role(sim, name, kw::GOAL, value);
             if crate::goal_value(value).is_none_or(|v| !(0..=100).contains(&v)) {
+                let place = self.clause_for(kw::GOAL, name, Some(value));
                 self.say(
                     Code::GoalValue,
                     value,
-                    kw::GOAL,
+                    place,
                     format!("a game ended with the goal `{value}` for {name}, which is not an integer from 0 to 100"),
                     "scale the payoffs into 0..100",
                 );
@@ -323,10 +375,11 @@ impl Auditor<'_> {
             *(if values.is_empty() { without } else { with }) += 1;
             if values.len() > 1 {
                 let list: Vec<&str> = values.into_iter().collect();
+                let place = self.clause_for(kw::GOAL, &role, list.first().copied());
                 self.say(
                     Code::GoalMany,
                     &role,
-                    kw::GOAL,
+                    place,
                     format!(
                         "a game ended with several goals for {role}: {}; the largest counts",
                         list.join(", ")
@@ -344,31 +397,75 @@ impl Auditor<'_> {
             Fault::Blowup { relation, limit } => self.say(
                 Code::RunBlowup,
                 relation,
-                kw::ROLE,
+                self.definition(relation),
                 format!("evaluating `{relation}` exceeded {limit}"),
                 "terms must not grow for ever: bound them by a relation with finitely many facts",
             ),
             other => self.say(
                 Code::RunBlowup,
                 "",
-                kw::ROLE,
+                Span::new(0, 0),
                 other.to_string(),
                 "report this: it is a bug of Surmise",
             ),
         }
     }
 
+    /// The head of the clause that derives a keyword for this role and this move, goal or percept: one that names both
+    /// before one that has variables.
+    fn clause_for(&self, relation: Symbol, role: &str, second: Option<&str>) -> Span {
+        let symbols = &self.rules.symbols;
+        let name = |term: &Term| match term {
+            Term::Var(_) => None,
+            Term::Fun(name, args) if args.is_empty() => Some(symbols.text(*name).to_owned()),
+            Term::Fun(name, _) => Some(format!("({}", symbols.text(*name))),
+        };
+        let fit = |term: Option<&Term>, text: &str| match term.and_then(name) {
+            None => Some(1),
+            Some(name) => {
+                let begins = text.split(' ').next() == Some(&name);
+                begins.then_some(2)
+            }
+        };
+        let score = |head: &Atom| -> Option<u32> {
+            if head.relation != relation {
+                return None;
+            }
+            let first = if role.is_empty() { Some(0) } else { fit(head.args.first(), role) };
+            let then = second.map_or(Some(0), |text| fit(head.args.get(1), text));
+            Some(first? + then?)
+        };
+        let clauses = &self.rules.clauses;
+        let scored = clauses.iter().filter_map(|c| Some((score(&c.head)?, c)));
+        // The first of the best.
+        let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let fallback = || clauses.iter().find(|c| c.head.relation == relation);
+        let clause = best.map(|(_, c)| c).or_else(fallback);
+        clause.map_or(Span::new(0, 0), |c| self.rules.head_place(c))
+    }
+
+    /// The fact that declares a role.
+    fn role_fact(&self, role: &str) -> Span {
+        self.clause_for(kw::ROLE, role, None)
+    }
+
+    /// The first clause of a relation, given as `name/arity`.
+    fn definition(&self, label: &str) -> Span {
+        let name = label.rsplit_once('/').map_or(label, |(name, _)| name);
+        let symbol = self.rules.symbols.get(name);
+        let clause = self.rules.clauses.iter().find(|c| Some(c.head.relation) == symbol);
+        clause.map_or(Span::new(0, 0), |c| self.rules.head_place(c))
+    }
+
     /// Reports something once.
-    fn say(&mut self, code: Code, about: &str, place: Symbol, message: String, help: &str) {
+    fn say(&mut self, code: Code, about: &str, place: Span, message: String, help: &str) {
         if !self.said.insert((code, about.to_owned())) {
             return;
         }
-        let clause = self.rules.clauses.iter().find(|c| c.head.relation == place);
-        let start = clause.map_or(0, |c| c.offset);
         self.report.diagnostics.push(Diagnostic {
             code,
             severity: code.severity(self.options.mode),
-            span: Span { start, end: start + 1 },
+            span: place,
             message,
             help: help.to_owned(),
             related: Vec::new(),
@@ -382,17 +479,50 @@ impl Auditor<'_> {
                 self.no_goal(&role, with, without);
             }
         }
+        if let Some(probe) = self.probe {
+            self.report.rules = self.counts.by_rule(probe, self.rules);
+            self.never();
+        }
         self.report
             .diagnostics
             .sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
         self.report
     }
 
+    /// Rules that never applied, and goals that were never reached.
+    fn never(&mut self) {
+        let (games, ended) = (self.report.games, self.report.ended);
+        if games < MIN_GAMES {
+            return;
+        }
+        for rule in std::mem::take(&mut self.report.rules) {
+            let about = format!("{}", rule.place.start);
+            let is_goal = self.counts.goals.contains(&rule.place);
+            let dead = rule.rounds.iter().filter(|&&n| n == 0).count();
+            if dead == rule.rounds.len() {
+                let message = format!("this rule never applied in {games} random games");
+                let help = "if it should apply more often, look for a wrong name or condition in it";
+                self.say(Code::NeverFired, &about, rule.place, message, help);
+            } else if is_goal && rule.ends == 0 && ended > 0 {
+                let message = format!("this goal was not reached at the end of any of {ended} random games");
+                let help = "if it should be reached more often, look for a wrong name or condition in the rule";
+                self.say(Code::GoalNever, &about, rule.place, message, help);
+            } else if dead > 0 {
+                let n = rule.rounds.len();
+                let message = format!("{dead} of the {n} alternatives of this rule never applied in {games} random games");
+                let help = "look for a wrong name or condition in the members of its `or`";
+                self.say(Code::NeverFired, &about, rule.place, message, help);
+            }
+            self.report.rules.push(rule);
+        }
+    }
+
     fn no_goal(&mut self, role: &str, with: u32, without: u32) {
+        let place = if with == 0 { self.role_fact(role) } else { self.clause_for(kw::GOAL, role, None) };
         self.say(
             Code::GoalNone,
             role,
-            kw::GOAL,
+            place,
             format!(
                 "{without} of {} games ended without a goal for {role}; it counts as 0",
                 with + without

@@ -49,7 +49,7 @@ mod terms;
 pub mod testing;
 mod theory;
 
-pub use audit::{Audit, AuditOptions, audit};
+pub use audit::{Audit, AuditOptions, RuleCount, audit};
 pub use direct::Direct;
 pub use ground::{Census, GroundError, Limits, Progress, RelationCost, RuleCost, Splitting, census, ground};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};

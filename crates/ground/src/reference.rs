@@ -170,6 +170,25 @@ impl Reference {
         self.pairs(rel::SEES)
     }
 
+    /// The arguments of a relation with one argument, in a state and, if one is given, with a joint move.
+    pub(crate) fn rows_of(
+        &mut self,
+        relation: &str,
+        state: &State,
+        joint: Option<&[MoveId]>,
+    ) -> Result<Vec<String>, Fault> {
+        let relation = self.symbols.get(relation).and_then(|name| self.machine.theory.find(name, 1));
+        let Some(relation) = relation else {
+            return Ok(Vec::new());
+        };
+        match joint {
+            Some(joint) => self.load_joint(state, joint)?,
+            None => self.load(state, relation),
+        }
+        let terms = self.column(relation, &[None])?;
+        Ok(terms.iter().map(|&t| self.text(t)).collect())
+    }
+
     /// The fluents that the rules declare with `base`; empty if they declare none.
     pub fn base_hints(&mut self) -> Result<Vec<String>, Fault> {
         let terms = self.column(rel::BASE, &[None])?;

@@ -152,6 +152,11 @@ impl Theory {
         &self.relations[id.0 as usize]
     }
 
+    /// The relation of this name and number of arguments.
+    pub fn find(&self, name: Symbol, arity: usize) -> Option<RelId> {
+        self.index.get(&(name, arity)).copied()
+    }
+
     /// A relation that no text can name.
     pub fn add_relation(&mut self, label: String, arity: usize) -> RelId {
         let id = RelId(self.relations.len() as u32);

@@ -2,17 +2,17 @@
 
 use crate::commands::JSON_VERSION;
 use crate::{complete, interrupt, open, output, progress};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap_complete::ArgValueCompleter;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::game::{Seed, StopFlag};
 use surmise::gdl::diagnostic::locate;
 use surmise::gdl::source::LineIndex;
-use surmise::gdl::{Code, Diagnostic, Mode, Options, Reading, Severity};
-use surmise::ground::{AuditOptions, audit};
+use surmise::gdl::{Code, Diagnostic, Fix, Mode, Options, Reading, Severity};
+use surmise::ground::{Audit, AuditOptions, audit};
 use surmise::{GameText, gdl};
 
 /// Find mistakes in rules: syntax, safety, stratification, …
@@ -22,6 +22,10 @@ use surmise::{GameText, gdl};
 /// `lenient` (the default) accepts what has one sensible reading; `--strict` makes every violation of the
 /// specification an error. Each finding has a code: `surmise check --explain E-UNSAFE` says what it means, why it
 /// matters and what to write instead.
+///
+/// Beyond the language, the rules are followed round by round to find names, values and rules that can never matter:
+/// fluents that nothing makes, moves that are never legal, facts that are lost. With --simulate random games are played,
+/// and rules that never applied are listed.
 ///
 /// Exit status: 0 nothing worse than a warning, 1 warnings with --deny-warnings, 2 errors, 3 a file cannot be read.
 #[derive(clap::Args)]
@@ -53,6 +57,15 @@ pub struct Args {
     /// Seed of the random games
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// With --simulate, list how often each rule applied, and each member of its `or`
+    #[arg(long, requires = "simulate")]
+    counts: bool,
+    /// Rewrite the files with the fixes that keep the meaning
+    #[arg(long)]
+    fix: bool,
+    /// As --fix, and also replace misspelled names by what was probably meant
+    #[arg(long)]
+    fix_guesses: bool,
     #[command(flatten)]
     dialect: DialectArgs,
 }
@@ -95,7 +108,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut totals = Totals::default();
     for file in &args.files {
         match open::text(file) {
-            Ok(loaded) => check_one(&loaded, args, &mut totals),
+            Ok(mut loaded) => {
+                if (args.fix || args.fix_guesses)
+                    && let Err(error) = fix_file(&mut loaded, args)
+                {
+                    output::error(&format!("{error:#}"));
+                    totals.unreadable += 1;
+                }
+                check_one(&loaded, args, &mut totals);
+            }
             Err(error) => {
                 output::error(&format!("{error:#}"));
                 totals.unreadable += 1;
@@ -127,25 +148,64 @@ fn explain(code: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Rounds of fixing: one fix may uncover another.
+const MAX_FIXING: usize = 50;
+
+/// Applies fixes and rewrites the file, if there are any.
+fn fix_file(loaded: &mut GameText, args: &Args) -> Result<()> {
+    let path = std::path::Path::new(&loaded.name);
+    if !path.is_file() {
+        bail!("`{}` is not a file that could be rewritten", loaded.name);
+    }
+    let mut applied = 0;
+    for round in 0..MAX_FIXING {
+        let reading = gdl::read_bytes(&loaded.bytes, &args.dialect.options(Mode::Lenient));
+        let mut findings = reading.diagnostics.clone();
+        findings.extend(gdl::lint(&reading));
+        // Guesses are made once, since a wrong guess may invite another.
+        let guess = args.fix_guesses && round == 0;
+        let fixes = findings.iter().filter_map(|d| d.fixes.iter().find(|f| guess || !f.changes_meaning));
+        let (text, n) = gdl::fix::apply(&reading.text, fixes.flat_map(|f| &f.edits));
+        if n == 0 {
+            break;
+        }
+        applied += n;
+        loaded.bytes = text.into_bytes();
+    }
+    if applied > 0 {
+        let text = String::from_utf8_lossy(&loaded.bytes).into_owned();
+        super::fmt::replace(path, &text).with_context(|| format!("cannot write `{}`", loaded.name))?;
+        output::note(&format!("`{}`: {applied} changes", loaded.name));
+    }
+    Ok(())
+}
+
 fn check_one(loaded: &GameText, args: &Args, totals: &mut Totals) {
     let mode = if args.strict { Mode::Strict } else { Mode::Lenient };
     let reading = gdl::read_bytes(&loaded.bytes, &args.dialect.options(mode));
     let mut diagnostics = reading.diagnostics.clone();
+    diagnostics.extend(gdl::lint(&reading));
+    diagnostics.sort_by_key(|d| d.span);
     let mut played = String::new();
     if args.simulate && reading.is_playable() {
-        let (found, note) = simulate(&reading, mode, args);
-        // What was found statically has a better place than play can give it.
-        diagnostics.extend(
-            found
-                .into_iter()
-                .filter(|d| reading.diagnostics.iter().all(|s| s.code != d.code)),
-        );
+        let (report, note) = simulate(&reading, mode, args);
+        let proved = std::mem::take(&mut diagnostics);
+        let is_new = |d: &Diagnostic| !proved.iter().any(|p| says_as_much(p, d, &reading.text));
+        diagnostics.extend(report.diagnostics.iter().filter(|d| is_new(d)).cloned());
+        diagnostics.extend(proved);
         diagnostics.sort_by_key(|d| d.span);
-        played = format!("{}: {note}\n", loaded.name);
+        played = match args.json {
+            true => String::new(),
+            false => format!("{}: {note}\n", loaded.name),
+        };
+        if args.counts {
+            played += &counts(&report, loaded, &reading, args.json);
+        }
     }
     totals.count(&diagnostics);
     if args.json {
         output::print(&json_lines(&diagnostics, &loaded.name, &reading.text));
+        output::print(&played);
     } else {
         output::print(&output::diagnostics(&gdl::render(
             &diagnostics,
@@ -156,7 +216,54 @@ fn check_one(loaded: &GameText, args: &Args, totals: &mut Totals) {
     }
 }
 
-fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, String) {
+/// Whether a static finding says already what play found: the same code, or a reason why this rule never applies.
+fn says_as_much(proved: &Diagnostic, played: &Diagnostic, text: &str) -> bool {
+    let dead = matches!(
+        proved.code,
+        Code::RuleNever | Code::NotMade | Code::NotLegal | Code::NoValue | Code::Lost | Code::Undef | Code::NotRole
+    );
+    // The rule begins before its head, and ends before the next rule; a blank line or `(<=` is enough to tell.
+    let same_rule = || {
+        let (a, b) = (played.span.start.min(proved.span.start), played.span.start.max(proved.span.start));
+        text.get(a as usize..b as usize).is_some_and(|between| !between.contains("<="))
+    };
+    match played.code {
+        Code::NeverFired | Code::GoalNever => dead && same_rule(),
+        code => proved.code == code,
+    }
+}
+
+/// How often each rule applied.
+fn counts(report: &Audit, loaded: &GameText, reading: &Reading, as_json: bool) -> String {
+    let lines = LineIndex::new(&reading.text);
+    let starts: Vec<u32> = report.rules.iter().map(|r| r.place.start).collect();
+    let places = lines.positions(&reading.text, &starts);
+    if as_json {
+        let rules: Vec<_> = report
+            .rules
+            .iter()
+            .zip(&places)
+            .map(|(r, at)| json!({"line": at.line, "column": at.column, "rounds": r.rounds, "ends": r.ends}))
+            .collect();
+        let (games, ended, rounds) = (report.games, report.ended, report.rounds);
+        let simulation = json!({"games": games, "ended": ended, "rounds": rounds, "rules": rules});
+        return format!("{}\n", json!({"version": JSON_VERSION, "file": loaded.name, "simulation": simulation}));
+    }
+    let mut out = String::from("  line     rounds  rule\n");
+    for (rule, at) in report.rules.iter().zip(&places) {
+        let total: u64 = rule.rounds.iter().sum();
+        let head: Vec<&str> = reading.text[rule.place.range()].split_whitespace().collect();
+        let members: Vec<String> = rule.rounds.iter().map(u64::to_string).collect();
+        let members = match members.len() {
+            1 => String::new(),
+            _ => format!("  (or: {})", members.join(", ")),
+        };
+        let _ = writeln!(out, "  {:>4} {total:>10}  {}{members}", at.line, head.join(" "));
+    }
+    out
+}
+
+fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Audit, String) {
     let limit = Duration::try_from_secs_f64(args.seconds)
         .unwrap_or(Duration::MAX)
         .as_secs_f64();
@@ -177,13 +284,19 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Vec<Diagnostic>, Str
         (true, _) => " (stopped by the time limit, see --seconds)",
         _ => "",
     };
-    let note = format!("played {} random games, {} rounds{cut}", report.games, report.rounds);
-    (report.diagnostics, note)
+    let applied = report.rules.iter().filter(|r| r.rounds.iter().any(|&n| n > 0)).count();
+    let rules = match report.rules.len() {
+        0 => String::new(),
+        n => format!("; {applied} of {n} rules applied"),
+    };
+    let note = format!("played {} random games, {} rounds{cut}{rules}", report.games, report.rounds);
+    (report, note)
 }
 
 fn json_lines(diagnostics: &[Diagnostic], file: &str, text: &str) -> String {
     let lines = LineIndex::new(text);
     let mut out = String::new();
+    let mut fixes = fixes_json(diagnostics, text, &lines).into_iter();
     for located in locate(diagnostics, text, &lines) {
         let d = located.diagnostic;
         let related: Vec<_> = d
@@ -203,10 +316,36 @@ fn json_lines(diagnostics: &[Diagnostic], file: &str, text: &str) -> String {
             "message": d.message,
             "help": d.help,
             "related": related,
+            "fixes": fixes.next().unwrap_or_default(),
         });
         let _ = writeln!(out, "{object}");
     }
     out
+}
+
+/// The fixes of each diagnostic, with lines and columns computed in one pass.
+fn fixes_json(diagnostics: &[Diagnostic], text: &str, lines: &LineIndex) -> Vec<Value> {
+    let edits = diagnostics.iter().flat_map(|d| &d.fixes).flat_map(|f| &f.edits);
+    let offsets: Vec<u32> = edits.flat_map(|e| [e.span.start, e.span.end]).collect();
+    let mut positions = lines.positions(text, &offsets).into_iter();
+    let mut position = || {
+        let at = positions.next().expect("one position per offset");
+        json!({"line": at.line, "column": at.column})
+    };
+    let mut of_fix = |fix: &Fix| {
+        let edits: Vec<Value> = fix
+            .edits
+            .iter()
+            .map(|e| {
+                let (start, end) = (position(), position());
+                let bytes = [e.span.start, e.span.end];
+                json!({"start": start, "end": end, "bytes": bytes, "replacement": e.replacement})
+            })
+            .collect();
+        json!({"title": fix.title, "changes_meaning": fix.changes_meaning, "edits": edits})
+    };
+    let of_diagnostic = |d: &Diagnostic| Value::from(d.fixes.iter().map(&mut of_fix).collect::<Vec<Value>>());
+    diagnostics.iter().map(of_diagnostic).collect()
 }
 
 #[derive(Default)]

@@ -118,7 +118,7 @@ fn deliver(loaded: &GameText, text: &str, args: &Args) -> Result<u8> {
 }
 
 /// Writes beside the file and renames, so that nothing is lost if the machine stops in between.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let target = path.canonicalize()?;
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));

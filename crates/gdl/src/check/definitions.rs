@@ -23,8 +23,8 @@ pub(super) fn strip_views(forms: Vec<Form>, sink: &mut Sink) -> Vec<Form> {
     rest
 }
 
-pub(super) fn check(forms: &[Form], dialect: Dialect, symbols: &Symbols, sink: &mut Sink) {
-    let uses = Uses::collect(forms);
+pub(super) fn check(forms: &[Form], dialect: Dialect, source: &str, symbols: &Symbols, sink: &mut Sink) {
+    let uses = Uses::collect(forms, source);
     uses.report_undefined(dialect, symbols, sink);
     uses.report_unused(dialect, symbols, sink);
     report_arities(forms, symbols, sink);
@@ -32,6 +32,7 @@ pub(super) fn check(forms: &[Form], dialect: Dialect, symbols: &Symbols, sink: &
 }
 
 struct Uses<'a> {
+    source: &'a str,
     forms: &'a [Form],
     defined: BTreeMap<Pred, Span>,
     used: HashMap<Pred, Span>,
@@ -39,8 +40,9 @@ struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    fn collect(forms: &'a [Form]) -> Uses<'a> {
+    fn collect(forms: &'a [Form], source: &'a str) -> Uses<'a> {
         let mut uses = Uses {
+            source,
             forms,
             defined: BTreeMap::new(),
             used: HashMap::new(),
@@ -75,8 +77,8 @@ impl<'a> Uses<'a> {
                 continue;
             }
             let name = short(symbols.text(pred.0));
-            let help = self.suggest(pred, &fluents, symbols);
-            sink.add(
+            let (help, fix) = self.suggest(pred, span, &fluents, symbols);
+            let slot = sink.add(
                 Code::Undef,
                 span,
                 format!(
@@ -85,16 +87,35 @@ impl<'a> Uses<'a> {
                 ),
                 help,
             );
+            if let Some((place, text)) = fix {
+                slot.guess(format!("replace by `{text}`"), place, text);
+            }
         }
     }
 
-    fn suggest(&self, (name, arity): Pred, fluents: &HashSet<Symbol>, symbols: &Symbols) -> String {
+    /// Advice about a relation that nothing defines, and what to write instead, where that is clear.
+    fn suggest(
+        &self,
+        (name, arity): Pred,
+        span: Span,
+        fluents: &HashSet<Symbol>,
+        symbols: &Symbols,
+    ) -> (String, Option<(Span, String)>) {
         let text = symbols.text(name);
+        let place = name_place(span, text, self.source);
         if fluents.contains(&name) {
-            return format!("`{text}` is a fluent: to ask whether it holds now, write `(true ({text} …))`");
+            let written = &self.source[span.range()];
+            let help = format!("`{text}` is a fluent: to ask whether it holds now, write `(true ({text} …))`");
+            return (help, Some((span, format!("(true {written})"))));
+        }
+        if let Some(shape) = keyword_shape(text) {
+            return (
+                format!("did you mean the keyword in `{}`?", shape.1),
+                Some((place, shape.0.to_owned())),
+            );
         }
         if let Some((_, other)) = self.defined.keys().find(|(n, _)| *n == name) {
-            return format!("`{text}` is defined with {}", count(*other));
+            return (format!("`{text}` is defined with {}", count(*other)), None);
         }
         let candidates = self
             .defined
@@ -106,9 +127,17 @@ impl<'a> Uses<'a> {
             .filter(|other| within_one_edit(text, other))
             .min();
         match close {
-            Some(other) => format!("did you mean `{other}`?"),
-            None => "define it, or remove the condition".to_owned(),
+            Some(other) => (format!("did you mean `{other}`?"), Some((place, other.to_owned()))),
+            None => ("define it, or remove the condition".to_owned(), None),
         }
+    }
+
+    /// The undefined relation in some condition that this one may be a misspelling of.
+    fn misspelled_use(&self, name: Symbol, arity: usize, symbols: &Symbols) -> Option<String> {
+        let text = symbols.text(name);
+        let relations = self.used.keys().filter(|(n, a)| *a == arity && *n != name && !n.is_keyword_relation());
+        let close = relations.take(1_000).map(|(n, _)| symbols.text(*n));
+        close.filter(|other| within_one_edit(text, other)).min().map(str::to_owned)
     }
 
     fn report_unused(&self, dialect: Dialect, symbols: &Symbols, sink: &mut Sink) {
@@ -131,14 +160,52 @@ impl<'a> Uses<'a> {
                 );
                 continue;
             }
-            sink.add(
+            let close = self.misspelled_use(name, arity, symbols);
+            let (help, meant) = match (keyword_shape(&text), close) {
+                (Some((keyword, shape)), _) => (
+                    format!("did you mean the keyword in `{shape}`?"),
+                    Some(keyword.to_owned()),
+                ),
+                (None, Some(other)) => (format!("did you mean `{other}`?"), Some(other)),
+                (None, None) => ("remove it, or use it".to_owned(), None),
+            };
+            let place = name_place(span, symbols.text(name), self.source);
+            let slot = sink.add(
                 Code::Unused,
                 span,
                 format!("`{text}` with {} is defined, but nothing uses it", count(arity)),
-                "remove it, or use it",
+                help,
             );
+            if let Some(meant) = meant {
+                slot.guess(format!("replace by `{meant}`"), place, meant);
+            }
         }
     }
+}
+
+/// The place of the name of an atom.
+fn name_place(span: Span, name: &str, source: &str) -> Span {
+    let text = &source[span.range()];
+    let at = text.to_ascii_lowercase().find(&name.to_ascii_lowercase()).unwrap_or(0);
+    let start = span.start as usize + at;
+    Span::new(start, (start + name.len()).min(span.end as usize))
+}
+
+/// The keyword that this name is a misspelling of, and how it is written.
+pub(crate) fn keyword_shape(name: &str) -> Option<(&'static str, &'static str)> {
+    const SHAPES: [(&str, &str); 9] = [
+        ("role", "(role NAME)"),
+        ("init", "(init FLUENT)"),
+        ("true", "(true FLUENT)"),
+        ("next", "(<= (next FLUENT) CONDITION …)"),
+        ("legal", "(<= (legal ROLE MOVE) CONDITION …)"),
+        ("does", "(does ROLE MOVE)"),
+        ("terminal", "(<= terminal CONDITION …)"),
+        ("goal", "(<= (goal ROLE POINTS) CONDITION …)"),
+        ("sees", "(<= (sees ROLE PERCEPT) CONDITION …)"),
+    ];
+    let is_close = |(keyword, _): &&(&str, &str)| *keyword == name || within_one_edit(name, keyword);
+    SHAPES.iter().find(is_close).copied()
 }
 
 fn count(arity: usize) -> String {

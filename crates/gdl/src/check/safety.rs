@@ -14,6 +14,7 @@ pub(super) fn check(
     forms: Vec<Form>,
     graph: &Graph,
     dialect: Dialect,
+    source: &str,
     symbols: &Symbols,
     sink: &mut Sink,
 ) -> Vec<Form> {
@@ -39,7 +40,7 @@ pub(super) fn check(
                 return None;
             }
             if let Some(role) = repairable(&form, &unbound) {
-                report_repair(&form, role, symbols, sink);
+                report_repair(&form, role, source, symbols, sink);
                 unbound.remove(&role);
                 form.body.push(Condition::Pos(role_atom(role, form.head.args[0])));
             }
@@ -215,10 +216,10 @@ fn role_atom(variable: u32, span: Span) -> PlacedAtom {
     }
 }
 
-fn report_repair(form: &Form, role: u32, symbols: &Symbols, sink: &mut Sink) {
+fn report_repair(form: &Form, role: u32, source: &str, symbols: &Symbols, sink: &mut Sink) {
     let name = short(&form.variables[role as usize].name);
     let relation: Symbol = form.head.atom.relation;
-    sink.add(
+    let slot = sink.add(
         Code::UnsafeRole,
         form.head.args[0],
         format!(
@@ -227,6 +228,15 @@ fn report_repair(form: &Form, role: u32, symbols: &Symbols, sink: &mut Sink) {
         ),
         format!("add the condition `(role {name})`"),
     );
+    let written = &source[form.span.range()];
+    if let Some(rest) = written.strip_prefix('(') {
+        let condition = format!("(role {})", form.variables[role as usize].name);
+        let fixed = match rest.trim_start().starts_with("<=") {
+            true => format!("{} {condition})", &written[..written.len() - 1]),
+            false => format!("(<= {written} {condition})"),
+        };
+        slot.fix(format!("add `{condition}`"), form.span, fixed);
+    }
 }
 
 fn report_hint(form: &Form, symbols: &Symbols, sink: &mut Sink) {

@@ -11,7 +11,9 @@ use crate::symbol::{Symbol, kw};
 
 pub(super) fn check(reach: &mut Reach, context: &mut Context) {
     report_heads_without_role(reach, context);
+    report_idle_roles(reach, context);
     let mut dead = Vec::new();
+    let mut examined = 0;
     for (number, rule) in reach.rules.iter().enumerate() {
         if is_hint(rule.form) {
             continue;
@@ -20,6 +22,7 @@ pub(super) fn check(reach: &mut Reach, context: &mut Context) {
             reach,
             context,
             explained: false,
+            examined: &mut examined,
         };
         judge.goals(&rule.body, rule.fires != 0);
         if rule.fires == 0 && !judge.explained {
@@ -36,7 +39,12 @@ struct Judge<'r, 'a, 'c, 'x> {
     context: &'c mut Context<'x>,
     /// Whether a condition explains why the rule never applies.
     explained: bool,
+    /// Conditions looked at closely so far.
+    examined: &'c mut usize,
 }
+
+/// Conditions that are looked at closely, against hostile input: each look goes through all rules.
+const MAX_EXAMINED: usize = 300;
 
 impl Judge<'_, '_, '_, '_> {
     fn goals(&mut self, goals: &[Goal], alive: bool) {
@@ -74,9 +82,12 @@ impl Judge<'_, '_, '_, '_> {
 
     /// A condition that holds in no round.
     fn atom(&mut self, atom: &AtomGoal) {
+        *self.examined += 1;
+        if *self.examined > MAX_EXAMINED {
+            return;
+        }
         let pred = atom.placed.pred();
-        let args = &atom.placed.atom.args;
-        let asked: &[Term] = args;
+        let asked: &[Term] = &atom.placed.atom.args;
         let makers: &[(Symbol, usize)] = match pred {
             (kw::TRUE, 1) => &[(kw::INIT, 1), (kw::NEXT, 1)],
             (kw::DOES, 2) => &[(kw::LEGAL, 2)],
@@ -266,6 +277,38 @@ impl Judge<'_, '_, '_, '_> {
     }
 }
 
+/// Roles that never have a legal move, or never a goal.
+fn report_idle_roles(reach: &Reach, context: &mut Context) {
+    for form in &context.reading.forms {
+        let Some((role, 0)) = (form.head.pred() == (kw::ROLE, 1)).then(|| shape(&form.head.atom.args[0])).flatten()
+        else {
+            continue;
+        };
+        let term = Term::constant(role);
+        let given = |keyword| {
+            let relation = reach.relation((keyword, 2));
+            let blocks = relation.map(|r| reach.ever[r].blocks.as_slice()).unwrap_or_default();
+            blocks.iter().any(|(_, sets)| sets[0].contains(&term))
+        };
+        let name = context.name(role);
+        if !given(kw::LEGAL) {
+            context.sink.add(
+                Code::NotLegal,
+                form.head.args[0],
+                format!("no `legal` ever gives {name} a move"),
+                format!("write `(<= (legal {name} MOVE) …)`, at least for a move such as `noop`, or mend the name"),
+            );
+        } else if role != kw::RANDOM && !given(kw::GOAL) {
+            context.sink.add(
+                Code::GoalNone,
+                form.head.args[0],
+                format!("no `goal` ever gives {name} a payoff"),
+                format!("write `(<= (goal {name} POINTS) …)` for every way the game can end, or mend the name"),
+            );
+        }
+    }
+}
+
 /// `legal`, `goal` and `sees` of somebody who is not a role.
 fn report_heads_without_role(reach: &Reach, context: &mut Context) {
     for rule in &reach.rules {
@@ -358,7 +401,7 @@ fn report_apart(form: &Form, what: &str, a: AtomInTime, b: AtomInTime, reach: &R
     };
     if let Some((x, y)) = lost {
         let (name, arity) = x.3.expect("a fluent");
-        let fluent = super::lost::example(name, arity, context);
+        let fluent = super::lost::example((name, arity), context);
         let message = format!(
             "`{}` is lost before `{}` holds: {what}",
             context.text(x.1),

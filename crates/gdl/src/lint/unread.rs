@@ -96,8 +96,32 @@ fn fluents(reach: &mut Reach, questions: &Questions, context: &mut Context) {
         }
         for maker in makers.iter().filter(|m| m.by_event || m.is_init) {
             if maker.made.intersect(&questions.fluents, reach.fuel()).is_empty() {
+                value(maker, &questions.fluents, context);
+            }
+        }
+    }
+}
+
+/// Reports a fluent with a constant that nothing asks for, if a constant that something asks for is similar. Other
+/// values may well be there only to be different, such as the blank of a board.
+fn value(maker: &Maker, asked: &Set, context: &mut Context) {
+    let (Set::These(made), Set::These(asked)) = (&maker.made, asked) else {
+        return;
+    };
+    for (name, args) in &made.functions {
+        let Some(sets) = asked.function(*name, args.len()) else {
+            continue;
+        };
+        for (i, (arg, set)) in args.iter().zip(sets).enumerate() {
+            let others = names_of(set).into_iter().filter(|(_, n)| *n == 0).map(|(c, _)| c);
+            if let Some(constant) = arg.single()
+                && !set.contains(&Term::constant(constant))
+                && let Some(close) = context.close(constant, others)
+            {
+                let span = context.part(maker.span, &[i]);
                 let message = format!("nothing asks for `{}`", context.text(maker.span));
-                report(maker.span, None, message, context);
+                report(span, Some(close), message, context);
+                return;
             }
         }
     }

@@ -19,11 +19,12 @@ use crate::source::Span;
 use crate::symbol::{Symbol, kw};
 use sets::{Fuel, Set};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 /// Rounds with a state of their own. Sets of rounds are bits of a word; the last bit stands for all later rounds.
 const MAX_ROUNDS: usize = 62;
 /// Steps for the analysis round by round, and for the one with a single state.
-const FUEL: u64 = 4_000_000;
+const FUEL: [u64; 2] = [1_000_000, 500_000];
 /// Rows of a table that is joined row by row.
 const MAX_ROWS: usize = 1_000;
 /// Roles (or other first arguments of `legal` and the like) that are told apart.
@@ -52,6 +53,9 @@ pub(crate) struct Reach<'a> {
     tables: Vec<Option<Vec<&'a [Term]>>>,
     components: Vec<Component>,
     dynamic: Vec<bool>,
+    /// What held in the round before, by relation, and how often that has changed.
+    before: Vec<Extension>,
+    changes: Vec<u32>,
     fuel: Fuel,
 }
 
@@ -62,6 +66,20 @@ pub(crate) struct Rule<'a> {
     pub body: Vec<Goal<'a>>,
     /// Rounds in which it may apply.
     pub fires: Rounds,
+    /// Relations of the body, and the numbers of its atoms and branches.
+    reads: Vec<usize>,
+    atoms: Range<usize>,
+    branches: Range<usize>,
+    /// The round in which it was last evaluated, and the result.
+    last: Option<Evaluation>,
+}
+
+/// The result of a rule in one round.
+struct Evaluation {
+    round: Rounds,
+    /// Changes of the relations that it reads, at that time.
+    seen: Vec<u32>,
+    made: Option<Vec<Set>>,
 }
 
 /// A condition of a rule.
@@ -91,7 +109,7 @@ pub(crate) struct Branch<'a> {
 }
 
 /// What may hold of a relation: products of argument sets, one for each first argument where these are told apart.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub blocks: Vec<(Option<Symbol>, Vec<Set>)>,
 }
@@ -109,8 +127,8 @@ type Values = Vec<Set>;
 impl<'a> Reach<'a> {
     /// The analysis of the forms, or `None` if it needs too much work.
     pub fn of(forms: &'a [Form]) -> Option<Reach<'a>> {
-        for by_rounds in [true, false] {
-            let mut reach = Reach::prepare(forms);
+        for (by_rounds, fuel) in [true, false].into_iter().zip(FUEL) {
+            let mut reach = Reach::prepare(forms, fuel);
             reach.run_static();
             reach.run(by_rounds);
             if !reach.fuel.is_empty() {
@@ -129,7 +147,7 @@ impl<'a> Reach<'a> {
         self.unary(&self.ever[self.index[&(kw::TRUE, 1)]])
     }
 
-    fn prepare(forms: &'a [Form]) -> Reach<'a> {
+    fn prepare(forms: &'a [Form], fuel: u64) -> Reach<'a> {
         let mut reach = Reach {
             rules: Vec::new(),
             preds: Vec::new(),
@@ -141,7 +159,9 @@ impl<'a> Reach<'a> {
             tables: Vec::new(),
             components: Vec::new(),
             dynamic: Vec::new(),
-            fuel: Fuel::new(FUEL),
+            before: Vec::new(),
+            changes: Vec::new(),
+            fuel: Fuel::new(fuel),
         };
         let keywords = [
             (kw::ROLE, 1),
@@ -157,16 +177,23 @@ impl<'a> Reach<'a> {
         let mut edges: Vec<Vec<usize>> = Vec::new();
         for form in forms {
             let head = reach.number(form.head.pred());
+            let (atoms, branches) = (reach.holds.len(), reach.branches.len());
             let body = reach.goals(&form.body);
-            let mut deps = Vec::new();
-            form.for_each_atom(&mut |atom, _| deps.push(reach.index[&atom.pred()]));
+            let mut reads = Vec::new();
+            form.for_each_atom(&mut |atom, _| reads.push(reach.index[&atom.pred()]));
+            reads.sort_unstable();
+            reads.dedup();
             edges.resize(reach.preds.len(), Vec::new());
-            edges[head].extend(deps);
+            edges[head].extend(&reads);
             reach.rules.push(Rule {
                 form,
                 head,
                 body,
                 fires: 0,
+                reads,
+                atoms: atoms..reach.holds.len(),
+                branches: branches..reach.branches.len(),
+                last: None,
             });
         }
         edges.resize(reach.preds.len(), Vec::new());
@@ -175,6 +202,8 @@ impl<'a> Reach<'a> {
         reach.collect_tables();
         reach.order(&edges);
         reach.ever = vec![Extension::default(); reach.preds.len()];
+        reach.before.clone_from(&reach.ever);
+        reach.changes = vec![0; reach.preds.len()];
         reach
     }
 
@@ -323,10 +352,10 @@ impl<'a> Reach<'a> {
             loop {
                 let mut changed = false;
                 for &rule in &component.rules {
-                    if !self.rules[rule].body.is_empty() {
-                        changed |= self.apply(rule, now, round);
-                    } else {
+                    if self.rules[rule].body.is_empty() {
                         self.rules[rule].fires |= round;
+                    } else if component.cyclic || !self.repeat(rule, now, round) {
+                        changed |= self.apply(rule, now, round);
                     }
                 }
                 if !changed || !component.cyclic || self.fuel.is_empty() {
@@ -337,6 +366,7 @@ impl<'a> Reach<'a> {
                 if self.preds[relation] == (kw::DOES, 2) {
                     now[relation] = self.does(&now[self.index[&(kw::LEGAL, 2)]]);
                 }
+                self.note_change(relation, now);
             }
         }
         self.components = components;
@@ -352,6 +382,42 @@ impl<'a> Reach<'a> {
         }
     }
 
+    /// Compares a relation with what it was in the round before.
+    fn note_change(&mut self, relation: usize, now: &mut [Extension]) {
+        if now[relation] == self.before[relation] {
+            // The shared copy makes later comparisons cheap.
+            now[relation].clone_from(&self.before[relation]);
+        } else {
+            self.changes[relation] += 1;
+            self.before[relation].clone_from(&now[relation]);
+        }
+    }
+
+    /// Repeats the result of a rule if nothing that it reads has changed since; false if it has to be evaluated.
+    fn repeat(&mut self, number: usize, now: &mut [Extension], round: Rounds) -> bool {
+        let rule = &self.rules[number];
+        let Some(last) = &rule.last else {
+            return false;
+        };
+        self.fuel.burn(rule.reads.len());
+        if rule.reads.iter().zip(&last.seen).any(|(&r, &seen)| self.changes[r] != seen) {
+            return false;
+        }
+        let carry = |mask: &mut Rounds| {
+            if *mask & last.round != 0 {
+                *mask |= round;
+            }
+        };
+        self.holds[rule.atoms.clone()].iter_mut().for_each(carry);
+        self.branches[rule.branches.clone()].iter_mut().for_each(carry);
+        if let Some(made) = last.made.clone() {
+            let split = self.is_split(rule.head);
+            now[rule.head].add(made, split, &self.fuel);
+            self.rules[number].fires |= round;
+        }
+        true
+    }
+
     /// Evaluates a rule; says whether its relation has grown.
     fn apply(&mut self, number: usize, now: &mut [Extension], round: Rounds) -> bool {
         let rules = std::mem::take(&mut self.rules);
@@ -359,16 +425,19 @@ impl<'a> Reach<'a> {
         let mut values = vec![Set::Any; rule.form.variables.len()];
         self.fuel.burn(values.len());
         let fires = !self.fuel.is_empty() && self.conjunction(&rule.body, &mut values, now, round);
+        let made: Option<Vec<Set>> =
+            fires.then(|| rule.form.head.atom.args.iter().map(|t| self.set_of(t, &values)).collect());
         let mut changed = false;
-        if fires {
-            let args: Vec<Set> = rule.form.head.atom.args.iter().map(|t| self.set_of(t, &values)).collect();
+        if let Some(args) = &made {
             let split = self.is_split(rule.head);
-            changed = now[rule.head].add(args, split, &self.fuel);
+            changed = now[rule.head].add(args.clone(), split, &self.fuel);
         }
+        let seen = rule.reads.iter().map(|&r| self.changes[r]).collect();
         self.rules = rules;
         if fires {
             self.rules[number].fires |= round;
         }
+        self.rules[number].last = Some(Evaluation { round, seen, made });
         changed
     }
 
@@ -583,8 +652,8 @@ impl<'a> Reach<'a> {
             let mut now = fixed.clone();
             for (relation, extension) in now.iter_mut().enumerate() {
                 self.fuel.burn(1);
-                if self.preds[relation] == (kw::TRUE, 1) {
-                    extension.blocks = if state.is_empty() { Vec::new() } else { vec![(None, vec![state.clone()])] };
+                if self.preds[relation] == (kw::TRUE, 1) && !state.is_empty() {
+                    extension.blocks = vec![(None, vec![state.clone()])];
                 }
             }
             self.run_components(&mut now, true, round);
