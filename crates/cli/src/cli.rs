@@ -1,8 +1,8 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, new, player, players, replay,
-    serve, show, solve, test, trace, train,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, new, player, players,
+    replay, serve, show, solve, test, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};

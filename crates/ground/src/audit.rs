@@ -325,7 +325,10 @@ impl Auditor<'_> {
             .or_insert_with(|| legal.to_vec());
         if known != legal {
             let name = sim.roles()[role.0 as usize].clone();
-            let differs = known.iter().find(|m| !legal.contains(m)).or_else(|| legal.iter().find(|m| !known.contains(m)));
+            let differs = known
+                .iter()
+                .find(|m| !legal.contains(m))
+                .or_else(|| legal.iter().find(|m| !known.contains(m)));
             let differs = differs.map(|&m| sim.move_text(role, m).to_owned()).unwrap_or_default();
             let place = self.clause_for(kw::LEGAL, &name, Some(&differs));
             self.say(
@@ -431,7 +434,11 @@ impl Auditor<'_> {
             if head.relation != relation {
                 return None;
             }
-            let first = if role.is_empty() { Some(0) } else { fit(head.args.first(), role) };
+            let first = if role.is_empty() {
+                Some(0)
+            } else {
+                fit(head.args.first(), role)
+            };
             let then = second.map_or(Some(0), |text| fit(head.args.get(1), text));
             Some(first? + then?)
         };
@@ -509,7 +516,8 @@ impl Auditor<'_> {
                 self.say(Code::GoalNever, &about, rule.place, message, help);
             } else if dead > 0 {
                 let n = rule.rounds.len();
-                let message = format!("{dead} of the {n} alternatives of this rule never applied in {games} random games");
+                let message =
+                    format!("{dead} of the {n} alternatives of this rule never applied in {games} random games");
                 let help = "look for a wrong name or condition in the members of its `or`";
                 self.say(Code::NeverFired, &about, rule.place, message, help);
             }
@@ -518,7 +526,11 @@ impl Auditor<'_> {
     }
 
     fn no_goal(&mut self, role: &str, with: u32, without: u32) {
-        let place = if with == 0 { self.role_fact(role) } else { self.clause_for(kw::GOAL, role, None) };
+        let place = if with == 0 {
+            self.role_fact(role)
+        } else {
+            self.clause_for(kw::GOAL, role, None)
+        };
         self.say(
             Code::GoalNone,
             role,

@@ -48,7 +48,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 format!("surmise match {}.kif", args.name),
             ],
         ),
-        What::Lab => (Starter::Lab, vec![format!("surmise lab run {}.toml --quick", args.name)]),
+        What::Lab => (
+            Starter::Lab,
+            vec![format!("surmise lab run {}.toml --quick", args.name)],
+        ),
         What::Player if args.rust => (
             Starter::RustPlayer,
             vec![format!("cargo run --release --manifest-path {}/Cargo.toml", args.name)],

@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 use surmise::engine::EngineKind;
 use surmise::files;
-use surmise::gdl::mutate::Class;
 use surmise::game_tests::{
     ClassCounts, GameTests, LineResult, MutateOptions, MutationReport, TEST_WORDS, TestGames, TestMistake, TestOptions,
     TestReport, Verdict, mutate, render_mistakes, run as run_tests, tested_games,
 };
+use surmise::gdl::mutate::Class;
 
 /// Test games: plays with their legal moves, percepts, payoffs and values
 ///
@@ -64,7 +64,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     if args.words {
-        let width = TEST_WORDS.iter().map(|word| word.shape.chars().count()).max().unwrap_or(0);
+        let width = TEST_WORDS
+            .iter()
+            .map(|word| word.shape.chars().count())
+            .max()
+            .unwrap_or(0);
         let line = |word: &surmise::game_tests::TestWord| format!("{:<width$}  {}\n", word.shape, word.meaning);
         output::print(&TEST_WORDS.iter().map(line).collect::<String>());
         return Ok(ExitCode::SUCCESS);
@@ -146,7 +150,9 @@ fn play_tests(args: &Args, tests: &GameTests, games: &TestGames) -> TestReport {
         stop: interrupt::flag(),
         ..TestOptions::default()
     };
-    let report = run_tests(tests, games, &options, &mut |done| bar.set(done as u64, tests.lines.len() as u64));
+    let report = run_tests(tests, games, &options, &mut |done| {
+        bar.set(done as u64, tests.lines.len() as u64)
+    });
     bar.finish();
     report
 }
@@ -167,7 +173,11 @@ fn mutate_games(args: &Args, tests: &GameTests, games: &TestGames) -> u8 {
         report_error(
             args,
             &tests.name,
-            &format!("{}: no line is about `{unknown}`; there are {}", tests.name, named.join(", ")),
+            &format!(
+                "{}: no line is about `{unknown}`; there are {}",
+                tests.name,
+                named.join(", ")
+            ),
         );
         return 1;
     }
@@ -177,7 +187,9 @@ fn mutate_games(args: &Args, tests: &GameTests, games: &TestGames) -> u8 {
             break;
         }
         let bar = progress::bar(&format!("mutants of {game}"), 0);
-        let report = mutate(tests, games, &game, &options, &|done, all| bar.set(done as u64, all as u64));
+        let report = mutate(tests, games, &game, &options, &|done, all| {
+            bar.set(done as u64, all as u64)
+        });
         bar.finish();
         match report {
             Ok(report) => {

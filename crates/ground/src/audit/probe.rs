@@ -30,8 +30,15 @@ impl Probe {
         let in_round = probed.symbols.intern(IN_ROUND);
         let at_end = probed.symbols.intern(AT_END);
         let by_move = relations_by_move(rules);
-        let is_rule = |(_, c): &(usize, &Clause)| !c.body.is_empty() && !matches!(c.head.relation, kw::BASE | kw::INPUT);
-        let clauses: Vec<usize> = rules.clauses.iter().enumerate().filter(is_rule).map(|(i, _)| i).collect();
+        let is_rule =
+            |(_, c): &(usize, &Clause)| !c.body.is_empty() && !matches!(c.head.relation, kw::BASE | kw::INPUT);
+        let clauses: Vec<usize> = rules
+            .clauses
+            .iter()
+            .enumerate()
+            .filter(is_rule)
+            .map(|(i, _)| i)
+            .collect();
         let clauses: Vec<usize> = clauses.into_iter().take(MAX_PROBES).collect();
         for (number, &i) in clauses.iter().enumerate() {
             let clause = &rules.clauses[i];

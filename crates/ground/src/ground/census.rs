@@ -185,9 +185,10 @@ mod tests {
 
     #[test]
     fn what_was_counted_before_a_limit_is_kept() {
-        let mut text = "(role r) (init (c 0)) (<= (legal r (m ?x ?y)) (n ?x) (n ?y)) (<= (next (at ?x ?y)) (does r (m ?x ?y)))
+        let mut text =
+            "(role r) (init (c 0)) (<= (legal r (m ?x ?y)) (n ?x) (n ?y)) (<= (next (at ?x ?y)) (does r (m ?x ?y)))
             (<= terminal (true (at 1 1))) (<= (goal r 0) (true (at 1 1)))"
-            .to_owned();
+                .to_owned();
         (0..60).for_each(|n| text += &format!("(n {n})"));
         let rules = gdl::read(&text, &gdl::Options::default()).rules;
         let limits = Limits {
@@ -195,7 +196,15 @@ mod tests {
             ..Limits::default()
         };
         let census = census(&rules, &limits).unwrap();
-        assert!(matches!(census.ended, Some(GroundError::TooLarge { .. })), "{:?}", census.ended);
-        assert!(census.rules.iter().map(|r| r.instances).sum::<usize>() > 900, "{:?}", census.rules);
+        assert!(
+            matches!(census.ended, Some(GroundError::TooLarge { .. })),
+            "{:?}",
+            census.ended
+        );
+        assert!(
+            census.rules.iter().map(|r| r.instances).sum::<usize>() > 900,
+            "{:?}",
+            census.rules
+        );
     }
 }

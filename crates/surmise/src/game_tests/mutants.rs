@@ -309,7 +309,15 @@ impl Trial<'_> {
         for part in [Part::Quick, Part::Slow] {
             let games = self.games.with(self.game, self.original.clone());
             let wanted = |game: &str| game == self.game;
-            let report = run_lines(self.tests, &games, &self.test_options(), wanted, part, false, &mut |_| {});
+            let report = run_lines(
+                self.tests,
+                &games,
+                &self.test_options(),
+                wanted,
+                part,
+                false,
+                &mut |_| {},
+            );
             if let Some(failed) = report.lines.iter().find(|l| matches!(l.verdict, Verdict::Fails(_))) {
                 return Err(Error::OtherMatch(format!(
                     "the tests do not hold for the rules as they are; mend line {} first: {}",
@@ -341,7 +349,15 @@ impl Trial<'_> {
         let games = self.games.with(self.game, mutant.clone());
         for part in [Part::Quick, Part::Slow] {
             let wanted = |game: &str| game == self.game;
-            let report = run_lines(self.tests, &games, &self.test_options(), wanted, part, true, &mut |_| {});
+            let report = run_lines(
+                self.tests,
+                &games,
+                &self.test_options(),
+                wanted,
+                part,
+                true,
+                &mut |_| {},
+            );
             let failed = report.lines.iter().find(|line| {
                 let begins = line.text.starts_with("game") || line.text.starts_with("case");
                 matches!(line.verdict, Verdict::Fails(_)) && (begins || self.held.contains(&line.line))
@@ -367,7 +383,14 @@ impl Trial<'_> {
         let (mut first, mut second) = (open(&self.original).ok()?, open(mutant).ok()?);
         let rounds = self.options.max_rounds as usize;
         let go_on = || !stop.is_raised();
-        match lockstep::compare(first.as_mut(), second.as_mut(), self.options.games, rounds, seed, &go_on) {
+        match lockstep::compare(
+            first.as_mut(),
+            second.as_mut(),
+            self.options.games,
+            rounds,
+            seed,
+            &go_on,
+        ) {
             Ok(Comparison::Differ(lines)) => Some(lines),
             Ok(Comparison::Same(_)) | Err(Fault::Stopped) => None,
             // The mutant cannot even be run where the original can: any test of that play fails.
