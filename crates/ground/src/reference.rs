@@ -177,7 +177,10 @@ impl Reference {
         state: &State,
         joint: Option<&[MoveId]>,
     ) -> Result<Vec<String>, Fault> {
-        let relation = self.symbols.get(relation).and_then(|name| self.machine.theory.find(name, 1));
+        let relation = self
+            .symbols
+            .get(relation)
+            .and_then(|name| self.machine.theory.find(name, 1));
         let Some(relation) = relation else {
             return Ok(Vec::new());
         };

@@ -24,8 +24,8 @@ use surmise::{GameText, gdl};
 /// matters and what to write instead.
 ///
 /// Beyond the language, the rules are followed round by round to find names, values and rules that can never matter:
-/// fluents that nothing makes, moves that are never legal, facts that are lost. With --simulate random games are played,
-/// and rules that never applied are listed.
+/// fluents that nothing makes, moves that are never legal, facts that are lost. With --simulate random games are
+/// played, and rules that never applied are listed.
 ///
 /// Exit status: 0 nothing worse than a warning, 1 warnings with --deny-warnings, 2 errors, 3 a file cannot be read.
 #[derive(clap::Args)]
@@ -164,7 +164,9 @@ fn fix_file(loaded: &mut GameText, args: &Args) -> Result<()> {
         findings.extend(gdl::lint(&reading));
         // Guesses are made once, since a wrong guess may invite another.
         let guess = args.fix_guesses && round == 0;
-        let fixes = findings.iter().filter_map(|d| d.fixes.iter().find(|f| guess || !f.changes_meaning));
+        let fixes = findings
+            .iter()
+            .filter_map(|d| d.fixes.iter().find(|f| guess || !f.changes_meaning));
         let (text, n) = gdl::fix::apply(&reading.text, fixes.flat_map(|f| &f.edits));
         if n == 0 {
             break;
@@ -224,8 +226,12 @@ fn says_as_much(proved: &Diagnostic, played: &Diagnostic, text: &str) -> bool {
     );
     // The rule begins before its head, and ends before the next rule; a blank line or `(<=` is enough to tell.
     let same_rule = || {
-        let (a, b) = (played.span.start.min(proved.span.start), played.span.start.max(proved.span.start));
-        text.get(a as usize..b as usize).is_some_and(|between| !between.contains("<="))
+        let (a, b) = (
+            played.span.start.min(proved.span.start),
+            played.span.start.max(proved.span.start),
+        );
+        text.get(a as usize..b as usize)
+            .is_some_and(|between| !between.contains("<="))
     };
     match played.code {
         Code::NeverFired | Code::GoalNever => dead && same_rule(),
@@ -247,7 +253,10 @@ fn counts(report: &Audit, loaded: &GameText, reading: &Reading, as_json: bool) -
             .collect();
         let (games, ended, rounds) = (report.games, report.ended, report.rounds);
         let simulation = json!({"games": games, "ended": ended, "rounds": rounds, "rules": rules});
-        return format!("{}\n", json!({"version": JSON_VERSION, "file": loaded.name, "simulation": simulation}));
+        return format!(
+            "{}\n",
+            json!({"version": JSON_VERSION, "file": loaded.name, "simulation": simulation})
+        );
     }
     let mut out = String::from("  line     rounds  rule\n");
     for (rule, at) in report.rules.iter().zip(&places) {
@@ -289,7 +298,10 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Audit, String) {
         0 => String::new(),
         n => format!("; {applied} of {n} rules applied"),
     };
-    let note = format!("played {} random games, {} rounds{cut}{rules}", report.games, report.rounds);
+    let note = format!(
+        "played {} random games, {} rounds{cut}{rules}",
+        report.games, report.rounds
+    );
     (report, note)
 }
 

@@ -1,8 +1,8 @@
 //! Probes: how often does each clause apply?
 //!
-//! For each clause with conditions a clause is added that derives a relation of its own, with the number of the clause as
-//! argument; the rows of that relation are the clauses that apply in a round. At the end of a game there is no move, so
-//! clauses that do not depend on one derive a second relation as well.
+//! For each clause with conditions a clause is added that derives a relation of its own, with the number of the clause
+//! as argument; the rows of that relation are the clauses that apply in a round. At the end of a game there is no move,
+//! so clauses that do not depend on one derive a second relation as well.
 
 use super::RuleCount;
 use crate::Reference;
@@ -30,8 +30,15 @@ impl Probe {
         let in_round = probed.symbols.intern(IN_ROUND);
         let at_end = probed.symbols.intern(AT_END);
         let by_move = relations_by_move(rules);
-        let is_rule = |(_, c): &(usize, &Clause)| !c.body.is_empty() && !matches!(c.head.relation, kw::BASE | kw::INPUT);
-        let clauses: Vec<usize> = rules.clauses.iter().enumerate().filter(is_rule).map(|(i, _)| i).collect();
+        let is_rule =
+            |(_, c): &(usize, &Clause)| !c.body.is_empty() && !matches!(c.head.relation, kw::BASE | kw::INPUT);
+        let clauses: Vec<usize> = rules
+            .clauses
+            .iter()
+            .enumerate()
+            .filter(is_rule)
+            .map(|(i, _)| i)
+            .collect();
         let clauses: Vec<usize> = clauses.into_iter().take(MAX_PROBES).collect();
         for (number, &i) in clauses.iter().enumerate() {
             let clause = &rules.clauses[i];
