@@ -1,8 +1,8 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, player, players, replay,
-    serve, show, solve, trace, train,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, lsp, man, manage, match_, new, player, players,
+    replay, serve, show, solve, test, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -41,7 +41,10 @@ enum Command {
     Games(games::Args),
     Players(players::Args),
     Check(check::Args),
+    Test(test::Args),
     Fmt(fmt::Args),
+    New(new::Args),
+    Lsp(lsp::Args),
     Trace(trace::Args),
     Belief(belief::Args),
     Draw(draw::Args),
@@ -102,7 +105,10 @@ pub fn run() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Games(args) => games::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Test(args) => test::run(&args),
         Command::Fmt(args) => fmt::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
         Command::Draw(args) => draw::run(&args),

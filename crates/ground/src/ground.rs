@@ -9,6 +9,7 @@
 
 mod assemble;
 mod atoms;
+mod census;
 mod demand;
 mod instantiate;
 mod join;
@@ -19,6 +20,7 @@ use crate::program::Program;
 use crate::reference::{EvaluationLimits, Machine, roles_in_order};
 use crate::terms::TermId;
 use crate::theory::{Theory, rel};
+pub use census::{Census, RelationCost, RuleCost, census};
 use game::{Fault, StopFlag};
 use gdl::Rules;
 use rustc_hash::FxHashSet;

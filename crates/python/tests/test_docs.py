@@ -37,3 +37,11 @@ def test_the_example_learns(root, capsys):
     before = surmise.Game("kuhn-poker").rate("uniform").nash_conv
     assert module.main("kuhn-poker", "400") < before
     assert "NashConv" in capsys.readouterr().out
+
+
+def test_the_starter_plays(root, capsys):
+    """The player that `surmise new player` writes."""
+    text = (root / "crates/surmise/starters/player.py").read_text()
+    text = text.replace("{{name}}", "starter").replace("{{class}}", "Starter")
+    exec(compile(text, "starter.py", "exec"), {"__name__": "__main__"})
+    assert "xplayer" in capsys.readouterr().out

@@ -8,6 +8,8 @@ mod play_match;
 mod run_lab;
 #[path = "../examples/solve_game.rs"]
 mod solve_game;
+#[path = "../examples/starter.rs"]
+mod starter;
 #[path = "../examples/write_player.rs"]
 mod write_player;
 
@@ -36,6 +38,11 @@ fn run_lab_runs() {
     run_lab::main().unwrap();
 }
 
+#[test]
+fn starter_runs() {
+    starter::main().unwrap();
+}
+
 /// An example that nobody runs would be missing above.
 #[test]
 fn every_example_is_here() {
@@ -50,6 +57,7 @@ fn every_example_is_here() {
         "play_match.rs",
         "run_lab.rs",
         "solve_game.rs",
+        "starter.rs",
         "write_player.rs",
     ];
     assert_eq!(names, known);

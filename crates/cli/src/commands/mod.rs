@@ -9,16 +9,19 @@ pub mod explain;
 pub mod fmt;
 pub mod games;
 pub mod lab;
+pub mod lsp;
 pub mod man;
 pub mod manage;
 #[path = "match.rs"]
 pub mod match_;
+pub mod new;
 pub mod player;
 pub mod players;
 pub mod replay;
 pub mod serve;
 pub mod show;
 pub mod solve;
+pub mod test;
 pub mod trace;
 pub mod train;
 

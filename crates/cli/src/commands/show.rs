@@ -2,17 +2,20 @@
 
 use crate::commands::JSON_VERSION;
 use crate::output::{self, wrap};
-use crate::{complete, open};
+use crate::{complete, interrupt, open, progress, threads};
 use anyhow::{Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use surmise::engine::EngineKind;
 use surmise::game::{MoveId, RoleId, Seed, Simulator, State};
+use surmise::game_report::ReportOptions;
 use surmise::gdl::{Information, Notation, Options, Reading, Rules, Symbol, kw};
 use surmise::ground::Reference;
-use surmise::{GameText, gdl};
+use surmise::{GameText, files, gdl};
 
 /// Say what a game is: roles, sizes, who sees what, an example turn, the rules
 ///
@@ -29,16 +32,50 @@ pub struct Args {
     /// Print the rules in infix notation
     #[arg(long)]
     infix: bool,
-    /// Seed of the example turn
+    /// Seed of the example turn, or of the report
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// One JSON object instead of text
     #[arg(long, conflicts_with_all = ["rules", "infix"])]
     json: bool,
+    /// Play the game and report on it: length, choice, balance, what is hidden, what moves tell, value, cost of rules
+    #[arg(long, conflicts_with_all = ["rules", "infix"])]
+    report: bool,
+    #[command(flatten)]
+    more: ReportArgs,
+}
+
+/// Options of the report.
+#[derive(clap::Args)]
+struct ReportArgs {
+    /// With --report: also write the report as an HTML page
+    #[arg(long, value_name = "FILE", requires = "report")]
+    html: Option<PathBuf>,
+    /// With --report: random games
+    #[arg(long, default_value_t = 1_000, value_name = "N", requires = "report")]
+    games: u32,
+    /// With --report: matches of good play (0: none)
+    #[arg(long, default_value_t = 40, value_name = "N", requires = "report")]
+    matches: u64,
+    /// With --report: the player of good play; by default hp:16,4, or uct:200 where nothing is hidden
+    #[arg(long, value_name = "PLAYER", requires = "report", add = ArgValueCompleter::new(complete::players))]
+    player: Option<String>,
+    /// With --report: random games in which beliefs are followed (0: none)
+    #[arg(long, default_value_t = 20, value_name = "N", requires = "report")]
+    beliefs: u32,
+    /// With --report: joint moves or histories that the search for the value may try
+    #[arg(long, default_value_t = 200_000, value_name = "N", requires = "report")]
+    histories: u64,
+    /// With --report: matches at a time; the report does not depend on it
+    #[arg(long, default_value_t = threads::all_cores(), value_parser = threads::parse, value_name = "N")]
+    threads: usize,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let loaded = open::text(&args.game)?;
+    if args.report {
+        return report(args, &loaded);
+    }
     if loaded.bytes.len() > gdl::source::MAX_BYTES {
         let most = gdl::source::MAX_BYTES >> 20;
         bail!(
@@ -73,6 +110,46 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     output::print(&out);
     Ok(ExitCode::SUCCESS)
+}
+
+fn report(args: &Args, loaded: &GameText) -> Result<ExitCode> {
+    let more = &args.more;
+    if let Some(file) = more.html.as_ref().filter(|file| file.is_dir()) {
+        bail!("`{}` is a folder; name a file for the page", file.display());
+    }
+    let game = open::with(loaded, &open::engine_options(EngineKind::Auto, true))?;
+    let options = ReportOptions {
+        seed: args.seed,
+        games: more.games,
+        matches: more.matches,
+        player: more.player.clone(),
+        beliefs: more.beliefs,
+        histories: more.histories,
+        threads: more.threads,
+        stop: interrupt::flag(),
+        ..ReportOptions::default()
+    };
+    let spinner = progress::spinner("report");
+    let made = game.report(&options, &|part, done, all| {
+        spinner.set_message(|| format!("{}: {done} of {all}", part.name()));
+    });
+    spinner.finish();
+    let made = made?;
+    if let Some(file) = &more.html {
+        files::write(file, made.html().as_bytes())?;
+        output::note(&format!("wrote {}", file.display()));
+    }
+    match args.json {
+        true => {
+            let mut json = json!({"version": JSON_VERSION});
+            for (key, value) in made.json().as_object().into_iter().flatten() {
+                json[key] = value.clone();
+            }
+            output::json(&json);
+        }
+        false => output::print(&made.text()),
+    }
+    Ok(interrupt::exit_code())
 }
 
 fn rules_text(reading: &Reading, notation: Notation) -> Result<String> {

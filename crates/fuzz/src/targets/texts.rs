@@ -3,6 +3,7 @@
 use crate::limits;
 use crate::seeds::{KRIEG, MONTY};
 use surmise::game::{Budget, RoleId, Seed};
+use surmise::game_tests::{GameTests, Statement, TestGames, TestOptions, render_mistakes, run};
 use surmise::ggp::{http, kif, message, xmltrace};
 use surmise::referee::Seat;
 use surmise::{PlayerSpec, catalogue, gdl};
@@ -69,6 +70,36 @@ pub fn game_name(input: &[u8]) {
         assert!(rules.len() < 16 << 20, "{text} has {} bytes", rules.len());
         if rules.len() < 1 << 14 {
             assert!(gdl::read(&rules, &gdl::Options::default()).is_playable(), "{text}");
+        }
+    }
+}
+
+/// Reads a file of game tests, and runs it if it is about games that are known and small.
+pub fn game_tests(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    for name in ["a.test", "a.md"] {
+        let tests = match GameTests::parse(name, &text) {
+            Ok(tests) => tests,
+            Err(mistakes) => {
+                let shown = render_mistakes(name, &text, &mistakes);
+                assert!(!mistakes.is_empty() && shown.contains(name));
+                continue;
+            }
+        };
+        let harmless = tests.lines.iter().all(|line| match &line.statement {
+            Statement::Game(game) => ["monty-hall", "kuhn-poker"].contains(&game.as_str()),
+            Statement::Record(_) => false,
+            _ => true,
+        });
+        if harmless && tests.lines.len() < 60 {
+            let options = TestOptions {
+                work: 300,
+                compile: false,
+                engine: limits::reference(),
+                stop: limits::looks(100_000),
+            };
+            let report = run(&tests, &TestGames::default(), &options, &mut |_| {});
+            let _ = (report.render(&tests), report.summary(&tests));
         }
     }
 }

@@ -129,6 +129,20 @@ pub(crate) fn instantiate(
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Instances, GroundError> {
+    let (found, _, outcome) = instantiate_counted(theory, needed, machine, initial, roles, limits, progress);
+    outcome.map(|()| found)
+}
+
+/// As [`instantiate`], with the instances found for each head relation, also if a limit ended the work.
+pub(crate) fn instantiate_counted(
+    theory: &Theory,
+    needed: &[bool],
+    machine: &mut Machine,
+    initial: &FxHashSet<TermId>,
+    roles: &[TermId],
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> (Instances, Vec<usize>, Result<(), GroundError>) {
     let mut work = Work {
         theory,
         needed,
@@ -152,8 +166,8 @@ pub(crate) fn instantiate(
         let atom = work.found.atoms.mention(rel::TRUE, &[fluent]);
         work.found.atoms.derive(atom, &work.machine.terms);
     }
-    work.run()?;
-    Ok(work.found)
+    let outcome = work.run();
+    (work.found, work.per_relation, outcome)
 }
 
 struct Work<'g> {
