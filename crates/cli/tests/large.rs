@@ -155,9 +155,9 @@ fn sizes_are_told_and_memory_is_bounded() {
     );
     let game = "dark-hex:hidden=1";
     check(
-        &["--memory", "100", "solve", game, "--graph", "--rate", "uniform"],
+        &["--memory", "200", "solve", game, "--graph", "--rate", "uniform"],
         1,
-        &["the graph of states", "75 MiB are allowed"],
+        &["the graph of states", "150 MiB are allowed"],
     );
     check(
         &["solve", "kuhn-poker", "--graph", "--algorithm", "lp"],

@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "R", default_value = "auto", value_parser = rounds)]
     rounds: RoundsInViews,
     /// Without a tree: a file to go on from if it is there, and to save the work to every two minutes
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "rate"])]
     checkpoint: Option<PathBuf>,
     /// Seed of the algorithms that sample
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -128,7 +128,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    if args.graph || args.against.is_some() {
+    let asked = args.graph || args.against.is_some() || args.checkpoint.is_some();
+    if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
     let build = |options: &SolveOptions| {

@@ -361,7 +361,10 @@ impl<'a> GraphBuilder<'a> {
     fn bytes(&self) -> u64 {
         let words = self.waiting.front().map_or(1, |s| s.0.len());
         let state = 40 + 8 * words.max(6);
-        (self.met.capacity() * (state + 16)
+        // A table that is about to grow needs its old and its new place at once.
+        let grows = self.met.len() + 16 * PACE > self.met.capacity();
+        let places = self.met.capacity() * if grows { 3 } else { 1 };
+        (places * (state + 16)
             + self.waiting.len() * state
             + self.graph.states.len() * (size_of::<StateNode>() + 12)
             + self.graph.edges.capacity() * size_of::<Edge>()) as u64

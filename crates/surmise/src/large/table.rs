@@ -21,7 +21,7 @@ const MAX_LINE: usize = 1 << 20;
 pub(super) fn read(path: &Path, solving: &LargeSolving<'_>, builder: &mut ProfileBuilder<'_>) -> Result<(), Error> {
     let mut entries = Entries {
         path,
-        sim: solving.game.simulator(),
+        sim: solving.sim.fork(),
         players: solving.large.players(),
         builder,
     };
