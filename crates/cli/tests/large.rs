@@ -76,11 +76,7 @@ fn solved_strategies_are_saved_played_and_rated() {
     let player = format!("strategy:{saved}");
     let played = check(&["match", game, &player, "random", "--games", "20", "--json"], 0, &[]);
     assert!(played.contains("100"), "{played}");
-    check(
-        &["match", "dark-hex:width=3,height=2", &player, "random"],
-        1,
-        &["is for dark-hex"],
-    );
+    check(&["match", "kuhn-poker", &player, "random"], 1, &["is for dark-hex"]);
     check(
         &["solve", "kuhn-poker", "--graph", "--rate", saved],
         1,
