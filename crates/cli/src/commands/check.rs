@@ -177,7 +177,8 @@ fn fix_file(loaded: &mut GameText, args: &Args) -> Result<()> {
     if applied > 0 {
         let text = String::from_utf8_lossy(&loaded.bytes).into_owned();
         super::fmt::replace(path, &text).with_context(|| format!("cannot write `{}`", loaded.name))?;
-        output::note(&format!("`{}`: {applied} changes", loaded.name));
+        let changes = if applied == 1 { "change" } else { "changes" };
+        output::note(&format!("`{}`: {applied} {changes}", loaded.name));
     }
     Ok(())
 }
