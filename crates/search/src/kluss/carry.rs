@@ -93,6 +93,8 @@ pub(crate) struct CarryRules {
     pub roots: usize,
     pub order: Option<u32>,
     pub prior: Prior,
+    /// Added to all alternate values.
+    pub slack: f64,
     pub frozen: bool,
 }
 
@@ -234,7 +236,7 @@ pub(crate) fn next_subgame(
     next.add_histories(&selection.added, grower, tools, seed, stop)?;
     next.set_aside(rules.frozen);
     next.rescale();
-    next.gadgets = next.guard(value, &alternates, rules.prior, grower);
+    next.gadgets = next.guard(value, &alternates, rules, grower);
     Ok(next)
 }
 
@@ -326,7 +328,7 @@ impl Subgame {
                 .iter()
                 .map(|r| f64::from(subgame.tree.nodes[r.node as usize].value));
             let mean = values.sum::<f64>() / subgame.roots.len() as f64;
-            subgame.gadgets = subgame.guard(mean, &FxHashMap::default(), rules.prior, grower);
+            subgame.gadgets = subgame.guard(mean, &FxHashMap::default(), rules, grower);
         }
         Ok(subgame)
     }
@@ -387,7 +389,7 @@ impl Subgame {
 
     /// The gadgets of the roots: grouped by the opponent's view, with alternate values and priors. `value` is what the
     /// search before expected.
-    fn guard(&self, value: f64, old: &FxHashMap<ViewId, OldValue>, prior: Prior, grower: &Grower) -> Gadgets {
+    fn guard(&self, value: f64, old: &FxHashMap<ViewId, OldValue>, rules: &CarryRules, grower: &Grower) -> Gadgets {
         let mut at: FxHashMap<ViewId, usize> = FxHashMap::default();
         let mut groups: Vec<(ViewId, Vec<&Root>)> = Vec::new();
         for root in &self.roots {
@@ -410,7 +412,7 @@ impl Subgame {
             .iter()
             .map(|(v, _)| old.get(v).map_or(0.0, |o| o.played))
             .collect();
-        let priors = priors(&by_nature, &played, prior == Prior::Blueprint);
+        let priors = priors(&by_nature, &played, rules.prior == Prior::Blueprint);
         let entries = groups.into_iter().zip(priors).map(|((view, members), prior)| {
             let known = old.get(&view).map(|o| o.alternate);
             let mean = || {
@@ -421,7 +423,7 @@ impl Subgame {
             };
             let alternate = known.unwrap_or_else(|| mean().min(value));
             let weighted = members.iter().map(|r| (r.node, r.nature * r.own)).collect();
-            Entry::new(weighted, alternate, prior)
+            Entry::new(weighted, alternate + rules.slack, prior)
         });
         Gadgets::new(entries.collect())
     }

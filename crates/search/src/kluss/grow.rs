@@ -1,7 +1,11 @@
 //! The game behind the tree: expanding leaves by the rules, and valuing the new leaves all together.
 //!
 //! A node is a state at the start of a round with the moves that were chosen in the round so far. A leaf between two
-//! decisions of one round is valued by some of the ways the round may end.
+//! decisions of one round is valued by some of the ways the round may end, which are the same for all its siblings.
+//!
+//! Values from random games are noisy, and a player that chooses the best of many noisy values is misled: the paper's
+//! evaluation has no noise. So the estimates of siblings are shrunk towards their mean by the share of their variance
+//! that is noise (James and Stein, *Estimation with Quadratic Loss*, 1961). The mean of many siblings is precise.
 
 use super::tree::{Kind, ME, Node, OPPONENT, Tree};
 use crate::Tools;
@@ -13,7 +17,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Ways in which a round may end that value a leaf between two decisions.
-const COMPLETIONS: usize = 4;
+const COMPLETIONS: usize = 3;
 /// Steps between two looks at the flag.
 const STEPS_A_LOOK: u32 = 64;
 
@@ -79,6 +83,8 @@ pub(crate) struct Grower {
     pub seats: Seats,
     pub horizon: Box<dyn Horizon>,
     values: FxHashMap<NodeId, f32>,
+    /// Playouts behind the value of a state; none if values have no noise.
+    playouts: Option<u64>,
     /// Moves of nature in one state that are all expanded; of more, a sample of this size.
     pub chance: usize,
     /// Whether a sample of nature's moves stands for all of them somewhere.
@@ -103,12 +109,14 @@ struct Expansion {
 
 impl Grower {
     pub(crate) fn new(tools: &Tools, seats: Seats, horizon: Box<dyn Horizon>, chance: usize) -> Grower {
+        let playouts = horizon.playouts();
         Grower {
             atlas: Atlas::default(),
             views: Views::new(tools.sim.roles().len()),
             seats,
             horizon,
             values: FxHashMap::default(),
+            playouts,
             chance,
             sampled: false,
         }
@@ -223,6 +231,7 @@ impl Grower {
             moves: Box::default(),
             sprouts: Vec::new(),
         };
+        let completions: [[f64; 3]; COMPLETIONS] = std::array::from_fn(|_| std::array::from_fn(|_| rng.unit()));
         match actor {
             Actor::Player(player) => {
                 expansion.moves = legal[self.seats.roles[player]].clone();
@@ -231,7 +240,7 @@ impl Grower {
                     next.picks[player] = Some(pick);
                     let sprout = match self.actor(&next) {
                         Actor::Nobody => self.next_round(tools, node, &next, 0)?,
-                        _ => self.between(tools, node, &next, rng, stop)?,
+                        _ => self.between(tools, node, &next, &completions)?,
                     };
                     expansion.sprouts.push(sprout);
                     if stop.is_raised() {
@@ -304,28 +313,26 @@ impl Grower {
         })
     }
 
-    /// A node between two decisions of a round.
+    /// A node between two decisions of a round, which ends in these ways: numbers from 0 to 1 for both players and
+    /// nature.
     fn between(
         &mut self,
         tools: &mut Tools,
         node: &Node,
         place: &Place,
-        rng: &mut Rng,
-        stop: &mut PacedStop<'_>,
+        completions: &[[f64; 3]],
     ) -> Result<Sprout, Fault> {
         let mut states = SmallVec::new();
         let legal: SmallVec<[usize; 4]> = self.atlas.node(place.at).legal.iter().map(|l| l.len()).collect();
-        for _ in 0..COMPLETIONS {
+        let pick = |part: f64, n: usize| (part * n as f64) as u32;
+        for parts in completions {
             let mut done = *place;
             for player in [ME, OPPONENT] {
                 let n = legal[self.seats.roles[player]];
-                done.picks[player] = done.picks[player].or_else(|| Some(rng.below(n) as u32));
+                done.picks[player] = done.picks[player].or_else(|| Some(pick(parts[player], n)));
             }
-            let outcome = self.seats.nature.map_or(0, |n| rng.below(legal[n]) as u32);
+            let outcome = self.seats.nature.map_or(0, |n| pick(parts[2], legal[n]));
             states.push(self.step(tools, node.views, &done, outcome)?.0);
-            if stop.is_raised() {
-                break;
-            }
         }
         Ok(Sprout {
             node: Node::leaf(node.views, node.round, 0.0),
@@ -339,6 +346,16 @@ impl Grower {
         for sprout in &mut expansion.sprouts {
             let sum: f32 = sprout.states.iter().map(|&s| self.value(s)).sum();
             sprout.node.value = sum / sprout.states.len().max(1) as f32;
+        }
+        if let Some(playouts) = self.playouts {
+            let noisy = |s: &&mut Sprout| s.node.kind == Kind::Leaf;
+            let mut values: Vec<(&mut f32, u64)> = expansion
+                .sprouts
+                .iter_mut()
+                .filter(noisy)
+                .map(|s| (&mut s.node.value, playouts * s.states.len() as u64))
+                .collect();
+            shrink(&mut values);
         }
         let leaf = tree.nodes[expansion.leaf as usize];
         let kind = match expansion.actor {
@@ -413,4 +430,46 @@ pub(crate) struct FollowedHistory {
     pub views: [ViewId; 2],
     /// Nature's probability of it.
     pub nature: f64,
+}
+
+/// Shrinks estimates towards their mean: values in -1..1, and the playouts behind each.
+fn shrink(values: &mut [(&mut f32, u64)]) {
+    let n = values.len() as f32;
+    if n < 3.0 {
+        return;
+    }
+    let mean = values.iter().map(|(v, _)| **v).sum::<f32>() / n;
+    let spread = values.iter().map(|(v, _)| (**v - mean).powi(2)).sum::<f32>() / (n - 1.0);
+    // The variance of a mean of results is largest if all are wins and losses.
+    let noise = values.iter().map(|(v, games)| (1.0 - **v * **v).max(0.0) / *games as f32).sum::<f32>() / n;
+    let kept = if spread > 0.0 { (1.0 - noise / spread).max(0.0) } else { 0.0 };
+    for (value, _) in values {
+        **value = mean + kept * (**value - mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shrunk(mut values: [f32; 4], games: u64) -> [f32; 4] {
+        let [a, b, c, d] = &mut values;
+        shrink(&mut [(a, games), (b, games), (c, games), (d, games)]);
+        values
+    }
+
+    #[test]
+    fn noise_is_taken_out() {
+        // The mean is 0 and the spread (0.25 + 0.25) * 2 / 3 = 1/3. Four wins or losses of 12 games would have a
+        // variance of (1 - 0.25) / 12 = 1/16: the rest, 1 - 3/16 = 13/16, is kept.
+        let kept = 0.5 * 13.0 / 16.0;
+        for (value, known) in shrunk([0.5, 0.5, -0.5, -0.5], 12).iter().zip([kept, kept, -kept, -kept]) {
+            assert!((value - known).abs() < 1e-6, "{value} {known}");
+        }
+        // With two games a move all differences may be noise.
+        assert_eq!(shrunk([0.5, 0.5, -0.5, -0.5], 2), [0.0; 4]);
+        assert_eq!(shrunk([0.25; 4], 32), [0.25; 4]);
+        let [exact, ..] = shrunk([0.5, 0.5, -0.5, -0.5], 1_000_000);
+        assert!((exact - 0.5).abs() < 1e-5);
+    }
 }

@@ -98,6 +98,9 @@ pub struct KlussOptions {
     pub expansion: Expansion,
     /// Prior of the Resolve gadget.
     pub prior: Prior,
+    /// Points that are added to the alternate values. Values of leaves are noisy: without any, the few information sets
+    /// whose margins suffer most from noise decide.
+    pub slack: f64,
     /// Whether our strategies outside of our own information set stay as they were (1-KLSS).
     pub frozen: bool,
     /// Whether the strategy is purified.
@@ -116,6 +119,7 @@ impl Default for KlussOptions {
             c: 1.0,
             expansion: Expansion::default(),
             prior: Prior::default(),
+            slack: 0.0,
             frozen: false,
             purify: true,
             support: 3,
@@ -253,6 +257,7 @@ impl Kluss {
             roots: self.options.roots,
             order: self.options.order,
             prior: self.options.prior,
+            slack: self.options.slack / 50.0,
             frozen: self.options.frozen,
         }
     }

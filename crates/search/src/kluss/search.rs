@@ -14,6 +14,8 @@ use game::{Budget, Fault, Seed};
 
 /// Leaves that are expanded together.
 const BATCH: usize = 16;
+/// Iterations between two batches of leaves, at most.
+const MOST_TURNS: u32 = 32;
 /// Nodes that an iteration visits in the time in which a node is made, about.
 const NODE_COST: u64 = 150;
 /// Share of the time after which nothing is expanded any more.
@@ -22,8 +24,10 @@ const GROWING: f64 = 0.8;
 const SEARCHING: f64 = 0.97;
 /// Iterations after the last expansion, at least, unless time is up.
 const LAST_ITERATIONS: u64 = 100;
-/// Iterations on a tree that is the whole game.
-const WHOLE_ITERATIONS: u32 = 4_000;
+/// Iterations on a tree that is the whole game: at least, and at most.
+const WHOLE_ITERATIONS: [u32; 2] = [300, 4_000];
+/// Nodes that iterations on the whole game visit, about, beyond the least number of iterations.
+const WHOLE_WORK: u64 = 10_000_000;
 /// Rounds that the tree may reach below its roots.
 const MOST_ROUNDS: u32 = 400;
 /// Nodes of a tree at most.
@@ -102,26 +106,36 @@ pub(crate) fn search(
         let full = subgame.tree.nodes.len() >= MOST_NODES || report.new_nodes >= nodes;
         let whole = subgame.is_whole(grower);
         let grows = !full && !whole && !exhausted && subgame.tree.leaves > 0 && !growing.is_raised();
-        if !grows || credit >= last_cost {
+        let (mut turns, mut stopped) = (0, false);
+        while turns == 0 && !grows || turns < MOST_TURNS && credit >= last_cost && grows {
+            turns += 1;
             let average = whole.then(|| {
                 subgame.averaged += 1;
                 subgame.averaged
             });
             let iteration = IterationRules { average };
             let Some(walked) = iterate(&mut subgame.tree, &mut subgame.gadgets, iteration, &stop) else {
+                stopped = true;
                 break;
             };
             report.walked += walked;
             last_cost = walked as i64;
-            credit = (credit - last_cost).max(-4 * last_cost);
+            credit -= last_cost;
             report.iterations += 1;
             let half = report.new_nodes >= nodes / 2 || halfway.is_raised() || !grows;
             stability.note(subgame, report.iterations, half);
         }
+        if stopped {
+            break;
+        }
+        credit = credit.min(last_cost);
         if !grows {
             after += 1;
             let enough = match whole {
-                true => subgame.averaged >= WHOLE_ITERATIONS,
+                true => {
+                    let [least, most] = WHOLE_ITERATIONS;
+                    subgame.averaged >= most || subgame.averaged >= least && report.walked > WHOLE_WORK
+                }
                 false => after > LAST_ITERATIONS && !(budget.timed && unlimited),
             };
             if enough || stop.is_raised() {

@@ -177,6 +177,7 @@ pub(super) fn kluss(options: &Options) -> Made {
             c: options.value("c"),
             expansion: options.value("expand"),
             prior: options.value("prior"),
+            slack: options.value("slack"),
             frozen: options.is_on("frozen"),
             purify: options.is_on("purify"),
             support: options.size("support"),

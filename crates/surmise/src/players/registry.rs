@@ -381,6 +381,12 @@ const KLUSS: &[OptionDef] = &[
         "Prior of the Resolve gadget: half by the opponent's last strategy, or uniform",
     ),
     option(
+        "slack",
+        OptionKind::Number { min: 0.0, max: 200.0 },
+        "0",
+        "Points by which alternate values are raised, against the noise of leaves",
+    ),
+    option(
         "frozen",
         SWITCH,
         "off",
