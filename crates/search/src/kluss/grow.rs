@@ -441,8 +441,16 @@ fn shrink(values: &mut [(&mut f32, u64)]) {
     let mean = values.iter().map(|(v, _)| **v).sum::<f32>() / n;
     let spread = values.iter().map(|(v, _)| (**v - mean).powi(2)).sum::<f32>() / (n - 1.0);
     // The variance of a mean of results is largest if all are wins and losses.
-    let noise = values.iter().map(|(v, games)| (1.0 - **v * **v).max(0.0) / *games as f32).sum::<f32>() / n;
-    let kept = if spread > 0.0 { (1.0 - noise / spread).max(0.0) } else { 0.0 };
+    let noise = values
+        .iter()
+        .map(|(v, games)| (1.0 - **v * **v).max(0.0) / *games as f32)
+        .sum::<f32>()
+        / n;
+    let kept = if spread > 0.0 {
+        (1.0 - noise / spread).max(0.0)
+    } else {
+        0.0
+    };
     for (value, _) in values {
         **value = mean + kept * (**value - mean);
     }
@@ -463,7 +471,10 @@ mod tests {
         // The mean is 0 and the spread (0.25 + 0.25) * 2 / 3 = 1/3. Four wins or losses of 12 games would have a
         // variance of (1 - 0.25) / 12 = 1/16: the rest, 1 - 3/16 = 13/16, is kept.
         let kept = 0.5 * 13.0 / 16.0;
-        for (value, known) in shrunk([0.5, 0.5, -0.5, -0.5], 12).iter().zip([kept, kept, -kept, -kept]) {
+        for (value, known) in shrunk([0.5, 0.5, -0.5, -0.5], 12)
+            .iter()
+            .zip([kept, kept, -kept, -kept])
+        {
             assert!((value - known).abs() < 1e-6, "{value} {known}");
         }
         // With two games a move all differences may be noise.
