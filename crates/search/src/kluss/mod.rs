@@ -11,6 +11,8 @@
 //! the two do not always have the same sum, the player maximises its lead.
 //!
 //! Where we differ, besides what the files say:
+//! - alternate values are raised by some points (`slack`), because the values of leaves are noisy. Measured with 3,000
+//!   nodes against `hp:64,16` in phantom tic-tac-toe, 40 games: 48.8 with 0, 61.3 with 10, 70.0 with 100;
 //! - values of leaves come from random games, a search with perfect information, or a network;
 //! - a tree that has become the whole game, from its start, is kept whole: there is nothing to guard, and the average
 //!   strategy is played, which converges to an equilibrium;
@@ -98,8 +100,9 @@ pub struct KlussOptions {
     pub expansion: Expansion,
     /// Prior of the Resolve gadget.
     pub prior: Prior,
-    /// Points that are added to the alternate values. Values of leaves are noisy: without any, the few information sets
-    /// whose margins suffer most from noise decide.
+    /// Points that are added to the alternate values; 0 in the paper. Values of leaves are noisy: without any, the few
+    /// information sets whose margins suffer most from noise decide. With 100 the opponent enters all of them, and the
+    /// prior decides.
     pub slack: f64,
     /// Whether our strategies outside of our own information set stay as they were (1-KLSS).
     pub frozen: bool,
@@ -119,7 +122,7 @@ impl Default for KlussOptions {
             c: 1.0,
             expansion: Expansion::default(),
             prior: Prior::default(),
-            slack: 0.0,
+            slack: 100.0,
             frozen: false,
             purify: true,
             support: 3,
@@ -446,8 +449,8 @@ impl Kluss {
         format!(
             "{from}; {size}; {gadget} over {} information sets, margins from {:.1} with mean {:.1}",
             subgame.gadgets.entries.len(),
-            50.0 * least,
-            50.0 * mean
+            50.0 * least + self.options.slack,
+            50.0 * mean + self.options.slack
         )
     }
 }

@@ -383,7 +383,7 @@ const KLUSS: &[OptionDef] = &[
     option(
         "slack",
         OptionKind::Number { min: 0.0, max: 200.0 },
-        "0",
+        "100",
         "Points by which alternate values are raised, against the noise of leaves",
     ),
     option(
