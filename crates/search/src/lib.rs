@@ -12,6 +12,7 @@
 //! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves give more information than others |
 //! | [`IsMcts`] | tree search over information sets, from histories that explain what the role was told |
 //! | [`Cfr`] | regret minimisation some rounds ahead, from histories that explain what the role was told |
+//! | [`Kluss`] | regret minimisation on a growing tree from what we and the opponent may hold possible |
 //! | [`Tabular`] | a strategy computed beforehand, such as a solver's |
 //! | [`Perfect`] | an [`Insight`] into a game without hidden information |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
@@ -58,7 +59,9 @@ mod compact;
 mod flat;
 mod hp2;
 mod hyperplay;
+mod insight_horizon;
 mod ismcts;
+mod kluss;
 mod line;
 mod mast;
 pub mod matrix;
@@ -84,7 +87,9 @@ pub use compact::{CompactChild, CompactClass, CompactStrategy, CompactViews};
 pub use flat::{Flat, Guess, PlayoutPlan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII, Spread};
 pub use hyperplay::{By, HyperPlay};
+pub use insight_horizon::InsightHorizon;
 pub use ismcts::{Backup, IsMcts, IsMctsOptions, Observers, Opponents, Rollout, Selection};
+pub use kluss::{Expansion, Kluss, KlussError, KlussOptions, Prior};
 pub use line::{Line, expected_line};
 pub use minds::InnerOptions;
 pub use minimax::{Minimax, MinimaxOptions, Simultaneous};

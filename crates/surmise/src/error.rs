@@ -158,6 +158,11 @@ pub enum Unsuitable {
     NoPolicy,
     /// The player has learned nothing that could be rated without a tree.
     NothingLearned,
+    /// The player is made for two roles that are opponents.
+    NotTwoRoles {
+        /// Roles of the game besides nature.
+        roles: usize,
+    },
 }
 
 impl Error {
@@ -231,7 +236,15 @@ impl fmt::Display for Error {
                 Unsuitable::Elsewhere => write!(f, "`{player}` plays elsewhere; tell the manager to call it there"),
                 Unsuitable::NoPolicy => write!(
                     f,
-                    "`{player}` does not say with which probabilities it moves; cfr and strategy do"
+                    "`{player}` does not say with which probabilities it moves; cfr, kluss and strategy do"
+                ),
+                Unsuitable::NotTwoRoles { roles: 1 } => write!(
+                    f,
+                    "`{player}` needs an opponent, and this game has one role besides nature; use `hp2` or `ismcts`"
+                ),
+                Unsuitable::NotTwoRoles { roles } => write!(
+                    f,
+                    "`{player}` plays games of two opponents, and this game has {roles} roles; use `ismcts` or `cfr`"
                 ),
                 Unsuitable::NothingLearned => write!(
                     f,
