@@ -105,7 +105,13 @@ fn a_typo_in_a_role() {
 #[test]
 fn a_typo_in_a_move() {
     let from = "(does guard (watch ?c))";
-    check(from, "(does guard (watches ?c))", Code::NotLegal, "(watches ?c)", None);
+    check(
+        from,
+        "(does guard (watches ?c))",
+        Code::NotLegal,
+        "(watches ?c)",
+        Some("watch"),
+    );
     check(
         from,
         "(does guard (wach ?c))",

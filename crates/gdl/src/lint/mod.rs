@@ -114,6 +114,20 @@ impl Context<'_> {
             .min_by_key(|&c| self.symbols.text(c))
     }
 
+    /// As [`Context::close`], or one with a longer ending: `watches` for `watch`. For advice only.
+    fn suggest(&self, name: Symbol, candidates: impl IntoIterator<Item = Symbol>) -> Option<Symbol> {
+        let candidates: Vec<Symbol> = candidates.into_iter().take(2_000).collect();
+        let text = self.symbols.text(name);
+        let extends =
+            |long: &str, short: &str| short.len() >= 3 && long.len() <= short.len() + 2 && long.starts_with(short);
+        let is_related = |other: &str| other != text && (extends(other, text) || extends(text, other));
+        let related = || {
+            let related = candidates.iter().copied().filter(|&c| is_related(self.symbols.text(c)));
+            related.min_by_key(|&c| self.symbols.text(c))
+        };
+        self.close(name, candidates.iter().copied()).or_else(related)
+    }
+
     /// Some members of a set, for a message.
     fn members(&self, set: &Set) -> String {
         let Set::These(members) = set else {

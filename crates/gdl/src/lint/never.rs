@@ -125,6 +125,15 @@ impl Judge<'_, '_, '_, '_> {
         }
     }
 
+    /// Names and numbers of arguments that stand in an argument of these heads, also of rules that never apply.
+    fn head_shapes(&self, heads: &[(Symbol, usize)], arg: usize) -> Vec<(Symbol, usize)> {
+        let rules = self.reach.rules.iter().filter(|r| heads.contains(&r.form.head.pred()));
+        rules
+            .filter_map(|r| shape(&r.form.head.atom.args[arg]))
+            .take(2_000)
+            .collect()
+    }
+
     fn consequence(atom: &AtomGoal) -> &'static str {
         if atom.positive {
             "this condition never holds"
@@ -147,8 +156,13 @@ impl Judge<'_, '_, '_, '_> {
         let text = self.context.name(name);
         let span = atom.placed.args[0];
         let mut help = "write an `init` or `next` that makes it, or mend the name".to_owned();
-        let same_arity = names.iter().filter(|(_, n)| *n == arity).map(|(name, _)| *name);
-        let close = self.context.close(name, same_arity);
+        let made = self.head_shapes(&[(kw::INIT, 1), (kw::NEXT, 1)], 0);
+        let same_arity = names
+            .iter()
+            .chain(&made)
+            .filter(|(_, n)| *n == arity)
+            .map(|(name, _)| *name);
+        let close = self.context.suggest(name, same_arity);
         let other_arity = names.iter().filter(|(n, _)| *n == name).map(|(_, n)| *n).min();
         if let Some(close) = close {
             help = format!("did you mean `{}`?", self.context.name(close));
@@ -197,9 +211,13 @@ impl Judge<'_, '_, '_, '_> {
             return;
         }
         let span = atom.placed.args[1];
-        let close = self
-            .context
-            .close(name, names.iter().filter(|(_, n)| *n == arity).map(|(name, _)| *name));
+        let made = self.head_shapes(&[(kw::LEGAL, 2)], 1);
+        let same_arity = names
+            .iter()
+            .chain(&made)
+            .filter(|(_, n)| *n == arity)
+            .map(|(name, _)| *name);
+        let close = self.context.suggest(name, same_arity);
         let other = legal
             .blocks
             .iter()
@@ -275,10 +293,8 @@ impl Judge<'_, '_, '_, '_> {
             return;
         };
         let span = self.context.part(atom.placed.args[arg], path);
-        let close = self.context.close(
-            name,
-            names_of(set).into_iter().filter(|(_, n)| *n == arity).map(|(n, _)| n),
-        );
+        let same_arity = names_of(set).into_iter().filter(|(_, n)| *n == arity).map(|(n, _)| n);
+        let close = self.context.suggest(name, same_arity);
         let values = self.context.members(set);
         let help = match close {
             Some(close) => format!("did you mean `{}`? The values are {values}", self.context.name(close)),
@@ -308,10 +324,15 @@ fn report_idle_roles(reach: &Reach, context: &mut Context) {
             continue;
         };
         let term = Term::constant(role);
+        // Where a rule for the role never applies, that is reported there.
         let given = |keyword| {
             let relation = reach.relation((keyword, 2));
             let blocks = relation.map(|r| reach.ever[r].blocks.as_slice()).unwrap_or_default();
-            blocks.iter().any(|(_, sets)| sets[0].contains(&term))
+            let is_dead = |r: &Rule| {
+                let head = &r.form.head;
+                r.fires == 0 && head.pred() == (keyword, 2) && may_unify(&head.atom.args[0], &term)
+            };
+            blocks.iter().any(|(_, sets)| sets[0].contains(&term)) || reach.rules.iter().any(is_dead)
         };
         let name = context.name(role);
         if !given(kw::LEGAL) {

@@ -511,8 +511,9 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// What each condition about a fluent or a move asks for in rules that can apply, with all rounds taken together:
-    /// calls `visit` with the number of the rule, the condition, and the possible arguments.
+    /// What each condition asks for, with all rounds taken together: calls `visit` with the rule, the condition, and the
+    /// possible arguments. A condition of a rule that never applies may ask for anything of its shape: what is wrong
+    /// with the rule is reported by itself.
     pub fn for_each_question(&mut self, visit: &mut impl FnMut(&Rule<'a>, &AtomGoal<'a>, Vec<Set>)) {
         let now = self.ever.clone();
         let rules = std::mem::take(&mut self.rules);
@@ -520,9 +521,36 @@ impl<'a> Reach<'a> {
             let mut values = vec![Set::Any; rule.form.variables.len()];
             if rule.fires != 0 && self.conjunction(&rule.body, &mut values, &now, 0) {
                 self.questions(rule, &rule.body, &values, &now, visit);
+            } else {
+                let values = vec![Set::Any; rule.form.variables.len()];
+                self.shapes(rule, &rule.body, &values, visit);
             }
         }
         self.rules = rules;
+    }
+
+    fn shapes(
+        &self,
+        rule: &Rule<'a>,
+        goals: &[Goal<'a>],
+        values: &Values,
+        visit: &mut impl FnMut(&Rule<'a>, &AtomGoal<'a>, Vec<Set>),
+    ) {
+        for goal in goals {
+            match goal {
+                Goal::Atom(atom) => {
+                    let args = &atom.placed.atom.args;
+                    let mut sets: Vec<Set> = args.iter().map(|t| self.set_of(t, values)).collect();
+                    // The role may be what is wrong.
+                    if atom.placed.pred() == (kw::DOES, 2) {
+                        sets[0] = Set::Any;
+                    }
+                    visit(rule, atom, sets);
+                }
+                Goal::Or(branches) => branches.iter().for_each(|b| self.shapes(rule, &b.goals, values, visit)),
+                Goal::Distinct(..) | Goal::Same(..) => {}
+            }
+        }
     }
 
     fn questions(
