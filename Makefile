@@ -7,9 +7,9 @@ SURMISE := $(TARGET)/release/surmise
 # Tests that lack their data or a program write a line here.
 SKIPPED := $(abspath $(TARGET))/skipped-tests.txt
 
-.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop browser python-test wheel
+.PHONY: test fmt clippy unit skipped golden portable bench fuzz schedules chaos play slurm-test lab interop browser editor extension python-test wheel
 
-test: fmt clippy unit browser python-test skipped
+test: fmt clippy unit browser editor python-test skipped
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -24,6 +24,15 @@ unit:
 # The pages in Chromium. SURMISE_BROWSER=1 installs what is missing, as CI does.
 browser:
 	SURMISE_SKIPPED=$(SKIPPED) scripts/browser-tests.sh
+# The extension for Visual Studio Code: grammars on the catalogue, and the client. CI or SURMISE_EDITOR=1 installs what
+# is missing.
+editor:
+	SURMISE_SKIPPED=$(SKIPPED) scripts/editor-tests.sh
+
+# The extension as a package, target/surmise-gdl-VERSION.vsix.
+extension:
+	scripts/vscode-extension.sh
+
 # The Python package, installed from its wheel into a fresh virtual environment.
 python-test:
 	SURMISE_SKIPPED=$(SKIPPED) scripts/python-tests.sh

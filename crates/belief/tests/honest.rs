@@ -5,8 +5,9 @@ mod common;
 use common::{believe, game, play, plenty, update};
 use game::{Budget, MoveId, PerceptId, RoleId, Round, Seed, Simulator, SlowBatch, State, StopFlag, View};
 use propnet::{Compiled, Lanes, Scalar};
+use std::collections::{BTreeMap, BTreeSet};
 use surmise_belief::{Belief, BeliefError, Joint, Model, Now, Options, Remedy, Sampler, SamplerKind, Weights, World};
-use surmise_belief::{enumerate, make};
+use surmise_belief::{enumerate, make, possible_moves};
 
 const GAMES: &[&str] = &[
     "blind-breakthrough:width=4,height=5",
@@ -327,6 +328,40 @@ fn bad_requests_are_refused() {
     );
 }
 
+/// A percept that nothing explains is searched for in the whole layer if there is time, and soon given up if there is
+/// none.
+#[test]
+fn a_search_for_what_is_not_there_ends_soon_after_its_time() {
+    const LAST: usize = 18;
+    let compiled = game("blind-breakthrough");
+    let mut sim = Scalar::new(&compiled);
+    let mut view = play(&mut sim, &mut Seed(2).rng(), 19).views.swap_remove(1);
+    let mut touches = |budget: &Budget| {
+        let options = Options {
+            layer_limit: 1_000,
+            ..Options::default()
+        };
+        let mut sampler = make(SamplerKind::Trellis, &options, RoleId(1), Seed(3)).unwrap();
+        let explained = View {
+            rounds: view.rounds[..LAST].to_vec(),
+        };
+        sampler
+            .update(&mut World::new(&mut sim), &explained, Now::Playing, &plenty())
+            .unwrap();
+        view.rounds[LAST].sees = vec![PerceptId::UNKNOWN; 2];
+        sampler
+            .update(&mut World::new(&mut sim), &view, Now::Playing, budget)
+            .unwrap();
+        assert_eq!(sampler.belief().report.relaxed, [LAST]);
+        sampler.belief().report.update_touches
+    };
+    let stop = StopFlag::default();
+    stop.raise();
+    let (in_time, late) = (touches(&Budget::iterations(20_000)), touches(&Budget::until(stop)));
+    assert!(in_time > 10_000, "{in_time} candidates");
+    assert!(late < 5_000, "{late} of {in_time} candidates after the time was up");
+}
+
 #[test]
 fn a_stopped_update_still_answers() {
     let compiled = game("blind-breakthrough:width=4,height=5");
@@ -402,7 +437,7 @@ fn samplers_work_on_another_thread() {
 
 #[test]
 fn a_tiny_layer_finds_its_way_back() {
-    let compiled = game("blind-breakthrough:width=6,height=6");
+    let compiled = game("blind-breakthrough");
     let mut sim = Scalar::new(&compiled);
     let options = Options {
         models: 5,
@@ -481,6 +516,46 @@ fn any_simulator_will_do() {
                 assert_eq!(slow, fast, "{spec} {kind}");
                 assert!((p - q).abs() < 1e-12);
             }
+        }
+    }
+}
+
+/// Possible moves and weights of fluents, with a batch and without, are those found by asking about every state by itself.
+#[test]
+fn possible_moves_and_marginals_are_those_of_every_state() {
+    for name in ["krieg-tictactoe:size=3,line=3", "monty-hall", "leduc-poker"] {
+        let game = game(name);
+        let mut sim = Scalar::new(&game);
+        let mut batch = Lanes::new(&game, Seed(1));
+        let mut rng = Seed(7).rng();
+        // More states than one batch holds, some of them over and some repeated.
+        let mut states: Vec<(State, f64)> = Vec::new();
+        while states.len() < 600 {
+            let played = play(&mut sim, &mut rng, 30);
+            states.extend(played.states.into_iter().map(|state| (state, rng.unit())));
+        }
+        for n in [0, 1, 255, 256, 257, states.len()] {
+            let states = &states[..n];
+            for role in (0..game.roles().len()).map(|role| RoleId(role as u16)) {
+                let (mut expected, mut legal) = (BTreeSet::new(), Vec::new());
+                for (state, _) in states {
+                    if !sim.terminal(state).unwrap() {
+                        sim.legal(state, role, &mut legal).unwrap();
+                        expected.extend(legal.iter().map(|&mv| sim.move_text(role, mv).to_owned()));
+                    }
+                }
+                let expected: Vec<String> = expected.into_iter().collect();
+                let alone = possible_moves(&mut World::new(&mut sim), role, states).unwrap();
+                let together = possible_moves(&mut World::with_batch(&mut sim, &mut batch), role, states).unwrap();
+                assert_eq!((&alone, &together), (&expected, &expected), "{name}, {n} states");
+            }
+            let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+            for (state, weight) in states {
+                for fluent in sim.fluents(state) {
+                    *weights.entry(fluent).or_insert(0.0) += weight;
+                }
+            }
+            assert_eq!(sim.marginals(states), weights, "{name}, {n} states");
         }
     }
 }

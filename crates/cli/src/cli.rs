@@ -1,7 +1,7 @@
 //! The command line: one definition for parsing, help, completions and man pages.
 
 use crate::commands::{
-    belief, bench, check, compliance, draw, explain, fmt, games, lab, man, manage, match_, new, player, players,
+    belief, bench, check, compliance, draw, explain, fmt, games, lab, lsp, man, manage, match_, new, player, players,
     replay, serve, show, solve, test, trace, train,
 };
 use crate::{interrupt, memory, output, progress};
@@ -44,6 +44,7 @@ enum Command {
     Test(test::Args),
     Fmt(fmt::Args),
     New(new::Args),
+    Lsp(lsp::Args),
     Trace(trace::Args),
     Belief(belief::Args),
     Draw(draw::Args),
@@ -107,6 +108,7 @@ pub fn run() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::New(args) => new::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Belief(args) => belief::run(&args),
         Command::Draw(args) => draw::run(&args),

@@ -134,6 +134,60 @@ fn check_speaks_json() {
 }
 
 #[test]
+fn check_fixes_files() {
+    let text = GAME.replace("(<= terminal", "(<= (terminal)") + "(<= (legal robot rest) (true (stepp 2)))\n";
+    let path = file("fix.kif", &text);
+    let name = path.to_str().unwrap();
+    let json = check(&["check", "--json", name], 0, &[]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let made = lines.iter().find(|l| l["code"] == "W-NOT-MADE").unwrap();
+    let fix = &made["fixes"][0];
+    assert_eq!(fix["changes_meaning"], true);
+    assert_eq!(fix["edits"][0]["replacement"], "step");
+    let bytes: Vec<usize> = fix["edits"][0]["bytes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_u64().unwrap() as usize)
+        .collect();
+    assert_eq!(&text[bytes[0]..bytes[1]], "stepp");
+    assert_eq!(fix["edits"][0]["start"]["line"], 7);
+    // Fixes that keep the meaning, and then guesses.
+    check(&["check", "--fix", name], 0, &["1 change", "W-NOT-MADE"]);
+    let fixed = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(fixed, text.replace("(terminal)", "terminal"));
+    check(&["check", "--fix-guesses", name], 0, &["1 change"]);
+    let fixed = std::fs::read_to_string(&path).unwrap();
+    assert!(fixed.contains("(true (step 2))") && !fixed.contains("stepp"), "{fixed}");
+    check(
+        &["check", "--fix", "kuhn-poker"],
+        3,
+        &["not a file that could be rewritten"],
+    );
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn check_counts_how_often_rules_apply() {
+    let path = file(
+        "counts.kif",
+        &format!("{GAME}(<= (legal robot rest) (true (step 2)) (not (true (step 2))))\n"),
+    );
+    let name = path.to_str().unwrap();
+    let expected = [
+        "played 100 random games, 200 rounds; 4 of 5 rules applied",
+        "N-NEVER-FIRED",
+        "300  (legal robot go)",
+    ];
+    check(&["check", "--simulate", "--counts", name], 0, &expected);
+    let json = check(&["check", "--simulate", "--counts", "--json", name], 0, &[]);
+    let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!(last["simulation"]["games"], 100);
+    assert_eq!(last["simulation"]["rules"][4]["rounds"][0], 0);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn codes_are_explained() {
     check(
         &["check", "--explain", "e-unsafe"],

@@ -204,6 +204,8 @@ fn the_game_of_the_guide_is_clean() {
     let reading = surmise::gdl::read(&text, &strict);
     assert!(reading.diagnostics.is_empty(), "{}", reading.render("write-a-game.md"));
     let audit = audit(&reading.rules, &AuditOptions::default());
+    let found = surmise::gdl::lint(&reading);
+    assert!(found.is_empty(), "{found:?}");
     assert!(audit.diagnostics.is_empty(), "{:?}", audit.diagnostics);
 }
 

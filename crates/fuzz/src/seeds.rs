@@ -262,3 +262,54 @@ pub fn game_tests() -> Vec<Vec<u8>> {
     let all = [of("monty-hall"), of("kuhn-poker"), Some(starter)];
     all.into_iter().flatten().map(String::into_bytes).collect()
 }
+
+/// Sessions of an editor: lists of messages.
+pub fn editor_messages() -> Vec<Vec<u8>> {
+    let uri = "file:///game.kif";
+    let document = json!({ "uri": uri });
+    let ask =
+        |id: u32, method: &str, params: serde_json::Value| json!({ "id": id, "method": method, "params": params });
+    let note = |method: &str, params: serde_json::Value| json!({ "method": method, "params": params });
+    let at = json!({ "textDocument": document, "position": { "line": 0, "character": 3 } });
+    let text = "(role a)\n(<= (legal a ?x) (true (f ?x)))\n(init (f 1))";
+    let item = json!({ "uri": uri, "languageId": "gdl", "version": 1, "text": text });
+    let range = json!({ "start": { "line": 1, "character": 2 }, "end": { "line": 2, "character": 0 } });
+    let change =
+        json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "range": range, "text": "(" }] });
+    let why = json!({ "uri": uri, "term": "(legal a 1)", "moves": [["1"]], "round": 1 });
+    let typing = json!([
+        note("textDocument/didOpen", json!({ "textDocument": item })),
+        note("textDocument/didChange", change),
+        ask(5, "textDocument/hover", at.clone()),
+        ask(6, "textDocument/completion", at.clone()),
+        ask(
+            7,
+            "textDocument/rename",
+            json!({ "textDocument": document, "position": at["position"], "newName": "b" })
+        ),
+        note("$/cancelRequest", json!({ "id": 7 })),
+        note("textDocument/didClose", json!({ "textDocument": document })),
+    ]);
+    let asking = json!([
+        note("textDocument/didOpen", json!({ "textDocument": item })),
+        ask(
+            5,
+            "workspace/executeCommand",
+            json!({ "command": "surmise.why", "arguments": [why] })
+        ),
+        ask(
+            6,
+            "textDocument/codeAction",
+            json!({ "textDocument": document, "range": range, "context": { "diagnostics": [] } })
+        ),
+        note(
+            "workspace/didChangeConfiguration",
+            json!({ "settings": { "surmise": { "strict": true } } })
+        ),
+        ask(7, "textDocument/documentSymbol", json!({ "textDocument": document })),
+        ask(8, "shutdown", json!(null)),
+    ]);
+    [typing, asking]
+        .map(|session| session.to_string().into_bytes())
+        .to_vec()
+}

@@ -1,6 +1,7 @@
 //! The list of targets.
 
 mod archives;
+mod editor;
 mod experiments;
 mod matches;
 mod rules;
@@ -122,6 +123,22 @@ pub const TARGETS: &[Target] = &[
         grammar: Grammar::Lines,
         max_len: 1 << 12,
         tries: 400,
+    },
+    Target {
+        name: "editor-text",
+        run: editor::text,
+        seeds: seeds::rules,
+        grammar: Grammar::Lists,
+        max_len: 1 << 12,
+        tries: 300,
+    },
+    Target {
+        name: "editor-messages",
+        run: editor::messages,
+        seeds: seeds::editor_messages,
+        grammar: Grammar::Json,
+        max_len: 1 << 13,
+        tries: 500,
     },
     Target {
         name: "player-names",

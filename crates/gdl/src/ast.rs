@@ -22,6 +22,8 @@ pub struct Ast {
     pub notation: Notation,
     /// Facts and rules.
     pub forms: Vec<Node>,
+    /// Forms that are not finished, as far as they go, in order. They have no meaning; editors find names in them.
+    pub unfinished: Vec<Node>,
     /// Spans of the comments, in order, with the comment character and without the line end.
     pub comments: Vec<Span>,
 }

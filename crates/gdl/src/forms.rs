@@ -243,7 +243,11 @@ impl Reader<'_, '_> {
                 "write the head alone, without `<=`",
             );
             // In infix notation the place of a rule ends with its full stop.
-            let stop = if self.text[span.range()].ends_with('.') { "." } else { "" };
+            let stop = if self.text[span.range()].ends_with('.') {
+                "."
+            } else {
+                ""
+            };
             let fact = format!("{}{stop}", &self.text[head.span.range()]);
             slot.fix("write the head alone", span, fact);
         }
@@ -515,13 +519,14 @@ impl Reader<'_, '_> {
         {
             let name = short(self.names.symbols.text(name));
             let written = &self.text[only.span.range()];
-            self.sink.add(
-                Code::Parens,
-                node.span,
-                format!("`({name})` is read as `{name}`"),
-                "leave out the parentheses: some systems tell the two apart",
-            )
-            .fix("leave out the parentheses", node.span, written);
+            self.sink
+                .add(
+                    Code::Parens,
+                    node.span,
+                    format!("`({name})` is read as `{name}`"),
+                    "leave out the parentheses: some systems tell the two apart",
+                )
+                .fix("leave out the parentheses", node.span, written);
         }
     }
 

@@ -1,7 +1,8 @@
 //! The parser of infix notation: `legal(random,open_door(?d)) <= true(step(2)), not true(car(?d)).`
 //!
 //! It gives the same tree as prefix notation: `a | b` is the list `or a b`, and a conjunction in parentheses is the
-//! list `and …`. After a mistake, reading goes on after the next full stop.
+//! list `and …`. After a mistake, reading goes on after the next full stop, or at a clause that begins its line
+//! before it.
 
 use crate::ast::{Ast, Node, NodeKind, Notation};
 use crate::codes::Code;
@@ -26,13 +27,15 @@ pub(crate) fn parse<'s>(text: &'s str, upper_vars: bool, names: &mut Names<'s>, 
         tokens: &tokens,
         at: 0,
         depth: 0,
+        too_deep: false,
         text,
         sink,
     };
-    let forms = parser.program();
+    let (forms, unfinished) = parser.program();
     Ast {
         notation: Notation::Infix,
         forms,
+        unfinished,
         comments,
     }
 }
@@ -199,10 +202,58 @@ fn operator(bytes: &[u8], at: usize) -> Option<(Op, usize)> {
     Some((op, 1))
 }
 
+/// Tokens of the longest head that is recognised after a mistake.
+const MAX_HEAD: usize = 200;
+
+/// The atoms in the tokens of a clause that cannot be read: a rule if there is an arrow among them, else the atoms.
+fn salvage(tokens: &[Token]) -> Vec<Node> {
+    let mut arrow = None;
+    let mut open: Vec<Vec<Node>> = vec![Vec::new()];
+    let close = |open: &mut Vec<Vec<Node>>| {
+        if open.len() > 1 {
+            let items = open.pop().expect("more than one");
+            if let (Some(first), Some(last)) = (items.first(), items.last()) {
+                let span = first.span.to(last.span);
+                open.last_mut().expect("one is left").push(Node::list(items, span));
+            }
+        }
+    };
+    for (i, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Leaf(node) => open.last_mut().expect("never empty").push(node.clone()),
+            Token::Op(Op::Open, _) if open.len() < MAX_DEPTH => {
+                let applied = i > 0 && matches!(tokens[i - 1], Token::Leaf(_));
+                let name = open.last_mut().filter(|_| applied).and_then(Vec::pop);
+                open.push(name.into_iter().collect());
+            }
+            Token::Op(Op::Close, _) => close(&mut open),
+            Token::Op(Op::Arrow, span) if arrow.is_none() => {
+                while open.len() > 1 {
+                    close(&mut open);
+                }
+                arrow = Some(Node::name(kw::ARROW, *span));
+            }
+            Token::Op(..) => {}
+        }
+    }
+    while open.len() > 1 {
+        close(&mut open);
+    }
+    let mut atoms = open.pop().unwrap_or_default();
+    let Some(arrow) = arrow else {
+        return atoms;
+    };
+    let span = atoms.iter().fold(arrow.span, |span, atom| span.to(atom.span));
+    atoms.insert(0, arrow);
+    vec![Node::list(atoms, span)]
+}
+
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    /// Whether the rest is not read.
+    too_deep: bool,
     text: &'a str,
     sink: &'a mut Sink,
 }
@@ -213,25 +264,79 @@ struct Broken;
 type Parsed<T> = Result<T, Broken>;
 
 impl Parser<'_> {
-    fn program(&mut self) -> Vec<Node> {
-        let mut forms = Vec::new();
-        while self.at < self.tokens.len() {
+    fn program(&mut self) -> (Vec<Node>, Vec<Node>) {
+        let (mut forms, mut unfinished) = (Vec::new(), Vec::new());
+        while self.at < self.tokens.len() && !self.too_deep {
             self.depth = 0;
+            let start = self.at;
             match self.clause() {
                 Ok(form) => forms.push(form),
-                Err(Broken) => self.skip_clause(),
+                Err(Broken) => {
+                    self.at = self.next_clause(start);
+                    unfinished.extend(salvage(&self.tokens[start..self.at]));
+                }
             }
         }
-        forms
+        (forms, unfinished)
     }
 
-    fn skip_clause(&mut self) {
-        while let Some(token) = self.tokens.get(self.at) {
-            self.at += 1;
-            if matches!(token, Token::Op(Op::Stop, _)) {
-                return;
+    /// Where to go on after a mistake in the clause that begins at token `start`.
+    fn next_clause(&self, start: usize) -> usize {
+        if let Some(head) = self.head_before(self.at)
+            && head > start
+            && self.begins_line(head)
+        {
+            return head;
+        }
+        for at in self.at..self.tokens.len() {
+            match &self.tokens[at] {
+                Token::Op(Op::Stop, _) => return at + 1,
+                Token::Leaf(_) if at > start && self.begins_line(at) && self.is_head(at) => return at,
+                _ => {}
             }
         }
+        self.tokens.len()
+    }
+
+    /// The atom that ends before token `end`, if that is what ends the head of a clause.
+    fn head_before(&self, end: usize) -> Option<usize> {
+        let Some(Token::Op(Op::Arrow | Op::Stop, _)) = self.tokens.get(end) else {
+            return None;
+        };
+        let mut at = end.checked_sub(1)?;
+        let mut depth = 0;
+        loop {
+            match &self.tokens[at] {
+                Token::Op(Op::Close, _) => depth += 1,
+                Token::Op(Op::Open, _) if depth > 0 => depth -= 1,
+                Token::Leaf(_) if depth == 0 => return Some(at),
+                Token::Op(..) if depth == 0 => return None,
+                _ => {}
+            }
+            at = at.checked_sub(1)?;
+        }
+    }
+
+    /// Whether an atom begins here after which a clause ends or its body begins.
+    fn is_head(&self, at: usize) -> bool {
+        let mut depth = 0;
+        for token in self.tokens[at + 1..].iter().take(MAX_HEAD) {
+            match token {
+                Token::Op(Op::Open, _) => depth += 1,
+                Token::Op(Op::Close, _) if depth > 0 => depth -= 1,
+                Token::Op(op, _) if depth == 0 => return matches!(op, Op::Arrow | Op::Stop),
+                Token::Leaf(_) if depth == 0 => return false,
+                Token::Op(Op::Arrow | Op::Stop, _) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn begins_line(&self, at: usize) -> bool {
+        let start = self.tokens[at].span().start as usize;
+        let before = self.text.as_bytes()[..start].last();
+        before.is_none_or(|b| matches!(b, b'\n' | b'\r'))
     }
 
     /// clause = atom [ "<=" body ] "."
@@ -375,6 +480,7 @@ impl Parser<'_> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             prefix::too_deep(self.sink, span);
+            self.too_deep = true;
             self.at = self.tokens.len();
             return Err(Broken);
         }

@@ -279,7 +279,11 @@ impl<'a> Maker<'a> {
     fn rule(&mut self, form: &'a Node, head: &'a Node, body: &'a [Node]) {
         let kept = kept_fluent(head);
         let is_frame = kept.is_some_and(|fluent| body.iter().any(|literal| says_true(literal, fluent)));
-        let class = if is_frame { Class::DroppedFrame } else { Class::DroppedRule };
+        let class = if is_frame {
+            Class::DroppedFrame
+        } else {
+            Class::DroppedRule
+        };
         self.leave_out(class, form.span);
         if let Some(fluent) = kept {
             self.drop_frame_branches(body, fluent);
@@ -308,7 +312,8 @@ impl<'a> Maker<'a> {
     fn drop_frame_branches(&mut self, body: &[Node], fluent: &Node) {
         for literal in body.iter().filter(|l| l.head_name() == Some(kw::OR)) {
             for branch in &literal.items()[1..] {
-                let inside_and = branch.head_name() == Some(kw::AND) && branch.items().iter().any(|l| says_true(l, fluent));
+                let inside_and =
+                    branch.head_name() == Some(kw::AND) && branch.items().iter().any(|l| says_true(l, fluent));
                 if says_true(branch, fluent) || inside_and {
                     self.leave_out(Class::DroppedFrame, branch.span);
                 }
@@ -446,7 +451,8 @@ impl<'a> Maker<'a> {
         let other = match role.kind {
             NodeKind::Name(name) => {
                 let at = self.roles.iter().position(|&r| r == name);
-                at.map(|at| self.roles[(at + 1) % self.roles.len()]).filter(|&r| r != name)
+                at.map(|at| self.roles[(at + 1) % self.roles.len()])
+                    .filter(|&r| r != name)
             }
             // What every role sees is seen by one of them only.
             NodeKind::Var(_) if is_head && class == Class::WrongSeesRole && self.roles.len() > 1 => Some(self.roles[0]),
@@ -477,7 +483,11 @@ impl<'a> Maker<'a> {
         for pair in args.windows(2) {
             if !pair[0].same(&pair[1]) {
                 let edits = swap(self.text, pair[0].span, pair[1].span);
-                let description = format!("swapped `{}` and `{}`", self.shown(pair[0].span), self.shown(pair[1].span));
+                let description = format!(
+                    "swapped `{}` and `{}`",
+                    self.shown(pair[0].span),
+                    self.shown(pair[1].span)
+                );
                 self.add(Class::SwappedArguments, pair[0].span, description, edits);
             }
         }
@@ -487,7 +497,10 @@ impl<'a> Maker<'a> {
     fn swap_goals(&mut self) {
         let goals = std::mem::take(&mut self.goals);
         for (i, goal) in goals.iter().enumerate() {
-            let other = goals[i + 1..].iter().take(1_000).find(|g| g.role == goal.role && !g.value.same(goal.value));
+            let other = goals[i + 1..]
+                .iter()
+                .take(1_000)
+                .find(|g| g.role == goal.role && !g.value.same(goal.value));
             if let Some(other) = other {
                 let (a, b) = (goal.value.span, other.value.span);
                 let description = format!(
@@ -656,7 +669,18 @@ mod tests {
     fn hostile_text_gives_few_mutants() {
         let many = "(a b c)".repeat(60_000);
         assert_eq!(mutants(&many, &Options::default()).list.len(), MAX_MUTANTS);
-        for text in ["", "(", ")", "()", "(<=)", "(<= (next ()))", "((a) b)", "?x", "(<= ?x ?y)", "(not)"] {
+        for text in [
+            "",
+            "(",
+            ")",
+            "()",
+            "(<=)",
+            "(<= (next ()))",
+            "((a) b)",
+            "?x",
+            "(<= ?x ?y)",
+            "(not)",
+        ] {
             let _ = mutants(text, &Options::default());
         }
     }

@@ -16,11 +16,18 @@ pub(crate) fn parse<'s>(text: &'s str, names: &mut Names<'s>, sink: &mut Sink) -
     let mut lexer = Lexer::new(text, names, sink);
     let tokens = lexer.run();
     let comments = lexer.comments;
-    let balance = balance(&tokens);
-    let forms = build(text, &tokens, &balance, sink);
+    let breaks = breaks(text, &tokens);
+    let mut builder = Builder {
+        forms: Vec::new(),
+        unfinished: Vec::new(),
+        open: Vec::new(),
+        sink,
+    };
+    builder.build(&tokens, &breaks);
     Ast {
         notation: Notation::Prefix,
-        forms,
+        forms: builder.forms,
+        unfinished: builder.unfinished,
         comments,
     }
 }
@@ -216,14 +223,48 @@ fn utf8_len(first: u8) -> usize {
     }
 }
 
-/// Whether parentheses match over the whole text.
-enum Balance {
-    Even,
-    /// Some list is never closed. A parenthesis in the first column then ends all open lists.
-    NeverClosed,
+/// Where forms begin although the form before them is not finished: one flag a token.
+///
+/// If the parentheses of the text match, no list is cut, except before a rule in the first column. If some list is
+/// never closed, a list in a form is taken for the beginning of the next form if
+///
+/// - it begins with `<=`, since rules cannot stand inside rules; or
+/// - it begins its line, not right of the column of the unfinished form, and the form is not closed before the next
+///   rule. (Some files write the conditions of a rule in the first column. Such a rule is closed by its last line.)
+fn breaks(text: &str, tokens: &[Token]) -> Vec<bool> {
+    let mut breaks = vec![false; tokens.len()];
+    let lowest = lowest_before_rule(tokens);
+    let balanced = balanced(tokens);
+    let mut depth = 0_i64;
+    // The column of the form, and that of the last list that began its line.
+    let (mut column, mut indent) = (0, 0);
+    for (i, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Open(at) => {
+                let own = column_of(text, *at);
+                let left = own.is_some_and(|own| own <= column);
+                indent = own.unwrap_or(indent);
+                if depth == 0 {
+                    column = indent;
+                } else {
+                    let cut = match begins_rule(tokens, i) {
+                        true => !balanced || own == Some(0),
+                        false => !balanced && left && depth + lowest[i] > 0,
+                    };
+                    if cut {
+                        (breaks[i], depth, column) = (true, 0, indent);
+                    }
+                }
+                depth += 1;
+            }
+            Token::Close(_) => depth = (depth - 1).max(0),
+            Token::Leaf(_) => {}
+        }
+    }
+    breaks
 }
 
-fn balance(tokens: &[Token]) -> Balance {
+fn balanced(tokens: &[Token]) -> bool {
     let mut depth = 0_usize;
     for token in tokens {
         match token {
@@ -232,73 +273,120 @@ fn balance(tokens: &[Token]) -> Balance {
             Token::Leaf(_) => {}
         }
     }
-    if depth == 0 {
-        Balance::Even
-    } else {
-        Balance::NeverClosed
+    depth == 0
+}
+
+/// For each token the lowest depth that is reached from it before the next rule, relative to the depth before it.
+fn lowest_before_rule(tokens: &[Token]) -> Vec<i64> {
+    let mut lowest = vec![0; tokens.len()];
+    let mut after = 0;
+    for (i, token) in tokens.iter().enumerate().rev() {
+        let change = match token {
+            Token::Open(_) => 1,
+            Token::Close(_) => -1,
+            Token::Leaf(_) => 0,
+        };
+        lowest[i] = (change + after).min(0);
+        after = match begins_rule(tokens, i) {
+            true => 0,
+            false => lowest[i],
+        };
+    }
+    lowest
+}
+
+fn begins_rule(tokens: &[Token], at: usize) -> bool {
+    let is_arrow = |node: &Node| matches!(node.kind, NodeKind::Name(name) if name == kw::ARROW);
+    matches!(tokens[at], Token::Open(_)) && matches!(tokens.get(at + 1), Some(Token::Leaf(node)) if is_arrow(node))
+}
+
+/// The column, in bytes, of something that begins its line. Columns past 80 do not count: looking for the beginning of
+/// a line of any length would take quadratic time.
+fn column_of(text: &str, at: u32) -> Option<usize> {
+    let before = &text.as_bytes()[..at as usize];
+    let blanks = before
+        .iter()
+        .rev()
+        .take(80)
+        .take_while(|b| matches!(b, b' ' | b'\t'))
+        .count();
+    match before.len().checked_sub(blanks + 1) {
+        None => Some(blanks),
+        Some(i) => matches!(before[i], b'\n' | b'\r').then_some(blanks),
     }
 }
 
-fn build(text: &str, tokens: &[Token], balance: &Balance, sink: &mut Sink) -> Vec<Node> {
-    let mut forms = Vec::new();
-    let mut open: Vec<(u32, Vec<Node>)> = Vec::new();
-    let mut stray_close = false;
-    for token in tokens {
-        match token {
-            Token::Open(at) => {
-                if matches!(balance, Balance::NeverClosed) && starts_line(text, *at) {
-                    abandon(&mut open, sink);
+struct Builder<'a> {
+    forms: Vec<Node>,
+    unfinished: Vec<Node>,
+    /// Lists that are open: offset of the parenthesis, and elements.
+    open: Vec<(u32, Vec<Node>)>,
+    sink: &'a mut Sink,
+}
+
+impl Builder<'_> {
+    fn build(&mut self, tokens: &[Token], breaks: &[bool]) {
+        let mut stray_close = false;
+        for (token, &cut) in tokens.iter().zip(breaks) {
+            match token {
+                Token::Open(at) => {
+                    if cut {
+                        self.abandon();
+                    }
+                    if self.open.len() == MAX_DEPTH {
+                        too_deep(self.sink, Span::new(*at as usize, *at as usize + 1));
+                        return;
+                    }
+                    self.open.push((*at, Vec::new()));
                 }
-                if open.len() == MAX_DEPTH {
-                    too_deep(sink, Span::new(*at as usize, *at as usize + 1));
-                    return forms;
-                }
-                open.push((*at, Vec::new()));
+                Token::Close(at) => match self.open.pop() {
+                    Some((start, items)) => self.place(Node::list(items, Span { start, end: at + 1 })),
+                    None if !stray_close => {
+                        stray_close = true;
+                        report_stray_close(*at, self.sink);
+                    }
+                    None => {}
+                },
+                Token::Leaf(node) => self.place(node.clone()),
             }
-            Token::Close(at) => match open.pop() {
-                Some((start, items)) => {
-                    let node = Node::list(items, Span { start, end: at + 1 });
-                    place(&mut open, &mut forms, node);
-                }
-                None if !stray_close => {
-                    stray_close = true;
-                    report_stray_close(*at, sink);
-                }
-                None => {}
-            },
-            Token::Leaf(node) => place(&mut open, &mut forms, node.clone()),
+        }
+        self.abandon();
+    }
+
+    fn place(&mut self, node: Node) {
+        match self.open.last_mut() {
+            Some((_, items)) => items.push(node),
+            None => self.forms.push(node),
         }
     }
-    abandon(&mut open, sink);
-    forms
-}
 
-fn place(open: &mut [(u32, Vec<Node>)], forms: &mut Vec<Node>, node: Node) {
-    match open.last_mut() {
-        Some((_, items)) => items.push(node),
-        None => forms.push(node),
+    /// Reports the lists that are open, and keeps what they hold.
+    fn abandon(&mut self) {
+        let Some(&(at, _)) = self.open.first() else {
+            return;
+        };
+        let missing = self.open.len();
+        let closers = if missing == 1 {
+            "one `)` is".to_owned()
+        } else {
+            format!("{missing} `)` are")
+        };
+        let span = Span { start: at, end: at + 1 };
+        self.sink.add(
+            Code::Paren,
+            span,
+            format!("this parenthesis is never closed: {closers} missing"),
+            "count the parentheses of this form; `surmise fmt` shows how the closed ones are read",
+        );
+        while let Some((start, items)) = self.open.pop() {
+            let end = items.last().map_or(start + 1, |last| last.span.end);
+            let node = Node::list(items, Span { start, end });
+            match self.open.last_mut() {
+                Some((_, items)) => items.push(node),
+                None => self.unfinished.push(node),
+            }
+        }
     }
-}
-
-/// Reports and drops the lists that are open.
-fn abandon(open: &mut Vec<(u32, Vec<Node>)>, sink: &mut Sink) {
-    let Some(&(at, _)) = open.first() else {
-        return;
-    };
-    let missing = open.len();
-    let closers = if missing == 1 {
-        "one `)` is".to_owned()
-    } else {
-        format!("{missing} `)` are")
-    };
-    let span = Span { start: at, end: at + 1 };
-    sink.add(
-        Code::Paren,
-        span,
-        format!("this parenthesis is never closed: {closers} missing"),
-        "count the parentheses of this form; `surmise fmt` shows how the closed ones are read",
-    );
-    open.clear();
 }
 
 fn report_stray_close(at: u32, sink: &mut Sink) {
@@ -308,9 +396,4 @@ fn report_stray_close(at: u32, sink: &mut Sink) {
         "this `)` closes nothing",
         "the form before it already ended; remove it, or add the `(` that it belongs to",
     );
-}
-
-/// Whether this is the first column, where forms usually begin and inner lists hardly ever do.
-fn starts_line(text: &str, at: u32) -> bool {
-    at == 0 || matches!(text.as_bytes()[at as usize - 1], b'\n' | b'\r')
 }

@@ -55,7 +55,12 @@ mod tests {
 
     #[test]
     fn one_edit_is_one_letter() {
-        for (a, b) in [("legal", "legl"), ("legal", "leagl"), ("legal", "legall"), ("legal", "lwgal")] {
+        for (a, b) in [
+            ("legal", "legl"),
+            ("legal", "leagl"),
+            ("legal", "legall"),
+            ("legal", "lwgal"),
+        ] {
             assert!(within_one_edit(a, b) && within_one_edit(b, a), "{a} {b}");
             assert!(is_misspelling(a, b), "{a} {b}");
         }

@@ -6,6 +6,7 @@
 //!   If a game is too large, the error names the relation that is, and the game is played on [`Reference`].
 //! - [`Direct`] runs a [`Program`] naively. Tests compare other simulators of programs with it.
 //! - [`audit()`] plays random games and reports what breaks the promises of the language.
+//! - [`Reference::why`] explains why an atom holds in a state, or why not.
 //! - [`testing`] makes random games for tests.
 //!
 //! Use this crate to run rules without a network, or to work on grounding. To play, solve or measure games, use the
@@ -53,7 +54,7 @@ pub use audit::{Audit, AuditOptions, RuleCount, audit};
 pub use direct::Direct;
 pub use ground::{Census, GroundError, Limits, Progress, RelationCost, RuleCost, Splitting, census, ground};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
-pub use reference::{EvaluationLimits, Reference};
+pub use reference::{Because, Condition, Derivation, EvaluationLimits, Reference, Why};
 
 /// The payoff that a goal's second argument stands for: decimal digits, so that `00` is 0.
 pub fn goal_value(text: &str) -> Option<i32> {

@@ -7,6 +7,7 @@ mod compiled_rule;
 mod machine;
 mod table;
 mod wellfounded;
+mod why;
 
 use crate::goal_value;
 use crate::terms::{TermId, Terms};
@@ -19,6 +20,7 @@ pub(crate) use machine::Machine;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 pub(crate) use table::TableId;
+pub use why::{Because, Condition, Derivation, Why};
 
 /// Steps for the evaluation of a static relation as a whole, before it is left to evaluation on demand.
 const STATIC_STEPS: u64 = 100_000;
@@ -168,6 +170,21 @@ impl Reference {
     pub fn raw_sees(&mut self, state: &State, joint: &[MoveId]) -> Result<Vec<(String, String)>, Fault> {
         self.load_joint(state, joint)?;
         self.pairs(rel::SEES)
+    }
+
+    /// The rows of a relation that depends neither on the state nor on moves; sorted. `None` for other relations, and
+    /// for those that are too large to be evaluated as a whole.
+    pub fn static_rows(&self, name: &str, arity: usize) -> Option<Vec<Vec<String>>> {
+        let symbol = self.symbols.get(name)?;
+        let relation = self.machine.theory.find(symbol, arity)?;
+        if self.machine.theory.relation(relation).layer != Layer::Static {
+            return None;
+        }
+        let rows = self.machine.stored_rows(relation)?.rows();
+        let text = |row: &[TermId]| row.iter().map(|&t| self.text(t)).collect();
+        let mut rows: Vec<Vec<String>> = rows.rows().map(text).collect();
+        rows.sort();
+        Some(rows)
     }
 
     /// The arguments of a relation with one argument, in a state and, if one is given, with a joint move.

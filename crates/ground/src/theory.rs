@@ -152,7 +152,7 @@ impl Theory {
         &self.relations[id.0 as usize]
     }
 
-    /// The relation of this name and number of arguments.
+    /// The relation of this name with so many arguments, if the rules have it.
     pub fn find(&self, name: Symbol, arity: usize) -> Option<RelId> {
         self.index.get(&(name, arity)).copied()
     }

@@ -83,6 +83,31 @@ impl Atlas {
         };
     }
 
+    /// Keeps only these states and the steps between them. Returns their new numbers.
+    pub(crate) fn retain(&mut self, kept: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
+        let mut old: Vec<Option<Node>> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        let mut renamed: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        self.numbers = FxHashMap::default();
+        for &id in kept {
+            let Some(node) = old[id.0 as usize].take() else {
+                continue;
+            };
+            let new = NodeId(self.nodes.len() as u32);
+            renamed.insert(id, new);
+            self.numbers.insert(node.state.clone(), new);
+            self.nodes.push(node);
+        }
+        let edges = std::mem::take(&mut self.edges).into_iter();
+        self.edges = edges
+            .filter_map(|((from, places), edge)| {
+                let (from, to) = (*renamed.get(&from)?, *renamed.get(&edge.to)?);
+                Some(((from, places), Edge { to, ..edge }))
+            })
+            .collect();
+        self.start = self.start.and_then(|start| renamed.get(&start).copied());
+        renamed
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }

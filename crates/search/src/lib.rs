@@ -12,6 +12,7 @@
 //! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves give more information than others |
 //! | [`IsMcts`] | tree search over information sets, from histories that explain what the role was told |
 //! | [`Cfr`] | regret minimisation some rounds ahead, from histories that explain what the role was told |
+//! | [`Kluss`] | regret minimisation on a growing tree from what we and the opponent may hold possible |
 //! | [`Tabular`] | a strategy computed beforehand, such as a solver's |
 //! | [`Perfect`] | an [`Insight`] into a game without hidden information |
 //! | [`Cheater`] | an [`Insight`] into the true state: for experiments only |
@@ -54,10 +55,13 @@ mod auto;
 mod believer;
 mod cfr;
 mod cheat;
+mod compact;
 mod flat;
 mod hp2;
 mod hyperplay;
+mod insight_horizon;
 mod ismcts;
+mod kluss;
 mod line;
 mod mast;
 pub mod matrix;
@@ -79,10 +83,13 @@ pub use auto::Auto;
 pub use believer::Believer;
 pub use cfr::{Cfr, CfrOptions, Horizon, Outlook, PlayoutHorizon, Question, Roots, StateSearch};
 pub use cheat::Cheater;
+pub use compact::{CompactChild, CompactClass, CompactStrategy, CompactViews};
 pub use flat::{Flat, Guess, PlayoutPlan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII, Spread};
 pub use hyperplay::{By, HyperPlay};
+pub use insight_horizon::InsightHorizon;
 pub use ismcts::{Backup, IsMcts, IsMctsOptions, Observers, Opponents, Rollout, Selection};
+pub use kluss::{Expansion, Kluss, KlussError, KlussOptions, Prior};
 pub use line::{Line, expected_line};
 pub use minds::InnerOptions;
 pub use minimax::{Minimax, MinimaxOptions, Simultaneous};
@@ -91,6 +98,6 @@ pub use perfect::{Insight, Perfect, Worth};
 pub use plain::{First, Random};
 pub use policy::McOpponents;
 pub use pruning::{DISCOUNT, Pruning};
-pub use tabular::{StrategyTable, Tabular};
+pub use tabular::{StrategyTable, Tabular, ViewPolicy};
 pub use tools::Tools;
 pub use uct::{PlayoutPolicy, Uct, UctOptions};

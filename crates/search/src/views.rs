@@ -80,6 +80,30 @@ impl<T: Default> Views<T> {
         view
     }
 
+    /// The same view in other trees, which begin alike; `known` remembers what was found before.
+    pub(crate) fn transfer(&self, view: ViewId, to: &mut Views<T>, known: &mut FxHashMap<ViewId, ViewId>) -> ViewId {
+        let mut later = Vec::new();
+        let mut at = view;
+        let mut new = loop {
+            if let Some(&new) = known.get(&at) {
+                break new;
+            }
+            match self.last(at) {
+                // Views before the first round have the same numbers everywhere.
+                None => break at,
+                Some(last) => {
+                    later.push((at, last));
+                    at = last.before;
+                }
+            }
+        };
+        for (old, last) in later.into_iter().rev() {
+            new = to.after(new, last.own, last.sees);
+            known.insert(old, new);
+        }
+        new
+    }
+
     /// Follows a history from the start. Returns the last state and the views of all roles; none if the history cannot
     /// be played.
     pub(crate) fn follow(

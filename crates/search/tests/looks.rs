@@ -10,8 +10,9 @@ use game::{Budget, Fault, Goal, Meter, MoveId, PerceptId, Player, RoleId, Seed, 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use surmise_search::{
-    Auto, By, Cfr, CfrOptions, Flat, Hp2Options, HyperPlay, HyperPlayII, IsMcts, IsMctsOptions, Minimax,
-    MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Spread, Tools, Uct, UctOptions,
+    Auto, By, Cfr, CfrOptions, Flat, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts, IsMctsOptions, Kluss,
+    KlussOptions, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Spread, Tools, Uct,
+    UctOptions,
 };
 
 /// Questions to a simulator and its forks, and the most of them between two looks at the flag.
@@ -140,7 +141,23 @@ const HIDDEN: &[(&str, Make)] = &[
         let horizon = Box::new(PlayoutHorizon { playouts: 4 });
         Box::new(Cfr::new(tools, SAMPLER, &belief(), CfrOptions::default(), horizon).unwrap())
     }),
+    ("epimc", |tools| {
+        let insight = Box::new(Flat { playouts: Some(2) });
+        let options = CfrOptions {
+            common: 0,
+            depth: Some(2),
+            ..CfrOptions::default()
+        };
+        let horizon = Box::new(InsightHorizon { insight });
+        Box::new(Cfr::new(tools, SAMPLER, &belief(), options, horizon).unwrap())
+    }),
 ];
+
+/// Players of two opponents.
+const TWO: &[(&str, Make)] = &[("kluss", |tools| {
+    let horizon = Box::new(PlayoutHorizon { playouts: 4 });
+    Box::new(Kluss::new(tools, SAMPLER, &belief(), KlussOptions::default(), horizon).unwrap())
+})];
 
 const OPEN: &[(&str, Make)] = &[
     ("mc", |tools| {
@@ -237,6 +254,8 @@ fn players_of_hidden_games_look_at_the_flag() {
         "transit",
     ];
     check(HIDDEN, &games);
+    check(TWO, &games[..3]);
+    check(TWO, &["leduc-poker", "battleships-in-fog"]);
 }
 
 #[test]

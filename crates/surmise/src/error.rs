@@ -6,7 +6,7 @@ use game::Fault;
 use ground::GroundError;
 use learn::{ArchiveError, LearnError};
 use referee::{RecordError, SeatingError};
-use solve::{BuildError, LpError};
+use solve::{BuildError, CommitError, LargeError, LpError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,10 @@ pub enum Error {
     },
     /// The game tree could not be built.
     Tree(BuildError),
+    /// The game cannot be rated or solved without a tree.
+    Large(LargeError),
+    /// There is no commitment.
+    Commit(CommitError),
     /// The linear program found no solution.
     Lp(LpError),
     /// Learning failed.
@@ -154,6 +158,11 @@ pub enum Unsuitable {
     NoPolicy,
     /// The player has learned nothing that could be rated without a tree.
     NothingLearned,
+    /// The player is made for two roles that are opponents.
+    NotTwoRoles {
+        /// Roles of the game besides nature.
+        roles: usize,
+    },
 }
 
 impl Error {
@@ -183,6 +192,8 @@ impl Error {
                 }
                 | Error::Tree(BuildError::Stopped { .. })
                 | Error::Lp(LpError::Stopped)
+                | Error::Large(LargeError::Stopped)
+                | Error::Commit(CommitError::Stopped)
                 | Error::Engine(GroundError::Stopped)
         )
     }
@@ -225,7 +236,15 @@ impl fmt::Display for Error {
                 Unsuitable::Elsewhere => write!(f, "`{player}` plays elsewhere; tell the manager to call it there"),
                 Unsuitable::NoPolicy => write!(
                     f,
-                    "`{player}` does not say with which probabilities it moves; cfr and strategy do"
+                    "`{player}` does not say with which probabilities it moves; cfr, kluss and strategy do"
+                ),
+                Unsuitable::NotTwoRoles { roles: 1 } => write!(
+                    f,
+                    "`{player}` needs an opponent, and this game has one role besides nature; use `hp2` or `ismcts`"
+                ),
+                Unsuitable::NotTwoRoles { roles } => write!(
+                    f,
+                    "`{player}` plays games of two opponents, and this game has {roles} roles; use `ismcts` or `cfr`"
                 ),
                 Unsuitable::NothingLearned => write!(
                     f,
@@ -247,6 +266,8 @@ impl fmt::Display for Error {
             Error::Match { number, source } => write!(f, "match {number}: {source}"),
             Error::Tree(error) => error.fmt(f),
             Error::Lp(error) => error.fmt(f),
+            Error::Large(error) => error.fmt(f),
+            Error::Commit(error) => error.fmt(f),
             Error::Learn(error) => error.fmt(f),
             Error::Ggp(error) => error.fmt(f),
             Error::Option { option, must } => write!(f, "{option} {must}"),
@@ -275,6 +296,8 @@ from! {
     RecordError => Record,
     BuildError => Tree,
     LpError => Lp,
+    LargeError => Large,
+    CommitError => Commit,
     LearnError => Learn,
     ggp::Error => Ggp,
 }

@@ -272,17 +272,31 @@ const PLAYERS: &[&str] = &[
     "cfr:4,iterations=4,nodes=100,layer=64",
 ];
 
+/// The same for games of two roles besides nature.
+const PLAYERS_OF_TWO: &[&str] = &[
+    "kluss:200,roots=8,playouts=2,layer=64",
+    "hp:4,1,layer=64",
+    "ismcts:8,layer=64",
+    "epimc:1,samples=4,iterations=4,with=mc:1,layer=64",
+    "cfr:4,iterations=4,nodes=100,layer=64",
+];
+
 #[test]
 fn nothing_hidden_reaches_a_role() {
-    let players: Vec<PlayerSpec> = PLAYERS.iter().map(|text| text.parse().unwrap()).collect();
+    let read = |texts: &[&str]| -> Vec<PlayerSpec> { texts.iter().map(|text| text.parse().unwrap()).collect() };
+    let (of_any, of_two) = (read(PLAYERS), read(PLAYERS_OF_TWO));
+    let mut turn = 0;
     let mut without = Vec::new();
     for entry in catalogue::games() {
         let game = Game::open(entry.name).unwrap();
         let nature = game.roles().iter().position(|role| role == "random");
         let (mut compared, mut rounds, mut wired) = (0, 0, 0);
         for role in (0..game.roles().len()).filter(|&role| Some(role) != nature) {
+            let two = game.roles().len() - usize::from(nature.is_some()) == 2;
+            let players = if two { &of_two } else { &of_any };
             for (number, (a, b)) in pairs(&game, role, 8, 3).iter().enumerate() {
-                compare(&game, role, a, b, &players[number % players.len()]);
+                compare(&game, role, a, b, &players[turn % players.len()]);
+                turn += 1;
                 compared += 1;
                 rounds += a.len();
                 if number == 0 {

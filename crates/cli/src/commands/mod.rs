@@ -9,6 +9,7 @@ pub mod explain;
 pub mod fmt;
 pub mod games;
 pub mod lab;
+pub mod lsp;
 pub mod man;
 pub mod manage;
 #[path = "match.rs"]

@@ -135,9 +135,15 @@ impl<'a> Uses<'a> {
     /// The undefined relation in some condition that this one may be a misspelling of.
     fn misspelled_use(&self, name: Symbol, arity: usize, symbols: &Symbols) -> Option<String> {
         let text = symbols.text(name);
-        let relations = self.used.keys().filter(|(n, a)| *a == arity && *n != name && !n.is_keyword_relation());
+        let relations = self
+            .used
+            .keys()
+            .filter(|(n, a)| *a == arity && *n != name && !n.is_keyword_relation());
         let close = relations.take(1_000).map(|(n, _)| symbols.text(*n));
-        close.filter(|other| within_one_edit(text, other)).min().map(str::to_owned)
+        close
+            .filter(|other| within_one_edit(text, other))
+            .min()
+            .map(str::to_owned)
     }
 
     fn report_unused(&self, dialect: Dialect, symbols: &Symbols, sink: &mut Sink) {

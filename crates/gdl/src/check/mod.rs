@@ -17,13 +17,7 @@ pub(crate) use graph::components;
 
 /// Checks the forms and returns those that take part in the game. Unbound role variables are bound where lenient mode
 /// allows it; `sees_xml`, hints that cannot be used and unsafe rules are left out.
-pub(crate) fn check(
-    forms: Vec<Form>,
-    dialect: Dialect,
-    source: &str,
-    symbols: &Symbols,
-    sink: &mut Sink,
-) -> Vec<Form> {
+pub(crate) fn check(forms: Vec<Form>, dialect: Dialect, source: &str, symbols: &Symbols, sink: &mut Sink) -> Vec<Form> {
     let forms = definitions::strip_views(forms, sink);
     let forms = free_facts::inline(forms, sink);
     let graph = Graph::new(&forms);

@@ -129,7 +129,11 @@ fn misfit(number: u64, counts: &BTreeMap<u64, usize>) -> Option<u64> {
     if rest.len() < 3 || steps.iter().any(|&s| s != step && s != 2 * step) {
         return None;
     }
-    let gaps: Vec<u64> = rest.windows(2).filter(|w| w[1] - w[0] != step).map(|w| w[0] + step).collect();
+    let gaps: Vec<u64> = rest
+        .windows(2)
+        .filter(|w| w[1] - w[0] != step)
+        .map(|w| w[0] + step)
+        .collect();
     let (first, last) = (rest[0], rest[rest.len() - 1]);
     let fits = gaps.contains(&number) || number + step == first || number == last + step;
     if fits || gaps.len() > 1 {
@@ -141,7 +145,10 @@ fn misfit(number: u64, counts: &BTreeMap<u64, usize>) -> Option<u64> {
     };
     let ends = [first.checked_sub(step), Some(last + step)].into_iter().flatten();
     let often = rest.iter().all(|n| counts[n] >= 2);
-    let mut candidates = gaps.into_iter().chain(ends).chain(rest.iter().copied().filter(|_| often));
+    let mut candidates = gaps
+        .into_iter()
+        .chain(ends)
+        .chain(rest.iter().copied().filter(|_| often));
     candidates.find(|&meant| is_slip(meant))
 }
 
@@ -151,7 +158,9 @@ fn report_number(span: Span, number: u64, meant: u64, context: &mut Context) {
         .add(
             Code::Typo,
             span,
-            format!("`{number}` occurs only here, and does not fit into the sequence of the other values at this place"),
+            format!(
+                "`{number}` occurs only here, and does not fit into the sequence of the other values at this place"
+            ),
             format!("did you mean `{meant}`?"),
         )
         .guess(format!("replace by `{meant}`"), span, meant.to_string());
@@ -176,7 +185,10 @@ fn variables(form: &Node, all: &HashMap<Symbol, (usize, Span)>, context: &mut Co
             let doubled = text.len() == 2 && other.len() == 1 && text.chars().all(|c| other.starts_with(c));
             doubled || (is_misspelling(text, other) && !is_plural(text, other))
         };
-        let close = uses.keys().copied().find(|&c| c != symbol && is_close(&context.symbols.text(c)[1..]));
+        let close = uses
+            .keys()
+            .copied()
+            .find(|&c| c != symbol && is_close(&context.symbols.text(c)[1..]));
         if let Some(close) = close {
             let (name, close) = (context.symbols.text(symbol), context.symbols.text(close));
             context

@@ -104,7 +104,16 @@ impl Judge<'_, '_, '_, '_> {
             let made = &r.form.head.atom.args;
             made.iter().zip(asked).all(|(m, a)| may_unify(m, a))
         };
-        let mut fitting = self.reach.rules.iter().filter(defined).filter(fits).peekable();
+        // A rule that keeps what it is given makes nothing.
+        let makes = |r: &&Rule| !super::unread::only_keeps(r.form);
+        let mut fitting = self
+            .reach
+            .rules
+            .iter()
+            .filter(defined)
+            .filter(fits)
+            .filter(makes)
+            .peekable();
         if fitting.peek().is_some() && fitting.all(|r| r.fires == 0) {
             // What makes it never applies; that is reported there.
             return;
@@ -165,7 +174,11 @@ impl Judge<'_, '_, '_, '_> {
         if let Some((role, 0)) = shape(role)
             && !self.reach.roles.contains(&role)
         {
-            let message = format!("`{}` is not a role: {}", self.context.name(role), Self::consequence(atom));
+            let message = format!(
+                "`{}` is not a role: {}",
+                self.context.name(role),
+                Self::consequence(atom)
+            );
             not_a_role(role, atom.placed.args[0], message, &self.reach.roles, self.context);
             return;
         }
@@ -184,8 +197,13 @@ impl Judge<'_, '_, '_, '_> {
             return;
         }
         let span = atom.placed.args[1];
-        let close = self.context.close(name, names.iter().filter(|(_, n)| *n == arity).map(|(name, _)| *name));
-        let other = legal.blocks.iter().find(|(_, sets)| names_of(&sets[1]).contains(&(name, arity)));
+        let close = self
+            .context
+            .close(name, names.iter().filter(|(_, n)| *n == arity).map(|(name, _)| *name));
+        let other = legal
+            .blocks
+            .iter()
+            .find(|(_, sets)| names_of(&sets[1]).contains(&(name, arity)));
         let help = match (close, other) {
             (Some(close), _) => format!("did you mean `{}`?", self.context.name(close)),
             (None, Some((Some(role), _))) => format!("it is a move of {}", self.context.name(*role)),
@@ -257,7 +275,10 @@ impl Judge<'_, '_, '_, '_> {
             return;
         };
         let span = self.context.part(atom.placed.args[arg], path);
-        let close = self.context.close(name, names_of(set).into_iter().filter(|(_, n)| *n == arity).map(|(n, _)| n));
+        let close = self.context.close(
+            name,
+            names_of(set).into_iter().filter(|(_, n)| *n == arity).map(|(n, _)| n),
+        );
         let values = self.context.members(set);
         let help = match close {
             Some(close) => format!("did you mean `{}`? The values are {values}", self.context.name(close)),
@@ -280,7 +301,9 @@ impl Judge<'_, '_, '_, '_> {
 /// Roles that never have a legal move, or never a goal.
 fn report_idle_roles(reach: &Reach, context: &mut Context) {
     for form in &context.reading.forms {
-        let Some((role, 0)) = (form.head.pred() == (kw::ROLE, 1)).then(|| shape(&form.head.atom.args[0])).flatten()
+        let Some((role, 0)) = (form.head.pred() == (kw::ROLE, 1))
+            .then(|| shape(&form.head.atom.args[0]))
+            .flatten()
         else {
             continue;
         };
@@ -377,7 +400,10 @@ fn report_rule(number: usize, reach: &mut Reach, context: &mut Context) {
         "look for a wrong name, a wrong argument or a missing fact in it, or remove it",
     );
     if let Some(at) = at {
-        slot.see(at, "no value of its variables satisfies this together with the conditions before it");
+        slot.see(
+            at,
+            "no value of its variables satisfies this together with the conditions before it",
+        );
     }
 }
 

@@ -203,7 +203,11 @@ impl Set {
         if fuel.is_empty() {
             return self.clone();
         }
-        let (small, large) = if a.constants.len() <= b.constants.len() { (a, b) } else { (b, a) };
+        let (small, large) = if a.constants.len() <= b.constants.len() {
+            (a, b)
+        } else {
+            (b, a)
+        };
         let is_shared = |c: &Symbol| large.constants.binary_search(c).is_ok();
         let constants: Vec<Symbol> = small.constants.iter().copied().filter(is_shared).collect();
         let mut functions = Vec::new();

@@ -12,6 +12,11 @@ pub trait Horizon: Send {
     /// the flag was raised may be incomplete, and is not used.
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault>;
 
+    /// Playouts behind each value; none if the values have no noise.
+    fn playouts(&self) -> Option<u64> {
+        None
+    }
+
     /// The learned policy of a view, as probabilities of the legal moves; none if there is none. A learned policy is
     /// played without a search.
     fn advise(&mut self, _role: RoleId, _view: &View, _legal: &[MoveId]) -> Option<Vec<f32>> {
@@ -54,6 +59,10 @@ pub struct PlayoutHorizon {
 }
 
 impl Horizon for PlayoutHorizon {
+    fn playouts(&self) -> Option<u64> {
+        Some(self.playouts.max(1))
+    }
+
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault> {
         let totals = tools.play_out(states, self.playouts, seed, stop)?;
         let n_roles = tools.sim.roles().len();

@@ -50,6 +50,18 @@ impl LearnedSpec {
         })
     }
 
+    /// The network alone, for values of states; none without `net`.
+    pub(super) fn values(options: &Options) -> Option<LearnedSpec> {
+        let folder = TrainingFolder::new(Path::new(options.text("net")?));
+        Some(LearnedSpec {
+            source: Source::Folder(folder, Arc::default()),
+            table: false,
+            trust: TRUST,
+            purify: 0,
+            opponents: false,
+        })
+    }
+
     /// By what a training has come to so far.
     pub fn of(blueprint: Arc<Blueprint>) -> LearnedSpec {
         LearnedSpec {

@@ -8,7 +8,7 @@ use super::{Kind, PlayerSpecError};
 use crate::strategy::Strategy;
 use belief::SamplerKind;
 use lab::opponents::Opponent;
-use search::{CfrOptions, DISCOUNT, Hp2Options, InnerOptions, IsMctsOptions, Pruning};
+use search::{CfrOptions, DISCOUNT, Hp2Options, InnerOptions, IsMctsOptions, KlussOptions, Pruning};
 
 type Made = Result<Kind, PlayerSpecError>;
 
@@ -159,5 +159,51 @@ pub(super) fn cfr(options: &Options) -> Made {
         },
         playouts: options.value("playouts"),
         net,
+    })
+}
+
+pub(super) fn kluss(options: &Options) -> Made {
+    options.exclude("playouts", "with")?;
+    options.exclude("net", "with")?;
+    let (sampler, belief) = sampling(options, "roots");
+    Ok(Kind::Kluss {
+        sampler,
+        belief,
+        options: KlussOptions {
+            nodes: options.maybe("nodes"),
+            roots: options.size("roots"),
+            order: options.maybe("order"),
+            chance: options.size("chance"),
+            c: options.value("c"),
+            expansion: options.value("expand"),
+            prior: options.value("prior"),
+            slack: options.value("slack"),
+            frozen: options.is_on("frozen"),
+            purify: options.is_on("purify"),
+            support: options.size("support"),
+        },
+        playouts: options.value("playouts"),
+        with: OpenSpec::inner(options)?,
+        net: LearnedSpec::values(options),
+    })
+}
+
+pub(super) fn epimc(options: &Options) -> Made {
+    let (sampler, belief) = sampling(options, "samples");
+    Ok(Kind::Epimc {
+        sampler,
+        belief,
+        options: CfrOptions {
+            depth: options.maybe("depth"),
+            iterations: options.value("iterations"),
+            nodes: options.maybe("nodes"),
+            chance: options.size("chance"),
+            common: 0,
+            ..CfrOptions::default()
+        },
+        with: match OpenSpec::inner(options)? {
+            Some(spec) => spec,
+            None => return Err(options.wrong("with", "must be mc, uct, minimax or nested")),
+        },
     })
 }

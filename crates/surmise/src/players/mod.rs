@@ -28,8 +28,8 @@ use options::Options;
 use referee::Seat;
 use remote::RemoteSpec;
 use search::{
-    Auto, By, Cfr, CfrOptions, Cheater, First, Hp2Options, HyperPlay, HyperPlayII, IsMcts, IsMctsOptions, McOpponents,
-    Perfect, PlayoutHorizon, Random, Tabular,
+    Auto, By, Cfr, CfrOptions, Cheater, First, Horizon, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts,
+    IsMctsOptions, Kluss, KlussError, KlussOptions, McOpponents, Perfect, PlayoutHorizon, Random, Tabular,
 };
 use std::fmt;
 use std::path::PathBuf;
@@ -80,6 +80,20 @@ enum Kind {
         options: CfrOptions,
         playouts: u64,
         net: Option<LearnedSpec>,
+    },
+    Kluss {
+        sampler: SamplerKind,
+        belief: belief::Options,
+        options: KlussOptions,
+        playouts: u64,
+        with: Option<OpenSpec>,
+        net: Option<LearnedSpec>,
+    },
+    Epimc {
+        sampler: SamplerKind,
+        belief: belief::Options,
+        options: CfrOptions,
+        with: OpenSpec,
     },
 }
 
@@ -141,7 +155,7 @@ impl PlayerSpec {
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.kind {
             Kind::Strategy(strategy) => vec![strategy.path().to_owned()],
-            Kind::Cfr { net: Some(net), .. } => net.files(),
+            Kind::Cfr { net: Some(net), .. } | Kind::Kluss { net: Some(net), .. } => net.files(),
             _ => Vec::new(),
         }
     }
@@ -225,6 +239,34 @@ impl PlayerSpec {
                     player(Box::new(Cfr::new(tools(), *sampler, belief, *options, horizon)?))
                 }
             },
+            Kind::Kluss {
+                sampler,
+                belief,
+                options,
+                playouts,
+                with,
+                net,
+            } => {
+                let horizon: Box<dyn Horizon> = match (with, net) {
+                    (Some(spec), _) => Box::new(InsightHorizon { insight: spec.make() }),
+                    (None, Some(net)) => Box::new(net.horizon(engine)?),
+                    (None, None) => Box::new(PlayoutHorizon { playouts: *playouts }),
+                };
+                match Kluss::new(tools(), *sampler, belief, *options, horizon) {
+                    Ok(kluss) => player(Box::new(kluss)),
+                    Err(KlussError::Belief(error)) => Err(error.into()),
+                    Err(KlussError::Roles(roles)) => Err(self.unsuitable(Unsuitable::NotTwoRoles { roles })),
+                }
+            }
+            Kind::Epimc {
+                sampler,
+                belief,
+                options,
+                with,
+            } => {
+                let horizon = Box::new(InsightHorizon { insight: with.make() });
+                player(Box::new(Cfr::new(tools(), *sampler, belief, *options, horizon)?))
+            }
         }
     }
 }
@@ -283,6 +325,10 @@ mod tests {
             "ismcts:500,models=100,observers=single,select=exp3,c=1,batch=4,opponents=hp,rollout=hp,backup=mean",
             "cfr:40,roots=state,depth=2,iterations=10,nodes=100,chance=8,common=0,playouts=4",
             "cfr:net=somewhere,depth=0,table=off,trust=5,purify=0.1,opponents=net",
+            "kluss:5000,roots=64,order=2,playouts=8,chance=8,c=2,expand=two-sided,prior=uniform,frozen=on,purify=off",
+            "kluss:with=minimax:2,with.playouts=4,support=2",
+            "kluss:net=somewhere",
+            "epimc:3,samples=20,iterations=50,nodes=1000,chance=8,with=minimax:2",
             "hand:meier",
             "remote:127.0.0.1:9147",
             "remote:127.0.0.1:9147,play=3,start=2,protocol=gdl1",
@@ -319,6 +365,8 @@ mod tests {
             ("hp:16,with.c=1", "does not take `with.c`; did you mean `with`?"),
             ("hp:opponents=mc/0", "opponents must be uniform, mc or mc/PLAYOUTS"),
             ("minimax:simultaneous=no", "mixed or pessimistic"),
+            ("kluss:playouts=8,with=mc", "`playouts` together with `with`"),
+            ("kluss:expand=both", "one-sided or two-sided"),
             ("cfr:depth=0", "depth must be 1 or more without net=DIR"),
             ("strategy:", "needs file: FILE"),
             ("strategy:/no/such/file", "cannot read"),
@@ -359,6 +407,11 @@ mod tests {
         };
         sampling(belief, 80);
         assert_eq!(options, CfrOptions::default());
+        let Kind::Kluss { belief, options, .. } = kind("kluss") else {
+            panic!("kluss");
+        };
+        sampling(belief, 256);
+        assert_eq!(options, KlussOptions::default());
         assert_eq!(OpenSpec::Uct(search::UctOptions::default()), open("uct"));
         assert_eq!(OpenSpec::Minimax(search::MinimaxOptions::default()), open("minimax"));
         assert_eq!(OpenSpec::Nested(search::NestedOptions::default()), open("nested"));

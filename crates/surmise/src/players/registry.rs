@@ -324,6 +324,115 @@ const CFR: &[OptionDef] = &[
     ),
 ];
 
+const LEAVES: OptionDef = unset(
+    "with",
+    OptionKind::OpenPlayer,
+    "playouts",
+    "Player of open games that values leaves in place of playouts; its options follow as with.KEY=VALUE",
+);
+
+const KLUSS: &[OptionDef] = &[
+    unset(
+        "nodes",
+        OptionKind::Count {
+            min: 1,
+            max: 100_000_000,
+        },
+        "20000, or as many as there is time for",
+        "New nodes of the tree per decision",
+    ),
+    option(
+        "roots",
+        OptionKind::Count { min: 1, max: 100_000 },
+        "256",
+        "Histories of the own information set from which the search starts",
+    ),
+    unset(
+        "order",
+        OptionKind::Count { min: 1, max: 1_000 },
+        "as large as the roots allow, at least 2",
+        "Order of knowledge beyond which nodes are dropped",
+    ),
+    option("playouts", COUNT, "32", "Playouts at each leaf of the tree"),
+    LEAVES,
+    unset(
+        "net",
+        OptionKind::Text("DIR"),
+        "playouts",
+        "Network that `surmise train` wrote, for the leaves",
+    ),
+    option("chance", KEPT, "64", "Moves of nature per node; more are sampled"),
+    option(
+        "c",
+        OptionKind::Number { min: 0.0, max: 1e6 },
+        "1",
+        "Exploration constant of the expansion",
+    ),
+    option(
+        "expand",
+        OptionKind::Choice(&["one-sided", "two-sided"]),
+        "one-sided",
+        "Whether one player explores while the other plays its strategy, or both explore",
+    ),
+    option(
+        "prior",
+        OptionKind::Choice(&["blueprint", "uniform"]),
+        "blueprint",
+        "Prior of the Resolve gadget: half by the opponent's last strategy, or uniform",
+    ),
+    option(
+        "slack",
+        OptionKind::Number { min: 0.0, max: 200.0 },
+        "100",
+        "Points by which alternate values are raised, against the noise of leaves",
+    ),
+    option(
+        "frozen",
+        SWITCH,
+        "off",
+        "Own strategies outside of the own information set stay (1-KLSS)",
+    ),
+    option(
+        "purify",
+        SWITCH,
+        "on",
+        "At most a few stable moves are mixed, and only while no margin is negative",
+    ),
+    option(
+        "support",
+        OptionKind::Count { min: 1, max: 1_000 },
+        "3",
+        "Moves that are mixed at most, with purify",
+    ),
+];
+
+const EPIMC: &[OptionDef] = &[
+    option("samples", KEPT, "80", "Histories from which the search starts"),
+    option(
+        "depth",
+        OptionKind::Count { min: 1, max: 1_000 },
+        "2",
+        "Rounds that are decided by what each role knows",
+    ),
+    option("iterations", COUNT, "300", "Iterations of regret minimisation"),
+    unset(
+        "nodes",
+        OptionKind::Count {
+            min: 1,
+            max: 100_000_000,
+        },
+        "20000, or as many as there is time for",
+        "Nodes of the tree",
+    ),
+    option("chance", KEPT, "64", "Moves of nature per node; more are sampled"),
+    option(
+        "with",
+        OptionKind::OpenPlayer,
+        "mc:8",
+        "Player of open games that values the states after these rounds; its options follow as with.KEY=VALUE",
+    ),
+];
+
 const MC: &[OptionDef] = &[unset(
     "playouts",
     COUNT,
@@ -535,6 +644,24 @@ const PLAYERS: &[PlayerDef] = &[
         whole_text: false,
         groups: &[CFR, SAMPLING],
         make: make::cfr,
+    },
+    PlayerDef {
+        name: "kluss",
+        summary: "regret minimisation on a growing tree, from what both players may hold possible (KLUSS)",
+        when: "two roles are opponents and much is hidden",
+        by_position: &["nodes"],
+        whole_text: false,
+        groups: &[KLUSS, SAMPLING],
+        make: make::kluss,
+    },
+    PlayerDef {
+        name: "epimc",
+        summary: "some rounds decided by what each role knows, then a search that knows the state (EPIMC)",
+        when: "you compare with determinised search",
+        by_position: &["depth"],
+        whole_text: false,
+        groups: &[EPIMC, SAMPLING],
+        make: make::epimc,
     },
     PlayerDef {
         name: "strategy",

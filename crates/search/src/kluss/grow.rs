@@ -1,0 +1,486 @@
+//! The game behind the tree: expanding leaves by the rules, and valuing the new leaves all together.
+//!
+//! A node is a state at the start of a round with the moves that were chosen in the round so far. A leaf between two
+//! decisions of one round is valued by some of the ways the round may end, which are the same for all its siblings.
+//!
+//! Values from random games are noisy, and a player that chooses the best of many noisy values is misled: the paper's
+//! evaluation has no noise. So the estimates of siblings are shrunk towards their mean by the share of their variance
+//! that is noise (James and Stein, *Estimation with Quadratic Loss*, 1961). The mean of many siblings is precise.
+
+use super::tree::{Kind, ME, Node, OPPONENT, Tree};
+use crate::Tools;
+use crate::atlas::{Atlas, NodeId, Places};
+use crate::cfr::Horizon;
+use crate::views::{ViewId, Views};
+use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Ways in which a round may end that value a leaf between two decisions.
+const COMPLETIONS: usize = 3;
+/// Steps between two looks at the flag.
+const STEPS_A_LOOK: u32 = 64;
+
+/// Which role is who.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seats {
+    /// Our role and the opponent's.
+    pub roles: [usize; 2],
+    pub nature: Option<usize>,
+}
+
+impl Seats {
+    /// The seats of a game with two roles besides nature; none for other games.
+    pub(crate) fn of(tools: &Tools) -> Option<Seats> {
+        let nature = tools.sim.nature().map(|r| usize::from(r.0));
+        let me = usize::from(tools.role.0);
+        let mut others = (0..tools.sim.roles().len()).filter(|&r| r != me && Some(r) != nature);
+        let opponent = others.next()?;
+        let two = others.next().is_none() && nature != Some(me);
+        two.then_some(Seats {
+            roles: [me, opponent],
+            nature,
+        })
+    }
+
+    /// The players in the order in which their decisions are serialised.
+    fn order(&self) -> [usize; 2] {
+        match self.roles[ME] < self.roles[OPPONENT] {
+            true => [ME, OPPONENT],
+            false => [OPPONENT, ME],
+        }
+    }
+}
+
+/// Where a node is in the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The state at the start of the round.
+    pub at: NodeId,
+    /// Moves that the players have chosen in this round, as places among the legal ones.
+    pub picks: [Option<u32>; 2],
+}
+
+impl Place {
+    /// At the start of a round.
+    pub(crate) fn start(at: NodeId) -> Place {
+        Place { at, picks: [None; 2] }
+    }
+}
+
+/// Who is to decide at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Actor {
+    Player(usize),
+    Nature,
+    Nobody,
+}
+
+/// The visited part of the game, with the values of its states.
+pub(crate) struct Grower {
+    pub atlas: Atlas,
+    pub views: Views<()>,
+    pub seats: Seats,
+    pub horizon: Box<dyn Horizon>,
+    values: FxHashMap<NodeId, f32>,
+    /// Playouts behind the value of a state; none if values have no noise.
+    playouts: Option<u64>,
+    /// Moves of nature in one state that are all expanded; of more, a sample of this size.
+    pub chance: usize,
+    /// Whether a sample of nature's moves stands for all of them somewhere.
+    pub sampled: bool,
+}
+
+/// A new node before its value is known.
+struct Sprout {
+    node: Node,
+    place: Place,
+    /// The states whose mean value is the node's.
+    states: SmallVec<[NodeId; 4]>,
+}
+
+/// The children of one leaf.
+struct Expansion {
+    leaf: u32,
+    actor: Actor,
+    moves: Box<[MoveId]>,
+    sprouts: Vec<Sprout>,
+}
+
+impl Grower {
+    pub(crate) fn new(tools: &Tools, seats: Seats, horizon: Box<dyn Horizon>, chance: usize) -> Grower {
+        let playouts = horizon.playouts();
+        Grower {
+            atlas: Atlas::default(),
+            views: Views::new(tools.sim.roles().len()),
+            seats,
+            horizon,
+            values: FxHashMap::default(),
+            playouts,
+            chance,
+            sampled: false,
+        }
+    }
+
+    /// Expands some leaves. Returns the number of new nodes; none if time was up, and then nothing has changed.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn expand(
+        &mut self,
+        tools: &mut Tools,
+        tree: &mut Tree,
+        places: &mut Vec<Place>,
+        leaves: &[u32],
+        frozen: bool,
+        seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<Option<usize>, Fault> {
+        let mut rng = seed.child("completions").rng();
+        let mut looks = PacedStop::new(stop, STEPS_A_LOOK);
+        let mut expansions = Vec::with_capacity(leaves.len());
+        for &leaf in leaves {
+            let place = places[leaf as usize];
+            let node = tree.nodes[leaf as usize];
+            match self.sprout(tools, leaf, &node, place, &mut rng, &mut looks)? {
+                Some(expansion) => expansions.push(expansion),
+                None => return Ok(None),
+            }
+        }
+        let states = expansions.iter().flat_map(|e| &e.sprouts).flat_map(|s| &s.states);
+        let states: Vec<NodeId> = states.copied().collect();
+        if !self.value_states(tools, &states, seed.child("values"), stop)? {
+            return Ok(None);
+        }
+        let before = tree.nodes.len();
+        for expansion in expansions {
+            self.commit(tree, places, expansion, frozen);
+        }
+        Ok(Some(tree.nodes.len() - before))
+    }
+
+    /// Our value of a state: the mean of its horizon, or the points if the game is over.
+    pub(crate) fn value(&self, at: NodeId) -> f32 {
+        let node = self.atlas.node(at);
+        match node.over {
+            true => {
+                let [mine, theirs] = self.seats.roles.map(|r| f32::from(node.points[r]));
+                (mine - theirs) / 100.0
+            }
+            false => self.values.get(&at).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Values all states that were not valued before, in one batch. False if time was up.
+    pub(crate) fn value_states(
+        &mut self,
+        tools: &mut Tools,
+        states: &[NodeId],
+        seed: Seed,
+        stop: &StopFlag,
+    ) -> Result<bool, Fault> {
+        let mut new: Vec<NodeId> = Vec::new();
+        for &at in states {
+            if !self.atlas.node(at).over && !self.values.contains_key(&at) {
+                self.values.insert(at, 0.0);
+                new.push(at);
+            }
+        }
+        if new.is_empty() {
+            return Ok(true);
+        }
+        let texts: Vec<State> = new.iter().map(|&at| self.atlas.node(at).state.clone()).collect();
+        let n_roles = tools.sim.roles().len();
+        let rows = self.horizon.values(tools, &texts, seed, stop)?;
+        if rows.len() < new.len() * n_roles || stop.is_raised() {
+            for at in new {
+                self.values.remove(&at);
+            }
+            return Ok(false);
+        }
+        for (at, row) in new.into_iter().zip(rows.chunks(n_roles)) {
+            let [mine, theirs] = self.seats.roles.map(|r| row[r]);
+            self.values.insert(at, mine - theirs);
+        }
+        Ok(true)
+    }
+
+    fn actor(&self, place: &Place) -> Actor {
+        let legal = &self.atlas.node(place.at).legal;
+        let open = |&player: &usize| place.picks[player].is_none() && legal[self.seats.roles[player]].len() > 1;
+        match self.seats.order().into_iter().find(open) {
+            Some(player) => Actor::Player(player),
+            None if self.seats.nature.is_some_and(|n| legal[n].len() > 1) => Actor::Nature,
+            None => Actor::Nobody,
+        }
+    }
+
+    /// The children of a leaf; none if time was up.
+    fn sprout(
+        &mut self,
+        tools: &mut Tools,
+        leaf: u32,
+        node: &Node,
+        place: Place,
+        rng: &mut Rng,
+        stop: &mut PacedStop<'_>,
+    ) -> Result<Option<Expansion>, Fault> {
+        let actor = self.actor(&place);
+        let legal = self.atlas.node(place.at).legal.clone();
+        let mut expansion = Expansion {
+            leaf,
+            actor,
+            moves: Box::default(),
+            sprouts: Vec::new(),
+        };
+        let completions: [[f64; 3]; COMPLETIONS] = std::array::from_fn(|_| std::array::from_fn(|_| rng.unit()));
+        match actor {
+            Actor::Player(player) => {
+                expansion.moves = legal[self.seats.roles[player]].clone();
+                for pick in 0..expansion.moves.len() as u32 {
+                    let mut next = place;
+                    next.picks[player] = Some(pick);
+                    let sprout = match self.actor(&next) {
+                        Actor::Nobody => self.next_round(tools, node, &next, 0)?,
+                        _ => self.between(tools, node, &next, &completions)?,
+                    };
+                    expansion.sprouts.push(sprout);
+                    if stop.is_raised() {
+                        return Ok(None);
+                    }
+                }
+            }
+            Actor::Nature | Actor::Nobody => {
+                for outcome in self.outcomes(&legal, rng) {
+                    expansion.sprouts.push(self.next_round(tools, node, &place, outcome)?);
+                    if stop.is_raised() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(Some(expansion))
+    }
+
+    /// Nature's moves to expand, as places.
+    fn outcomes(&mut self, legal: &[Box<[MoveId]>], rng: &mut Rng) -> Vec<u32> {
+        let n = self.seats.nature.map_or(1, |nature| legal[nature].len());
+        let mut all: Vec<u32> = (0..n as u32).collect();
+        if n > self.chance {
+            self.sampled = true;
+            for at in 0..self.chance {
+                all.swap(at, at + rng.below(n - at));
+            }
+            all.truncate(self.chance);
+        }
+        all
+    }
+
+    /// Finishes a round.
+    fn step(
+        &mut self,
+        tools: &mut Tools,
+        views: [ViewId; 2],
+        place: &Place,
+        outcome: u32,
+    ) -> Result<(NodeId, [ViewId; 2]), Fault> {
+        let n_roles = self.atlas.node(place.at).legal.len();
+        let mut joint: Places = SmallVec::from_elem(0, n_roles);
+        for player in [ME, OPPONENT] {
+            joint[self.seats.roles[player]] = place.picks[player].unwrap_or(0);
+        }
+        if let Some(nature) = self.seats.nature {
+            joint[nature] = outcome;
+        }
+        let edge = self.atlas.step(tools.sim.as_mut(), place.at, &joint)?;
+        let mut after = views;
+        for player in [ME, OPPONENT] {
+            let role = self.seats.roles[player];
+            let own = self.atlas.node(place.at).legal[role][joint[role] as usize];
+            after[player] = self.views.after(views[player], own, edge.sees[role]);
+        }
+        Ok((edge.to, after))
+    }
+
+    fn next_round(&mut self, tools: &mut Tools, node: &Node, place: &Place, outcome: u32) -> Result<Sprout, Fault> {
+        let (to, views) = self.step(tools, node.views, place, outcome)?;
+        let mut next = Node::leaf(views, node.round + 1, 0.0);
+        if self.atlas.node(to).over {
+            next.kind = Kind::Over;
+        }
+        Ok(Sprout {
+            node: next,
+            place: Place::start(to),
+            states: SmallVec::from_elem(to, 1),
+        })
+    }
+
+    /// A node between two decisions of a round, which ends in these ways: numbers from 0 to 1 for both players and
+    /// nature.
+    fn between(
+        &mut self,
+        tools: &mut Tools,
+        node: &Node,
+        place: &Place,
+        completions: &[[f64; 3]],
+    ) -> Result<Sprout, Fault> {
+        let mut states = SmallVec::new();
+        let legal: SmallVec<[usize; 4]> = self.atlas.node(place.at).legal.iter().map(|l| l.len()).collect();
+        let pick = |part: f64, n: usize| (part * n as f64) as u32;
+        for parts in completions {
+            let mut done = *place;
+            for player in [ME, OPPONENT] {
+                let n = legal[self.seats.roles[player]];
+                done.picks[player] = done.picks[player].or_else(|| Some(pick(parts[player], n)));
+            }
+            let outcome = self.seats.nature.map_or(0, |n| pick(parts[2], legal[n]));
+            states.push(self.step(tools, node.views, &done, outcome)?.0);
+        }
+        Ok(Sprout {
+            node: Node::leaf(node.views, node.round, 0.0),
+            place: *place,
+            states,
+        })
+    }
+
+    /// Adds the children of a leaf to the tree.
+    fn commit(&mut self, tree: &mut Tree, places: &mut Vec<Place>, mut expansion: Expansion, frozen: bool) {
+        for sprout in &mut expansion.sprouts {
+            let sum: f32 = sprout.states.iter().map(|&s| self.value(s)).sum();
+            sprout.node.value = sum / sprout.states.len().max(1) as f32;
+        }
+        if let Some(playouts) = self.playouts {
+            let noisy = |s: &&mut Sprout| s.node.kind == Kind::Leaf;
+            let mut values: Vec<(&mut f32, u64)> = expansion
+                .sprouts
+                .iter_mut()
+                .filter(noisy)
+                .map(|s| (&mut s.node.value, playouts * s.states.len() as u64))
+                .collect();
+            shrink(&mut values);
+        }
+        let leaf = tree.nodes[expansion.leaf as usize];
+        let kind = match expansion.actor {
+            Actor::Player(player) => {
+                let sign = if player == ME { 1.0 } else { -1.0 };
+                let mut best = (0, f32::NEG_INFINITY);
+                for (at, sprout) in expansion.sprouts.iter().enumerate() {
+                    let value = sign * sprout.node.value;
+                    if value > best.1 {
+                        best = (at, value);
+                    }
+                }
+                let frozen = frozen && player == ME && leaf.aside;
+                Kind::Choice(tree.decide(player, leaf.views[player], &expansion.moves, best.0, frozen))
+            }
+            _ => Kind::Chance,
+        };
+        places.extend(expansion.sprouts.iter().map(|s| s.place));
+        tree.expand(expansion.leaf, kind, expansion.sprouts.into_iter().map(|s| s.node));
+    }
+
+    /// Follows a history. Returns its state, the views of both players, and nature's probability; none if the history
+    /// cannot be played or is over.
+    pub(crate) fn follow(
+        &mut self,
+        tools: &mut Tools,
+        history: &[belief::Joint],
+    ) -> Result<Option<FollowedHistory>, Fault> {
+        let mut at = self.atlas.start(tools.sim.as_mut())?;
+        let start = self.views.start();
+        let mut views = self.seats.roles.map(|r| start[r]);
+        let mut nature = 1.0;
+        for joint in history {
+            let Some(places) = self.atlas.places(at, joint) else {
+                return Ok(None);
+            };
+            if let Some(role) = self.seats.nature {
+                nature /= self.atlas.node(at).legal[role].len() as f64;
+            }
+            let picks = self.seats.roles.map(|r| Some(places[r]));
+            let outcome = self.seats.nature.map_or(0, |n| places[n]);
+            (at, views) = self.step(tools, views, &Place { at, picks }, outcome)?;
+        }
+        let over = self.atlas.node(at).over;
+        Ok((!over).then_some(FollowedHistory { at, views, nature }))
+    }
+
+    /// Keeps only the states and views of these nodes, and renames them in the tree.
+    pub(crate) fn forget(&mut self, tree: &mut Tree, places: &mut [Place], mine: &mut ViewId) {
+        let kept: Vec<NodeId> = places.iter().map(|p| p.at).collect();
+        let renamed = self.atlas.retain(&kept);
+        let values = std::mem::take(&mut self.values);
+        let kept = values.into_iter().filter_map(|(at, v)| Some((*renamed.get(&at)?, v)));
+        self.values = kept.collect();
+        for place in places {
+            place.at = renamed[&place.at];
+        }
+        let mut views = Views::new(self.views.start().len());
+        let mut known: FxHashMap<ViewId, ViewId> = FxHashMap::default();
+        let old = std::mem::replace(&mut self.views, Views::new(0));
+        let mut name = |view| old.transfer(view, &mut views, &mut known);
+        tree.rename_views(&mut name);
+        *mine = name(*mine);
+        self.views = views;
+    }
+}
+
+/// A history that explains what we were told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FollowedHistory {
+    pub at: NodeId,
+    pub views: [ViewId; 2],
+    /// Nature's probability of it.
+    pub nature: f64,
+}
+
+/// Shrinks estimates towards their mean: values in -1..1, and the playouts behind each.
+fn shrink(values: &mut [(&mut f32, u64)]) {
+    let n = values.len() as f32;
+    if n < 3.0 {
+        return;
+    }
+    let mean = values.iter().map(|(v, _)| **v).sum::<f32>() / n;
+    let spread = values.iter().map(|(v, _)| (**v - mean).powi(2)).sum::<f32>() / (n - 1.0);
+    // The variance of a mean of results is largest if all are wins and losses.
+    let noise = values
+        .iter()
+        .map(|(v, games)| (1.0 - **v * **v).max(0.0) / *games as f32)
+        .sum::<f32>()
+        / n;
+    let kept = if spread > 0.0 {
+        (1.0 - noise / spread).max(0.0)
+    } else {
+        0.0
+    };
+    for (value, _) in values {
+        **value = mean + kept * (**value - mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shrunk(mut values: [f32; 4], games: u64) -> [f32; 4] {
+        let [a, b, c, d] = &mut values;
+        shrink(&mut [(a, games), (b, games), (c, games), (d, games)]);
+        values
+    }
+
+    #[test]
+    fn noise_is_taken_out() {
+        // The mean is 0 and the spread (0.25 + 0.25) * 2 / 3 = 1/3. Four wins or losses of 12 games would have a
+        // variance of (1 - 0.25) / 12 = 1/16: the rest, 1 - 3/16 = 13/16, is kept.
+        let kept = 0.5 * 13.0 / 16.0;
+        for (value, known) in shrunk([0.5, 0.5, -0.5, -0.5], 12)
+            .iter()
+            .zip([kept, kept, -kept, -kept])
+        {
+            assert!((value - known).abs() < 1e-6, "{value} {known}");
+        }
+        // With two games a move all differences may be noise.
+        assert_eq!(shrunk([0.5, 0.5, -0.5, -0.5], 2), [0.0; 4]);
+        assert_eq!(shrunk([0.25; 4], 32), [0.25; 4]);
+        let [exact, ..] = shrunk([0.5, 0.5, -0.5, -0.5], 1_000_000);
+        assert!((exact - 0.5).abs() < 1e-5);
+    }
+}
