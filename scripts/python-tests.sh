@@ -25,7 +25,7 @@ rm -rf "$home" && mkdir -p "$home"
 pip() { "$home/venv/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
 pip install 'maturin>=1.8,<2' numpy pytest >"$home/pip.log" 2>&1 || skip "the package registry does not answer, see $home/pip.log"
 # Tests of a library that cannot be installed on this machine are skipped by pytest, which counts them.
-for library in pettingzoo gymnasium open_spiel; do
+for library in pettingzoo gymnasium open_spiel pygambit; do
     pip install "$library" >>"$home/pip.log" 2>&1 || echo "python: $library cannot be installed here"
 done
 

@@ -186,6 +186,7 @@ impl<E: SamplingMethod> Driven<E> {
         ] {
             self.clues[last].level = level;
             work.now = now;
+            work.renew_grace();
             if self.engine.advance(work, &self.clues)? > 0 {
                 return Ok(());
             }

@@ -14,6 +14,7 @@
 //! - [`trellis`](SamplerKind::Trellis): exact filtering over distinct states; unbiased resampling where there are too
 //!   many. The default.
 //!
+//! [`possible_moves`] are the moves that may be legal, as far as the role can know.
 //! [`enumerate`](fn@enumerate) lists a whole information set of a small game. The tests compare the samplers with it,
 //! by the statistics of [`chi2`].
 //!
@@ -43,10 +44,12 @@ mod graph;
 mod hyperplay;
 mod naive;
 mod options;
+mod possible;
 mod trellis;
 mod types;
 mod work;
 
 pub use enumerate::{EnumerateError, History, InformationSet, enumerate};
 pub use options::{MAX_MODELS, Options, Remedy, SamplerKind, Weights, make};
+pub use possible::possible_moves;
 pub use types::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Sampler, World};

@@ -114,6 +114,9 @@ pub(crate) const PORTION: usize = 4_096;
 /// Candidates between two looks at the stop flag where they are tested one by one.
 const SCALAR_PORTION: usize = 128;
 
+/// Portions that may be tried after the time is up while nothing has been found.
+const GRACE: u32 = 16;
+
 /// One update in progress: the rules, the role, the work done and the budget.
 pub(crate) struct Work<'a, 'w> {
     pub role: RoleId,
@@ -122,6 +125,7 @@ pub(crate) struct Work<'a, 'w> {
     pub budget: Budget,
     /// Whether time had run out before the budget was replaced by an unlimited one.
     pub late: bool,
+    grace: u32,
     world: &'a mut World<'w>,
 }
 
@@ -133,6 +137,7 @@ impl<'a, 'w> Work<'a, 'w> {
             touches: 0,
             budget: budget.clone(),
             late: false,
+            grace: GRACE,
             world,
         }
     }
@@ -158,6 +163,22 @@ impl<'a, 'w> Work<'a, 'w> {
     /// Whether time has run out, so that the first answer is taken.
     pub(crate) fn is_late(&self) -> bool {
         self.late || self.budget.stop.is_raised()
+    }
+
+    /// Whether the search for an answer has to end now: at the first answer once time has run out, and without one a
+    /// bounded number of portions later. Asked once a portion.
+    pub(crate) fn must_end(&mut self, found: bool) -> bool {
+        if !self.is_late() {
+            return false;
+        }
+        let end = found || self.grace == 0;
+        self.grace = self.grace.saturating_sub(1);
+        end
+    }
+
+    /// Lets a search that began after the time was up try some portions.
+    pub(crate) fn renew_grace(&mut self) {
+        self.grace = GRACE;
     }
 
     /// Successor states computed by the engines so far.

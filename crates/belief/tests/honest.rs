@@ -327,6 +327,40 @@ fn bad_requests_are_refused() {
     );
 }
 
+/// A percept that nothing explains is searched for in the whole layer if there is time, and soon given up if there is
+/// none.
+#[test]
+fn a_search_for_what_is_not_there_ends_soon_after_its_time() {
+    const LAST: usize = 18;
+    let compiled = game("blind-breakthrough");
+    let mut sim = Scalar::new(&compiled);
+    let mut view = play(&mut sim, &mut Seed(2).rng(), 19).views.swap_remove(1);
+    let mut touches = |budget: &Budget| {
+        let options = Options {
+            layer_limit: 1_000,
+            ..Options::default()
+        };
+        let mut sampler = make(SamplerKind::Trellis, &options, RoleId(1), Seed(3)).unwrap();
+        let explained = View {
+            rounds: view.rounds[..LAST].to_vec(),
+        };
+        sampler
+            .update(&mut World::new(&mut sim), &explained, Now::Playing, &plenty())
+            .unwrap();
+        view.rounds[LAST].sees = vec![PerceptId::UNKNOWN; 2];
+        sampler
+            .update(&mut World::new(&mut sim), &view, Now::Playing, budget)
+            .unwrap();
+        assert_eq!(sampler.belief().report.relaxed, [LAST]);
+        sampler.belief().report.update_touches
+    };
+    let stop = StopFlag::default();
+    stop.raise();
+    let (in_time, late) = (touches(&Budget::iterations(20_000)), touches(&Budget::until(stop)));
+    assert!(in_time > 10_000, "{in_time} candidates");
+    assert!(late < 5_000, "{late} of {in_time} candidates after the time was up");
+}
+
 #[test]
 fn a_stopped_update_still_answers() {
     let compiled = game("blind-breakthrough:width=4,height=5");
@@ -402,7 +436,7 @@ fn samplers_work_on_another_thread() {
 
 #[test]
 fn a_tiny_layer_finds_its_way_back() {
-    let compiled = game("blind-breakthrough:width=6,height=6");
+    let compiled = game("blind-breakthrough");
     let mut sim = Scalar::new(&compiled);
     let options = Options {
         models: 5,

@@ -4,9 +4,9 @@
 //! cargo run --release -p surmise-catalogue --example mutants -- [--per-class N] [--seed N] [--static] [--missed CLASS]
 //! ```
 //!
-//! Each game is taken with its default parameters, and at most N mutants of each class. A mutant counts as noticed if it
-//! has an error or warning that the original does not have, and as listed if it has at least a new note. `--missed` lists
-//! the mutants of a class that have neither; `--static` leaves out play, which is 100 games or 10 seconds a mutant.
+//! Each game is taken with its default parameters, and at most N mutants of each class. A mutant counts as noticed if
+//! it has an error or warning that the original does not have, and as listed if it has at least a new note. `--missed`
+//! lists the mutants of a class that have neither; `--static` leaves out play: 100 games or 10 seconds a mutant.
 
 use game::StopFlag;
 use gdl::{Diagnostic, Mode, Options, Reading, Severity, mutate};

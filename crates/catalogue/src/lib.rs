@@ -49,6 +49,7 @@ const TEMPLATES: &[(&str, &str)] = embedded![
     "border-protection",
     "breakthrough",
     "connect-four",
+    "dark-hex",
     "goofspiel",
     "guess-who",
     "hidden-connect",

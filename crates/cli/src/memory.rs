@@ -55,6 +55,20 @@ pub fn shrink(options: &mut EngineOptions) {
     options.evaluation.atoms = options.evaluation.atoms.min(bytes / 256);
 }
 
+/// Bytes that arrays of a known size may take: three quarters of the limit, or of what the machine has free.
+pub fn for_arrays() -> u64 {
+    let limit = LIMIT.get().copied().or_else(available).unwrap_or(4 << 30);
+    limit / 4 * 3
+}
+
+/// Bytes of memory that the machine has free.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
+}
+
 fn watch_over(limit: u64) {
     let mut since: Option<Instant> = None;
     loop {

@@ -32,8 +32,14 @@ fn a_new_game_passes_everything_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let said = succeeds(here, &["new", "game", "coin"]);
-    assert!(said.contains("coin.kif\n") && said.contains("surmise test coin.test"), "{said}");
-    let said = succeeds(here, &["check", "--strict", "--simulate", "--deny-warnings", "coin.kif"]);
+    assert!(
+        said.contains("coin.kif\n") && said.contains("surmise test coin.test"),
+        "{said}"
+    );
+    let said = succeeds(
+        here,
+        &["check", "--strict", "--simulate", "--deny-warnings", "coin.kif"],
+    );
     assert!(said.contains("nothing to complain about"), "{said}");
     let said = succeeds(here, &["test", "coin.test", "--deny-undecided"]);
     assert!(said.ends_with("coin.test: 38 hold\n"), "{said}");
@@ -58,7 +64,10 @@ fn new_players_are_written_in_both_languages() {
     let here = folder.path();
     succeeds(here, &["new", "player", "my-player"]);
     let python = std::fs::read_to_string(here.join("my-player.py")).unwrap();
-    assert!(python.contains("class MyPlayer(surmise.Player)") && !python.contains("{{"), "{python}");
+    assert!(
+        python.contains("class MyPlayer(surmise.Player)") && !python.contains("{{"),
+        "{python}"
+    );
     succeeds(here, &["new", "player", "my-player", "--rust"]);
     let manifest = std::fs::read_to_string(here.join("my-player/Cargo.toml")).unwrap();
     let sources = manifest.split("path = \"").nth(1).unwrap().split('"').next().unwrap();
@@ -82,14 +91,20 @@ fn failures_and_mistakes_have_their_status() {
     let here = folder.path();
     std::fs::write(here.join("bad.test"), "game monty-hall\nlegal candidate 4\n").unwrap();
     let said = ends_with(here, 1, &["test", "bad.test"]);
-    assert!(said.contains("bad.test:2:7: fails: legal candidate 4\n  expected   4\n  found      3\n"), "{said}");
+    assert!(
+        said.contains("bad.test:2:7: fails: legal candidate 4\n  expected   4\n  found      3\n"),
+        "{said}"
+    );
     let output = surmise(here, &["test", "bad.test", "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&json["ok"], &json["fail"]), (&Value::Bool(false), &1.into()));
     assert_eq!(json["lines"][0]["found"], "3");
     std::fs::write(here.join("wrong.test"), "game monty-hall\nleagl candidate 3\n").unwrap();
     let said = ends_with(here, 2, &["test", "wrong.test"]);
-    assert!(said.contains("wrong.test:2:1: error:") && said.contains("did you mean `legal`?"), "{said}");
+    assert!(
+        said.contains("wrong.test:2:1: error:") && said.contains("did you mean `legal`?"),
+        "{said}"
+    );
     ends_with(here, 3, &["test", "missing.test"]);
     ends_with(here, 3, &["test", "missing.test", "--json"]);
     std::fs::write(here.join("long.test"), "game connect-four\nlength 7..42\n").unwrap();
@@ -124,7 +139,10 @@ fn mutants_are_counted() {
     succeeds(here, &["new", "game", "coin"]);
     let args = ["test", "coin.test", "--mutate", "--mutants", "2", "--games", "10"];
     let said = succeeds(here, &args);
-    assert!(said.contains("slip") && said.contains("neither") && said.contains("dropped-frame"), "{said}");
+    assert!(
+        said.contains("slip") && said.contains("neither") && said.contains("dropped-frame"),
+        "{said}"
+    );
     let output = surmise(here, &[&args[..], &["--json"]].concat());
     let lines = String::from_utf8(output.stdout).unwrap();
     let json: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
@@ -139,12 +157,23 @@ fn a_report_is_printed_and_written() {
     let few = ["--games", "20", "--matches", "2", "--beliefs", "2"];
     let args = [&["show", "monty-hall", "--report", "--html", "page.html"], &few[..]].concat();
     let said = succeeds(here, &args);
-    for part in ["Random play (20 games", "Choice", "Good play (2 matches", "Value", "Hidden", "What moves tell", "Grounding"] {
+    for part in [
+        "Random play (20 games",
+        "Choice",
+        "Good play (2 matches",
+        "Value",
+        "Hidden",
+        "What moves tell",
+        "Grounding",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"), "{page}");
-    let output = surmise(here, &[&["show", "monty-hall", "--report", "--json"], &few[..]].concat());
+    let output = surmise(
+        here,
+        &[&["show", "monty-hall", "--report", "--json"], &few[..]].concat(),
+    );
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&json["version"], &json["random"]["games"]), (&1.into(), &20.into()));
     ends_with(here, 1, &["show", "monty-hall", "--report", "--player", "no-such"]);
@@ -168,5 +197,8 @@ fn a_report_is_stopped() {
     assert!(begun.elapsed().as_secs() < 4, "{:?}", begun.elapsed());
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     let said = text(&output);
-    assert!(said.contains("Random play (1000 games") && said.contains("Stopped early: good play"), "{said}");
+    assert!(
+        said.contains("Random play (1000 games") && said.contains("Stopped early: good play"),
+        "{said}"
+    );
 }

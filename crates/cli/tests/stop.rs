@@ -127,3 +127,34 @@ fn the_server_ends_at_once() {
     }
     let _ = std::fs::remove_dir_all(data);
 }
+
+/// Rules whose instances are far too many, and which are slow to evaluate: drawing them takes long.
+fn slow_rules() -> String {
+    let succ: String = (1..60).map(|i| format!("(succ {i} {}) ", i + 1)).collect();
+    format!(
+        "(role walker) {succ} (index 1) (<= (index ?y) (succ ?x ?y)) (init (at 1 1)) (init (step 1))
+         (<= (legal walker (go ?x ?y)) (index ?x) (index ?y))
+         (<= (next (at ?x ?y)) (does walker (go ?x ?y)))
+         (<= (next (at ?x ?y)) (true (at ?x ?y)))
+         (<= (linked ?a ?b ?c ?d) (true (at ?a ?b)) (true (at ?c ?d)) (succ ?a ?c))
+         (<= (linked ?a ?b ?e ?f) (linked ?a ?b ?c ?d) (linked ?c ?d ?e ?f))
+         (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
+         (<= terminal (true (step 60))) (<= terminal (linked 1 1 60 60)) (goal walker 100)"
+    )
+}
+
+#[test]
+fn drawing_is_stopped() {
+    let path = folder("slow.kif");
+    std::fs::write(&path, slow_rules()).unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let started = start(&["draw", path.to_str().unwrap()]);
+        let (code, said, took) = started.stopped(Duration::from_millis(700), signal);
+        assert!(took < SOON && code != Some(0), "{took:?} {code:?} {said}");
+        assert!(
+            said.contains("stopped") && !said.contains("<svg") && !said.contains("panicked"),
+            "{said}"
+        );
+    }
+    std::fs::remove_file(path).unwrap();
+}

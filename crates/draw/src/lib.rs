@@ -19,6 +19,8 @@
 //! # Ok::<(), game::Fault>(())
 //! ```
 
+mod candidates;
+mod colours;
 mod contents;
 mod draw;
 mod facts;
@@ -36,6 +38,7 @@ mod sample;
 mod statics;
 mod svg;
 mod term;
+mod wording;
 
 pub use facts::{FullState, Known};
 pub use layout::{Layout, LayoutOptions};

@@ -1,6 +1,8 @@
 //! A picture as SVG: a stand-alone document, light or dark as the reader's system asks.
 
-use crate::picture::{Board, Cell, Fact, Part, Picture, Piece, Place, Shape};
+use crate::colours::{COLOURS, PALETTE, contrast, named};
+use crate::picture::{Board, Cell, Part, Picture, Piece, Place, Shape};
+use crate::wording::{clip, escape, percent, said, said_fact};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -32,31 +34,6 @@ const LINE: f64 = 20.0;
 /// Lines of a list, and moves beside the board, that are printed.
 const LINES: usize = 24;
 
-/// Colours of roles without a colour in their name: light and dark.
-const PALETTE: [(&str, &str); 8] = [
-    ("#2563a8", "#6ea8e6"),
-    ("#b4452f", "#e98a72"),
-    ("#2f7d4f", "#6cc08d"),
-    ("#7a4fa3", "#b994dd"),
-    ("#a87a17", "#dcb45a"),
-    ("#19808a", "#5cc0ca"),
-    ("#a13d7a", "#dd86bb"),
-    ("#5b6470", "#a8b1bd"),
-];
-/// Colours that roles are often called.
-const COLOURS: [(&str, &str); 10] = [
-    ("white", "#fdfdf8"),
-    ("black", "#26272b"),
-    ("red", "#c8372d"),
-    ("blue", "#2563b8"),
-    ("green", "#2f8a4f"),
-    ("yellow", "#e0b420"),
-    ("orange", "#dd7a22"),
-    ("purple", "#7d49ad"),
-    ("teal", "#178a8a"),
-    ("pink", "#d65a96"),
-];
-
 const STYLE: &str = "\
 .bg{fill:#fff}.sq{fill:#f4f1ea;stroke:#c9c2b4}.alt{fill:#e9e4d8}.t{fill:#2b2b2b}.m{fill:#77716a}\
 .ring{fill:none;stroke:#3a8f5c;stroke-width:2}.edge{stroke:#77716a;stroke-width:.6}.n{fill:#55504a}\
@@ -70,6 +47,7 @@ pub fn svg(picture: &Picture, options: &SvgOptions) -> String {
     let mut page = Page {
         out: String::new(),
         roles: roles(picture, options),
+        colours: BTreeSet::new(),
         moves: marked(picture, options),
     };
     let mut y = MARGIN;
@@ -184,6 +162,8 @@ impl Frame {
 struct Page {
     out: String,
     roles: Vec<String>,
+    /// Colours of pieces that are named after one.
+    colours: BTreeSet<usize>,
     moves: BTreeSet<(usize, Place)>,
 }
 
@@ -193,14 +173,8 @@ impl Page {
         let mut dark = String::new();
         let mut palette = PALETTE.iter().cycle();
         for (number, role) in self.roles.iter().enumerate() {
-            match COLOURS.iter().find(|(name, _)| role.starts_with(name)) {
-                Some((_, colour)) => {
-                    let _ = write!(
-                        styles,
-                        ".r{number}{{fill:{colour}}}.k{number}{{fill:{}}}",
-                        contrast(colour)
-                    );
-                }
+            match named(role) {
+                Some(at) => styles.push_str(&fixed('r', 'k', number, at)),
                 None => {
                     let (light, night) = palette.next().copied().unwrap_or(PALETTE[0]);
                     let _ = write!(styles, ".r{number}{{fill:{light}}}.k{number}{{fill:#fff}}");
@@ -208,7 +182,18 @@ impl Page {
                 }
             }
         }
+        styles.extend(self.colours.iter().map(|&at| fixed('f', 'g', at, at)));
         format!("{styles}@media(prefers-color-scheme:dark){{{dark}}}")
+    }
+
+    /// Classes of a piece and of text on it: those of the colour that its name contains, else those of its role.
+    fn classes(&mut self, piece: &Piece) -> Option<(String, String)> {
+        if let Some(at) = named(&piece.text) {
+            self.colours.insert(at);
+            return Some((format!("f{at}"), format!("g{at}")));
+        }
+        let role = self.role(&piece.role)?;
+        Some((format!("r{role}"), format!("k{role}")))
     }
 
     fn role(&self, role: &Option<String>) -> Option<usize> {
@@ -297,7 +282,7 @@ impl Page {
         let Some(most) = uncertain.max_by(|a, b| a.p.total_cmp(&b.p)) else {
             return;
         };
-        let class = self.role(&most.role).map_or("m".to_owned(), |r| format!("r{r}"));
+        let class = self.classes(most).map_or("m".to_owned(), |(piece, _)| piece);
         let _ = writeln!(
             self.out,
             "<{outline} class=\"{class}\" fill-opacity=\"{:.2}\"/>",
@@ -362,18 +347,17 @@ impl Page {
             String::new()
         };
         let glyph = escape(&clip(&piece.glyph, 5));
-        let role = self.role(&piece.role);
-        match (role, symbol) {
-            (Some(role), false) => {
+        match (self.classes(piece), symbol) {
+            (Some((piece, text)), false) => {
                 let radius = size * 0.38;
                 let _ = writeln!(
                     self.out,
-                    "<g{faint}><circle class=\"r{role} edge\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
-                     <text class=\"k{role} c\" font-size=\"{font:.1}\" x=\"{x:.1}\" y=\"{y:.1}\">{glyph}</text></g>"
+                    "<g{faint}><circle class=\"{piece} edge\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
+                     <text class=\"{text} c\" font-size=\"{font:.1}\" x=\"{x:.1}\" y=\"{y:.1}\">{glyph}</text></g>"
                 );
             }
-            (role, _) => {
-                let class = role.map_or("t".to_owned(), |r| format!("r{r} edge"));
+            (classes, _) => {
+                let class = classes.map_or("t".to_owned(), |(piece, _)| format!("{piece} edge"));
                 let font = if symbol { size * 0.72 } else { font };
                 let _ = writeln!(
                     self.out,
@@ -444,6 +428,15 @@ impl Page {
     }
 }
 
+/// Styles of a piece and of text on it, in a named colour.
+fn fixed(piece: char, text: char, number: usize, colour: usize) -> String {
+    let colour = COLOURS[colour].1;
+    format!(
+        ".{piece}{number}{{fill:{colour}}}.{text}{number}{{fill:{}}}",
+        contrast(colour)
+    )
+}
+
 /// An element without its end: a square, or a hexagon.
 fn outline(shape: Shape, size: f64, x: f64, y: f64) -> String {
     match shape {
@@ -467,61 +460,4 @@ fn outline(shape: Shape, size: f64, x: f64, y: f64) -> String {
             format!("polygon points=\"{}\"", points.join(" "))
         }
     }
-}
-
-fn said(piece: &Piece) -> String {
-    match piece.p >= 1.0 {
-        true => piece.text.clone(),
-        false => format!("{} {}", piece.text, percent(piece.p)),
-    }
-}
-
-fn said_fact(fact: &Fact) -> String {
-    match fact.p >= 1.0 {
-        true => fact.text.clone(),
-        false => format!("{} {}", fact.text, percent(fact.p)),
-    }
-}
-
-/// In per cent; what is possible is never 0, what is not certain never 100.
-fn percent(p: f64) -> String {
-    match (p * 100.0).round() {
-        r if r < 1.0 => "<1 %".to_owned(),
-        r if r > 99.0 => ">99 %".to_owned(),
-        r => format!("{r:.0} %"),
-    }
-}
-
-fn clip(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
-}
-
-/// Black or white, whichever is read better on a colour such as `#c8372d`.
-fn contrast(colour: &str) -> &'static str {
-    let channel = |at: usize| u32::from_str_radix(colour.get(at..at + 2).unwrap_or("80"), 16).unwrap_or(128);
-    match 3 * channel(1) + 6 * channel(3) + channel(5) > 1500 {
-        true => "#26272b",
-        false => "#fff",
-    }
-}
-
-/// Text of the rules is never markup. Characters that XML does not allow are replaced.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

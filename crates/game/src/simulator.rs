@@ -2,6 +2,7 @@
 
 use crate::{Fault, Meter};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// A role, by its place in the order of the `role` facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,6 +102,18 @@ pub trait Simulator: Send {
 
     /// The fluents that hold, as sorted canonical text.
     fn fluents(&self, state: &State) -> Vec<String>;
+
+    /// The weight of every fluent that holds in some of these states: the sum of the weights of the states in which it
+    /// holds, added in the order of the states.
+    fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {
+        let mut weights = BTreeMap::new();
+        for (state, weight) in states {
+            for fluent in self.fluents(state) {
+                *weights.entry(fluent).or_insert(0.0) += weight;
+            }
+        }
+        weights
+    }
 
     /// The state in which exactly these fluents hold, if the engine can represent it.
     fn state_of(&mut self, fluents: &[String]) -> Option<State>;

@@ -15,7 +15,10 @@ fn main() {
         }
         files += 1;
         with += usize::from(!found.is_empty());
-        print!("{}", surmise_gdl::render(&found, file.rsplit('/').next().unwrap(), &reading.text));
+        print!(
+            "{}",
+            surmise_gdl::render(&found, file.rsplit('/').next().unwrap(), &reading.text)
+        );
     }
     println!("{with} of {files} files have findings; slowest {worst:.1} ms");
 }

@@ -89,6 +89,7 @@ pub mod http;
 pub mod kif;
 pub mod message;
 pub mod net;
+mod places;
 pub mod presence;
 mod remote;
 mod server;

@@ -10,6 +10,7 @@ use crate::factory::PlayerFactory;
 use crate::http::{self, HttpReply, Refusal, Request, RequestLimits, printable};
 use crate::message::{self, Message, Variant};
 use crate::net::{Connection, Listener};
+use crate::places::Places;
 use crate::presence::Caller;
 use crate::session;
 use matches::MatchEntry;
@@ -19,7 +20,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::{debug, warn};
 
@@ -106,7 +107,7 @@ struct ServerState {
     /// In the order of their names, so that choices among them do not depend on chance.
     matches: Mutex<BTreeMap<String, MatchEntry>>,
     /// The matches that compute, those included that were given up and have not ended yet.
-    places: Mutex<Vec<Weak<()>>>,
+    places: Arc<Places>,
     connections: AtomicUsize,
     stopped: AtomicBool,
 }
@@ -134,11 +135,11 @@ impl Server {
     ) -> Server {
         let address = options.bind;
         let shared = ServerState {
+            places: Arc::new(Places::new(options.max_matches, runtime.clone())),
             options,
             factory,
             runtime,
             matches: Mutex::default(),
-            places: Mutex::default(),
             connections: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
         };

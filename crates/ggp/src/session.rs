@@ -15,6 +15,7 @@ use crate::factory::{PlayedEnd, PlayedMatch, PlayerFactory};
 use crate::http::printable;
 use crate::kif;
 use crate::message::{News, Variant};
+use crate::places::Place;
 use crate::presence::{Caller, Presence};
 use crate::spelling::Spelling;
 use dialect::StateTracker;
@@ -86,8 +87,8 @@ pub struct Session {
 pub struct Work {
     /// Raised when the match is given up: ends grounding, compiling and searching.
     pub stop: StopFlag,
-    /// The place among the matches that compute; free when nobody holds it.
-    pub place: Arc<()>,
+    /// The place among the matches that compute.
+    pub place: Arc<Place>,
     /// What is known of the manager.
     pub presence: Arc<Presence>,
     /// Time and threads.

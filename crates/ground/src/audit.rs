@@ -9,11 +9,13 @@
 //!
 //! Sampling proves nothing: a game without findings may still have a flaw in a state that no sample reached.
 
+mod lifetimes;
 mod probe;
 
 use crate::Reference;
 use game::{Fault, MoveId, PerceptId, Rng, RoleId, Seed, Simulator, State, StopFlag};
 use gdl::{Atom, Code, Diagnostic, Mode, Rules, Severity, Span, Symbol, Term, kw};
+use lifetimes::Lifetimes;
 use probe::{Counts, Probe};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -91,6 +93,7 @@ fn run(rules: &Rules, played: &Rules, probe: Option<&Probe>, options: &AuditOpti
         said: HashSet::new(),
         legal_by_view: HashMap::new(),
         goals_given: BTreeMap::new(),
+        lifetimes: Lifetimes::default(),
         base: None,
         input: None,
     };
@@ -115,6 +118,7 @@ struct Auditor<'a> {
     legal_by_view: HashMap<(RoleId, RoleView), Vec<MoveId>>,
     /// Per role: the number of ends with and without a goal.
     goals_given: BTreeMap<String, (u32, u32)>,
+    lifetimes: Lifetimes,
     base: Option<HashSet<String>>,
     input: Option<HashSet<(String, String)>>,
 }
@@ -134,6 +138,7 @@ impl Auditor<'_> {
             }
             self.report.games += 1;
             let mut rng = self.options.seed.nth(u64::from(game)).rng();
+            self.lifetimes.begin_game();
             self.play(sim, &mut rng)?;
         }
         Ok(())
@@ -152,6 +157,7 @@ impl Auditor<'_> {
         let mut views: Vec<RoleView> = vec![Vec::new(); sim.roles().len()];
         for round in 0..self.options.max_rounds {
             self.check_fluents(sim, &state);
+            self.lifetimes.add(sim, &state);
             if sim.terminal(&state)? {
                 return self.check_goals(sim, &state);
             }
@@ -506,7 +512,13 @@ impl Auditor<'_> {
             let about = format!("{}", rule.place.start);
             let is_goal = self.counts.goals.contains(&rule.place);
             let dead = rule.rounds.iter().filter(|&&n| n == 0).count();
-            if dead == rule.rounds.len() {
+            if dead == rule.rounds.len()
+                && let Some(fluent) = self.lifetimes.lost(self.rules, rule.place)
+            {
+                let message = format!("this rule never applied in {games} random games: every `{fluent}` was lost");
+                let help = format!("no `{fluent}` lasted for more than one round; is a rule missing that keeps it?");
+                self.say(Code::Lost, &about, rule.place, message, &help);
+            } else if dead == rule.rounds.len() {
                 let message = format!("this rule never applied in {games} random games");
                 let help = "if it should apply more often, look for a wrong name or condition in it";
                 self.say(Code::NeverFired, &about, rule.place, message, help);

@@ -114,7 +114,7 @@ impl LearnedHorizon {
     }
 
     /// The table's policy of a view with so many moves, if the view has enough updates.
-    pub(crate) fn learned(&self, key: ViewKey, n: usize) -> Option<Vec<f32>> {
+    pub fn learned(&self, key: ViewKey, n: usize) -> Option<Vec<f32>> {
         let table = &self.blueprint.table;
         if table.updates(key) < self.trusted? {
             return None;

@@ -6,6 +6,7 @@
 mod beliefs;
 mod errors;
 mod game;
+mod lab;
 mod matches;
 mod own_player;
 mod solving;
@@ -26,6 +27,7 @@ fn _surmise(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(matches::play, module)?)?;
     module.add_function(wrap_pyfunction!(matches::explain, module)?)?;
     module.add_function(wrap_pyfunction!(matches::known_legal, module)?)?;
+    module.add_function(wrap_pyfunction!(lab::lab_run, module)?)?;
     module.add_function(wrap_pyfunction!(beliefs::belief, module)?)?;
     module.add_function(wrap_pyfunction!(beliefs::seat_svg, module)?)?;
     module.add_function(wrap_pyfunction!(solving::solve, module)?)?;

@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use surmise::belief::{Options, SamplerKind};
 use surmise::game::{Budget, Decision, Fault, Meter, Player, RoleId, Seed, StopFlag, Told};
@@ -19,7 +18,8 @@ pub struct Raised {
 }
 
 impl Raised {
-    fn keep(&self, error: PyErr) {
+    /// Keeps an exception, if it is the first, and ends the matches.
+    pub fn keep(&self, error: PyErr) {
         let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get_or_insert(error);
         self.stop.raise();
@@ -61,7 +61,6 @@ impl Entrant for PythonEntrant {
         Ok(Seat::Player(Box::new(PythonPlayer {
             object,
             believer,
-            role,
             raised: self.raised.clone(),
         })))
     }
@@ -70,7 +69,6 @@ impl Entrant for PythonEntrant {
 struct PythonPlayer {
     object: Py<PyAny>,
     believer: Believer,
-    role: RoleId,
     raised: Raised,
 }
 
@@ -78,15 +76,7 @@ impl PythonPlayer {
     /// The moves that are legal in some state that the role holds possible.
     fn legal(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<String>, Fault> {
         self.believer.update(told, budget)?;
-        let (mut texts, mut moves) = (BTreeSet::new(), Vec::new());
-        for (state, _) in self.believer.posterior() {
-            let sim = &mut self.believer.tools.sim;
-            if !sim.terminal(&state)? {
-                sim.legal(&state, self.role, &mut moves)?;
-                texts.extend(moves.iter().map(|&mv| sim.move_text(self.role, mv).to_owned()));
-            }
-        }
-        Ok(texts.into_iter().collect())
+        self.believer.possible_moves()
     }
 
     fn ask(&self, told: &[Told], legal: &[String]) -> PyResult<Decision> {
@@ -130,12 +120,17 @@ pub fn entrant(player: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn E
             .map_err(|error| crate::errors::exception(error.into()))?;
         return Ok(Box::new(spec));
     }
+    Ok(Box::new(python_entrant(player, raised)?))
+}
+
+/// Something that makes players.
+pub fn python_entrant(player: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<PythonEntrant> {
     let name = player.getattr("name").and_then(|name| name.extract::<String>());
     let named = name.or_else(|_| player.get_type().name().and_then(|name| name.extract()))?;
     let make = player.getattr("_seat")?;
-    Ok(Box::new(PythonEntrant {
+    Ok(PythonEntrant {
         name: named,
         make: make.unbind(),
         raised: raised.clone(),
-    }))
+    })
 }

@@ -41,6 +41,7 @@ impl Teller<'_> {
             SolveProgress::Program(steps, _) => self.tell("steps", f64::from(*steps)),
             SolveProgress::Iterations(iterations, _) => self.tell("iterations", *iterations as f64),
             SolveProgress::Asked(asked, _) => self.tell("asked", *asked as f64),
+            SolveProgress::Commitment(solved, _) => self.tell("programs", *solved as f64),
             SolveProgress::Fallback(_) => self.tell("fallback", 0.0),
         }
     }

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadwriteArr
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
-use surmise::{EnvironmentOptions, Environments};
+use surmise::{EnvironmentOptions, Environments, Observation, Written};
 
 /// Arrays of one seat. Bytes are 0 or 1; a row holds all games.
 struct SeatArrays {
@@ -26,20 +26,49 @@ struct Arrays {
 /// Games side by side.
 #[pyclass(name = "Environments", module = "surmise._surmise", frozen)]
 pub struct PyEnvironments {
-    games: Mutex<Option<Environments>>,
+    games: Mutex<Option<Games>>,
     arrays: Arrays,
     n: usize,
     seats: usize,
 }
 
+/// The games, and what their arrays hold.
+struct Games {
+    games: Environments,
+    written: Vec<WrittenSeat>,
+}
+
+/// What the arrays of a seat hold.
+#[derive(Default)]
+struct WrittenSeat {
+    mask: Written,
+    told: Written,
+    last: Written,
+}
+
 #[pymethods]
 impl PyEnvironments {
+    /// `view` is `None` for observations of the last round, or the number of rounds of a view: 0 for as many as are
+    /// needed.
     #[new]
-    fn new(py: Python<'_>, game: &PyGame, games: usize, seed: u64, max_rounds: u32, last: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        game: &PyGame,
+        games: usize,
+        seed: u64,
+        max_rounds: u32,
+        last: bool,
+        view: Option<usize>,
+    ) -> PyResult<Self> {
         let options = EnvironmentOptions {
             games,
             seed,
             max_rounds,
+            observation: match view {
+                None => Observation::Round,
+                Some(0) => Observation::View(None),
+                Some(rounds) => Observation::View(Some(rounds)),
+            },
         };
         let made = py
             .detach(|| guarded(|| game.shared.game.environments(&options)))?
@@ -48,7 +77,10 @@ impl PyEnvironments {
         let this = PyEnvironments {
             n: made.len(),
             seats: made.seats().len(),
-            games: Mutex::new(Some(made)),
+            games: Mutex::new(Some(Games {
+                written: made.seats().iter().map(|_| WrittenSeat::default()).collect(),
+                games: made,
+            })),
             arrays,
         };
         this.write(py, |_| Ok(()))?;
@@ -67,6 +99,12 @@ impl PyEnvironments {
             true => Ok(games.percepts(seat).to_vec()),
             false => Err(PyValueError::new_err(format!("there are {} seats", self.seats))),
         })
+    }
+
+    /// Rounds in an observation of the whole view; none if the last round is observed.
+    #[getter]
+    fn slots(&self) -> PyResult<Option<usize>> {
+        self.with(|games| Ok(games.slots()))
     }
 
     /// Number of fluents.
@@ -175,6 +213,10 @@ impl PyEnvironments {
 
 impl PyEnvironments {
     fn with<T>(&self, work: impl FnOnce(&mut Environments) -> PyResult<T>) -> PyResult<T> {
+        self.with_written(|games| work(&mut games.games))
+    }
+
+    fn with_written<T>(&self, work: impl FnOnce(&mut Games) -> PyResult<T>) -> PyResult<T> {
         // Another thread that steps the same games keeps the lock while it has released the interpreter.
         let mut games = self.games.try_lock().map_err(|_| {
             SurmiseError::new_err("these games are being stepped by another thread; give each thread its own")
@@ -189,13 +231,13 @@ impl PyEnvironments {
 
     /// Does work, then writes all arrays.
     fn write(&self, py: Python<'_>, work: impl FnOnce(&mut Environments) -> PyResult<()> + Send) -> PyResult<()> {
-        self.with(|games| {
+        self.with_written(|Games { games, written }| {
             let mut borrowed = self.arrays.borrow(py)?;
             let slices = borrowed.slices()?;
             py.detach(|| {
                 guarded(|| {
                     work(games)?;
-                    slices.write(games);
+                    slices.write(games, written);
                     Ok(())
                 })?
             })
@@ -208,11 +250,11 @@ impl Arrays {
         let n = games.len();
         let bits = |rows: usize| PyArray2::zeros(py, [rows, n], false).unbind();
         let seat = |seat: usize| {
-            let (moves, percepts) = (games.actions().len(), games.percepts(seat).len());
+            let (moves, told) = (games.actions().len(), games.observation_rows(seat));
             SeatArrays {
                 mask: bits(moves),
-                told: bits(moves + percepts),
-                last: last.then(|| bits(moves + percepts)),
+                told: bits(told),
+                last: last.then(|| bits(told)),
                 current: PyArray1::zeros(py, n, false).unbind(),
                 reward: PyArray1::zeros(py, n, false).unbind(),
             }
@@ -294,12 +336,12 @@ impl Borrowed<'_> {
 }
 
 impl Slices<'_> {
-    fn write(self, games: &Environments) {
-        for (at, seat) in self.seats.into_iter().enumerate() {
-            games.write_mask(at, seat.mask);
-            games.write_told(at, seat.told);
+    fn write(self, games: &Environments, written: &mut [WrittenSeat]) {
+        for (at, (seat, written)) in self.seats.into_iter().zip(written).enumerate() {
+            games.write_mask(at, &mut written.mask, seat.mask);
+            games.write_told(at, &mut written.told, seat.told);
             if let Some(last) = seat.last {
-                games.write_final_told(at, last);
+                games.write_final_told(at, &mut written.last, last);
             }
             games.write_decides(at, seat.current);
             games.write_rewards(at, seat.reward);

@@ -152,3 +152,51 @@ def test_threads_have_their_own_games():
     assert all(isinstance(error, allowed) for error in errors)
     env.reset()
     env.step(env.sample())
+
+
+@pytest.mark.parametrize("name", ["kuhn-poker", "krieg-tictactoe", "phantom-tictactoe"])
+@pytest.mark.parametrize("rounds", [None, 1, 3])
+def test_views_are_the_rounds_so_far(name, rounds):
+    """The observation of a view has the last rounds of the game, each as the observation of a round tells it."""
+    options = dict(seed=3, final_observation=True)
+    single = surmise.vector(name, 5, **options)
+    whole = surmise.vector(name, 5, observation="view", rounds=rounds, **options)
+    slots = whole.slots
+    assert slots == rounds or (rounds is None and slots >= 3)
+    width = len(single.observations(0))
+    assert whole.observation[0].shape == (5, slots * (1 + width)) and len(whole.observations(0)) == slots * (1 + width)
+    history = [[] for _ in range(5)]
+    ended = 0
+    for _ in range(60):
+        actions = single.sample().copy()
+        # Both draw the same moves of nature: the second has to use up as many random numbers.
+        assert (whole.sample() == actions).all()
+        single.step(actions)
+        whole.step(actions)
+        for at in range(5):
+            history[at].append([single.final_observation[seat][at].copy() for seat in range(len(single.seats))])
+            for seat in range(len(single.seats)):
+                expected = np.zeros(slots * (1 + width) if seat == 0 else whole.observation[seat].shape[1], bool)
+                features = len(single.observations(seat))
+                for number, told in enumerate(history[at]):
+                    start = slots + number % slots * features
+                    expected[start : start + features] = told[seat]
+                expected[(len(history[at]) - 1) % slots] = True
+                assert (whole.final_observation[seat][at] == expected).all()
+                over = single.terminated[at] or single.truncated[at]
+                assert (whole.observation[seat][at] == (expected & (not over))).all()
+            if single.terminated[at] or single.truncated[at]:
+                history[at], ended = [], ended + 1
+    assert ended > 2
+    names = whole.observations(0)
+    assert names[0] == "last round in slot 1" and names[slots].startswith("slot 1 does ")
+    whole.reset()
+    assert not any(observation.any() for observation in whole.observation)
+
+
+def test_wrong_views_are_refused():
+    for wrong in (dict(observation="all"), dict(rounds=3), dict(observation="view", rounds=0)):
+        with pytest.raises(ValueError):
+            surmise.vector("tictactoe", 2, **wrong)
+    with pytest.raises((ValueError, surmise.SurmiseError), match="rounds"):
+        surmise.vector("tictactoe", 2**20, observation="view", rounds=10**6)

@@ -60,11 +60,7 @@ impl Believer {
     }
 
     fn sample(&mut self, budget: &Budget) -> Result<(), BeliefError> {
-        let sim = self.tools.sim.as_mut();
-        let mut world = match &mut self.tools.batch {
-            Some(batch) => World::with_batch(sim, batch.as_mut()),
-            None => World::new(sim),
-        };
+        let mut world = world(&mut self.tools);
         self.sampler.update(&mut world, &self.view, Now::Playing, budget)
     }
 
@@ -78,6 +74,13 @@ impl Believer {
         }
         sees.sort();
         Ok(Round { own, sees })
+    }
+
+    /// My moves that are legal in some state held possible, in canonical order.
+    pub fn possible_moves(&mut self) -> Result<Vec<String>, Fault> {
+        let states = self.sampler.posterior();
+        let role = self.tools.role;
+        belief::possible_moves(&mut world(&mut self.tools), role, &states)
     }
 
     /// The belief after the last update.
@@ -122,5 +125,13 @@ impl Believer {
         let report = &self.sampler.belief().report;
         meter.touches = (meter.touches + report.touches).saturating_sub(report.successors);
         meter
+    }
+}
+
+fn world(tools: &mut Tools) -> World<'_> {
+    let sim = tools.sim.as_mut();
+    match &mut tools.batch {
+        Some(batch) => World::with_batch(sim, batch.as_mut()),
+        None => World::new(sim),
     }
 }

@@ -8,6 +8,18 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// A strategy of one role, computed beforehand.
+pub trait ViewPolicy: Send + Sync {
+    /// Moves after a view, with numbers in proportion to which they are played; none if the view is not known.
+    fn policy(&self, view: &[Told]) -> Option<Vec<(String, f64)>>;
+
+    /// Checks that all moves and percepts of the strategy exist in a game.
+    ///
+    /// # Errors
+    /// If one does not.
+    fn check(&self, sim: &mut dyn Simulator, role: RoleId) -> Result<(), Fault>;
+}
+
 /// The strategy of one role: for each view, moves and their probabilities, in canonical text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StrategyTable {
@@ -50,21 +62,32 @@ impl StrategyTable {
         };
         Err(Fault::OtherGame(what))
     }
+}
 
-    fn draw(&self, view: &[Told], seed: Seed) -> Option<Decision> {
-        let policy = self.policy(view)?;
-        let total: f64 = policy.iter().map(|(_, p)| p).sum();
-        let mut left = seed.rng().unit() * total;
-        let drawn = policy.iter().find(|(_, p)| {
-            left -= p;
-            left < 0.0
-        });
-        let (mv, _) = drawn.or(policy.last())?;
-        Some(Decision {
-            policy: policy.iter().map(|(mv, p)| (mv.clone(), p / total)).collect(),
-            ..Decision::plain(mv)
-        })
+impl ViewPolicy for StrategyTable {
+    fn policy(&self, view: &[Told]) -> Option<Vec<(String, f64)>> {
+        StrategyTable::policy(self, view).map(<[_]>::to_vec)
     }
+
+    fn check(&self, sim: &mut dyn Simulator, role: RoleId) -> Result<(), Fault> {
+        StrategyTable::check(self, sim, role)
+    }
+}
+
+/// Draws a move.
+fn draw(strategy: &dyn ViewPolicy, view: &[Told], seed: Seed) -> Option<Decision> {
+    let policy = strategy.policy(view)?;
+    let total: f64 = policy.iter().map(|(_, p)| p).sum();
+    let mut left = seed.rng().unit() * total;
+    let drawn = policy.iter().find(|(_, p)| {
+        left -= p;
+        left < 0.0
+    });
+    let (mv, _) = drawn.or(policy.last())?;
+    Some(Decision {
+        policy: policy.iter().map(|(mv, p)| (mv.clone(), p / total)).collect(),
+        ..Decision::plain(mv)
+    })
 }
 
 /// A view as one text. Canonical text has no line breaks or tabs. Percepts are sorted here, since callers need not sort
@@ -86,7 +109,7 @@ fn key(view: &[Told]) -> String {
 
 /// Plays by a table; after a view that is not in it, a random legal move.
 pub struct Tabular {
-    table: Arc<StrategyTable>,
+    table: Arc<dyn ViewPolicy>,
     seed: Seed,
     /// The player for views that are not in the table, such as those with a single legal move.
     otherwise: Random,
@@ -97,7 +120,7 @@ impl Tabular {
     ///
     /// # Errors
     /// If the table names moves or percepts that the role does not have in this game.
-    pub fn new(mut tools: Tools, table: Arc<StrategyTable>) -> Result<Tabular, BeliefError> {
+    pub fn new(mut tools: Tools, table: Arc<dyn ViewPolicy>) -> Result<Tabular, BeliefError> {
         table.check(tools.sim.as_mut(), tools.role)?;
         Ok(Tabular {
             table,
@@ -109,7 +132,7 @@ impl Tabular {
 
 impl Player for Tabular {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
-        match self.table.draw(told, self.seed.nth(told.len() as u64)) {
+        match draw(self.table.as_ref(), told, self.seed.nth(told.len() as u64)) {
             Some(decision) => Ok(decision),
             None => self.otherwise.choose(told, budget),
         }

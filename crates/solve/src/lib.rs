@@ -1,6 +1,6 @@
 //! Solving games: equilibria, best responses and exploitability.
 //!
-//! Use this crate for games that are small enough to play out all histories (some millions). If you want to solve a
+//! Most of this crate is for games that are small enough to play out all histories (some millions). If you want to solve a
 //! game by name and save its strategy, use the crate `surmise`.
 //!
 //! [`Tree::build`] plays out a game once, from any [`game::Simulator`]. [`Form`] is the same game in sequence form:
@@ -37,15 +37,20 @@
 //! assert!((form.values(&policy)[0] - 50.0).abs() < 0.1);
 //! ```
 //!
+//! Games with too many histories for a tree: [`LargeGame`] and [`LargeSolver`]. The best strategy to announce to an
+//! opponent, where goals do not sum to a constant: [`commitment`].
+//!
 //! Nothing here reads a clock or prints. Ids are those of the simulator from which the tree was built. Read next:
 //! [`Tree`] for the serialisation of rounds, [`Form`] for the sequence form, [`Algorithm`] for the solvers.
 
 mod cfr;
 mod cfr_plus;
+mod commit;
 mod discounted;
 mod efg;
 mod external;
 mod form;
+mod large;
 mod lp;
 mod outcome;
 mod sampling;
@@ -54,8 +59,13 @@ mod sweep;
 mod threads;
 mod tree;
 
+pub use commit::{CommitError, Commitment, commitment};
 pub use efg::write_efg;
 pub use form::{Form, Policy};
+pub use large::{
+    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
+    OutlineClass, PlaceError, Profile, ProfileBuilder, RestoreError, RoundsInViews, ViewOutline,
+};
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;

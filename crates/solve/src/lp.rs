@@ -168,7 +168,7 @@ fn scale(form: &Form<'_>) -> f64 {
 }
 
 /// Tolerances below floating-point accuracy: the method continues until a step makes no progress.
-fn settings() -> DefaultSettings<f64> {
+pub(crate) fn settings() -> DefaultSettings<f64> {
     DefaultSettings {
         verbose: false,
         max_threads: 1,
@@ -238,7 +238,8 @@ impl LinearProgram {
     }
 }
 
-fn sparse(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> CscMatrix<f64> {
+/// A matrix from its columns, whose entries are sorted by row.
+pub(crate) fn sparse(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> CscMatrix<f64> {
     let mut starts = vec![0];
     for column in columns {
         debug_assert!(column.is_sorted_by_key(|(row, _)| *row));

@@ -91,6 +91,26 @@ fn what_does_not_fit_is_refused_alike() {
     }
 }
 
+/// A game without an end and 1,000 moves a round: waiting histories count, or they would fill the memory.
+#[test]
+fn waiting_histories_are_counted() {
+    let digits: String = (0..10).map(|digit| format!("(digit {digit}) ")).collect();
+    let endless = format!(
+        "(role ann) (init here) {digits} (<= (legal ann (dial ?a ?b ?c)) (digit ?a) (digit ?b) (digit ?c))
+         (<= (next here) (true here)) (<= terminal (not (true here))) (<= (goal ann 50) (true here))"
+    );
+    let limits = Limits {
+        histories: 100_000,
+        ..Limits::default()
+    };
+    let refused = Tree::build(&mut Scalar::new(&rules(&endless)), &limits, &mut |_| {});
+    let Err(BuildError::TooLarge { reached, rounds, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!((100_001..102_000).contains(&reached), "{reached}");
+    assert!(rounds < 110, "{rounds}");
+}
+
 #[test]
 fn the_same_error_is_found() {
     // A coin that is not seen decides what may be done, after a choice and three rounds of which nothing is told.

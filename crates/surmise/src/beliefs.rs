@@ -90,6 +90,13 @@ impl BeliefTracker<'_> {
         }
     }
 
+    pub(crate) fn world(&mut self) -> World<'_> {
+        match &mut self.batch {
+            Some(batch) => World::with_batch(self.sim.as_mut(), batch.as_mut()),
+            None => World::new(self.sim.as_mut()),
+        }
+    }
+
     /// The belief now.
     pub fn report(&self) -> NamedBelief {
         let mut posterior = self.sampler.posterior();

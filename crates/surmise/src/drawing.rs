@@ -3,7 +3,6 @@
 use crate::{BeliefOptions, BeliefTracker, Error, Game};
 use draw::{FullState, Known, Layout, LayoutOptions, Picture};
 use game::{RoleId, StopFlag, Told};
-use std::collections::BTreeSet;
 
 /// What of a belief is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,16 +121,9 @@ impl BeliefTracker<'_> {
     /// # Errors
     /// If the rules cannot be evaluated in one of the states.
     pub fn legal(&mut self) -> Result<Vec<String>, Error> {
-        let mut texts = BTreeSet::new();
-        let mut moves = Vec::new();
-        for (state, _) in self.sampler.posterior() {
-            if self.sim.terminal(&state)? {
-                continue;
-            }
-            self.sim.legal(&state, self.role, &mut moves)?;
-            texts.extend(moves.iter().map(|&mv| self.sim.move_text(self.role, mv).to_owned()));
-        }
-        Ok(texts.into_iter().collect())
+        let states = self.sampler.posterior();
+        let role = self.role;
+        Ok(belief::possible_moves(&mut self.world(), role, &states)?)
     }
 
     /// What the role knows now, for a picture.

@@ -6,7 +6,7 @@ use game::Fault;
 use ground::GroundError;
 use learn::{ArchiveError, LearnError};
 use referee::{RecordError, SeatingError};
-use solve::{BuildError, LpError};
+use solve::{BuildError, CommitError, LargeError, LpError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,10 @@ pub enum Error {
     },
     /// The game tree could not be built.
     Tree(BuildError),
+    /// The game cannot be rated or solved without a tree.
+    Large(LargeError),
+    /// There is no commitment.
+    Commit(CommitError),
     /// The linear program found no solution.
     Lp(LpError),
     /// Learning failed.
@@ -183,6 +187,8 @@ impl Error {
                 }
                 | Error::Tree(BuildError::Stopped { .. })
                 | Error::Lp(LpError::Stopped)
+                | Error::Large(LargeError::Stopped)
+                | Error::Commit(CommitError::Stopped)
                 | Error::Engine(GroundError::Stopped)
         )
     }
@@ -247,6 +253,8 @@ impl fmt::Display for Error {
             Error::Match { number, source } => write!(f, "match {number}: {source}"),
             Error::Tree(error) => error.fmt(f),
             Error::Lp(error) => error.fmt(f),
+            Error::Large(error) => error.fmt(f),
+            Error::Commit(error) => error.fmt(f),
             Error::Learn(error) => error.fmt(f),
             Error::Ggp(error) => error.fmt(f),
             Error::Option { option, must } => write!(f, "{option} {must}"),
@@ -275,6 +283,8 @@ from! {
     RecordError => Record,
     BuildError => Tree,
     LpError => Lp,
+    LargeError => Large,
+    CommitError => Commit,
     LearnError => Learn,
     ggp::Error => Ggp,
 }

@@ -15,11 +15,19 @@ const MAX_JSON: u64 = 1 << 30;
 /// # Errors
 /// If the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_with(path, &mut |file| file.write_all(bytes))
+}
+
+/// As [`write`], for contents that are written piece by piece.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_with(path: &Path, contents: &mut dyn FnMut(&mut File) -> std::io::Result<()>) -> Result<(), Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let whole = || -> std::io::Result<()> {
+    let mut whole = || -> std::io::Result<()> {
         let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
+        contents(&mut file)?;
         file.sync_all()?;
         std::fs::rename(&beside, path)?;
         sync_folder(path);

@@ -1,32 +1,70 @@
 //! Games and players by name, as the lab asks for them.
 
 use crate::players::PlayerSpec;
-use crate::{Error, Game, Unsuitable};
+use crate::{Entrant, Error, Game, Unsuitable};
 use game::{Batch, RoleId, Seed, Simulator};
 use lab::{BoxError, GameSource, Named, OpenGame};
 use referee::Seat;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalogue, rules files, and all players.
 pub struct LabGames;
 
+/// The same, with players that the caller brings.
+#[derive(Clone, Default)]
+pub struct OwnLabGames {
+    players: BTreeMap<String, LabPlayer>,
+}
+
+/// A player that the caller brings.
+#[derive(Clone)]
+pub struct LabPlayer {
+    /// The player.
+    pub entrant: Arc<dyn Entrant + Send + Sync>,
+    /// Files that decide what it plays: a cell is played again when one has changed.
+    pub files: Vec<PathBuf>,
+}
+
+impl OwnLabGames {
+    /// Adds a player under the name that specs use for it.
+    ///
+    /// # Errors
+    /// If the name is that of another player.
+    pub fn add(&mut self, name: &str, player: LabPlayer) -> Result<(), Error> {
+        if PlayerSpec::parse(name).is_ok() || self.players.contains_key(name) {
+            return Err(Error::Option {
+                option: "the name of a player of your own",
+                must: format!("must be new, and `{name}` is a player already"),
+            });
+        }
+        self.players.insert(name.to_owned(), player);
+        Ok(())
+    }
+
+    /// Names of the players that were added.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.players.keys().map(String::as_str)
+    }
+}
+
+impl GameSource for OwnLabGames {
+    fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError> {
+        open(game, self.players.clone())
+    }
+
+    fn files(&self, name: Named<'_>) -> Vec<PathBuf> {
+        match self.players.get(name.text()) {
+            Some(own) if matches!(name, Named::Player(_)) => own.files.clone(),
+            _ => LabGames.files(name),
+        }
+    }
+}
+
 impl GameSource for LabGames {
     fn open(&self, game: &str) -> Result<Box<dyn OpenGame>, BoxError> {
-        if game == "-" {
-            let error = Error::Option {
-                option: "the game of an experiment",
-                must: "must be a file or a name: an experiment is run more than once, and standard input can be read \
-                       only once"
-                    .to_owned(),
-            };
-            return Err(error.into());
-        }
-        Ok(Box::new(LabGame {
-            game: Game::open(game)?,
-            players: Mutex::default(),
-        }))
+        open(game, BTreeMap::new())
     }
 
     fn files(&self, name: Named<'_>) -> Vec<PathBuf> {
@@ -37,10 +75,28 @@ impl GameSource for LabGames {
     }
 }
 
+fn open(game: &str, own: BTreeMap<String, LabPlayer>) -> Result<Box<dyn OpenGame>, BoxError> {
+    if game == "-" {
+        let error = Error::Option {
+            option: "the game of an experiment",
+            must: "must be a file or a name: an experiment is run more than once, and standard input can be read \
+                       only once"
+                .to_owned(),
+        };
+        return Err(error.into());
+    }
+    Ok(Box::new(LabGame {
+        game: Game::open(game)?,
+        players: Mutex::default(),
+        own,
+    }))
+}
+
 struct LabGame {
     game: Game,
     /// Players by name: some read files, and every match asks for them.
     players: Mutex<HashMap<String, PlayerSpec>>,
+    own: BTreeMap<String, LabPlayer>,
 }
 
 impl LabGame {
@@ -69,6 +125,9 @@ impl OpenGame for LabGame {
     }
 
     fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat, BoxError> {
+        if let Some(own) = self.own.get(player) {
+            return Ok(own.entrant.seat(&self.game, role, seed)?);
+        }
         Ok(self.player(player)?.seat(self.game.engine(), role, seed)?)
     }
 }

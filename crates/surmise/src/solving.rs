@@ -4,7 +4,7 @@ use crate::strategy::{self, Strategy};
 use crate::{Error, Game, rating};
 use game::{Seed, Simulator, StopFlag};
 use serde_json::{Map, Value, json};
-use solve::{Algorithm, Form, Limits, LpError, Policy, Solver, Threads, Tree, equilibrium, write_efg};
+use solve::{Algorithm, Form, Limits, LpError, Policy, Solver, Threads, Tree, commitment, equilibrium, write_efg};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
@@ -136,6 +136,8 @@ pub enum SolveProgress<'a> {
     Iterations(u64, &'a dyn Fn() -> f64),
     /// Information sets in which a player was asked, of so many.
     Asked(usize, usize),
+    /// Linear programs of a commitment that are solved, of so many.
+    Commitment(u64, u64),
     /// The linear program failed; CFR+ goes on.
     Fallback(LpError),
 }
@@ -183,6 +185,8 @@ pub enum How {
     Read(usize),
     /// Of a player, asked in every information set.
     Asked(String),
+    /// The strategy of a role that commits itself, and the other's best response, by so many linear programs.
+    Committed(String, u64),
 }
 
 /// Sequences up to which [`Method::Auto`] takes the linear program. Liar's dice with six sides has 37 thousand: 2 s on
@@ -272,8 +276,40 @@ impl<'g> GameTree<'g> {
         Ok(self.iterate(&form, algorithm, options, progress))
     }
 
-    /// What a strategy is worth: of a file that `surmise solve --save` wrote, or of a player that tells the
-    /// probabilities of its moves.
+    /// The strategy that a role should commit to if the other role knows it and plays a best response.
+    ///
+    /// # Errors
+    /// If there is no such role, or the game is not of this kind.
+    pub fn commit(
+        &self,
+        role: &str,
+        options: &SolveOptions,
+        progress: &mut dyn FnMut(SolveProgress<'_>),
+    ) -> Result<Solution<'_>, Error> {
+        let started = Instant::now();
+        let names: Vec<&str> = self
+            .tree
+            .players
+            .iter()
+            .map(|r| self.sim.roles()[usize::from(r.0)].as_str())
+            .collect();
+        let leader = names
+            .iter()
+            .position(|name| *name == role)
+            .ok_or_else(|| Error::NoRole {
+                name: role.to_owned(),
+                roles: names.iter().map(|&name| name.to_owned()).collect(),
+            })?;
+        let found = commitment(&self.tree, leader, &options.stop, &mut |done, all| {
+            progress(SolveProgress::Commitment(done, all));
+        })?;
+        let form = Form::on(&self.threads, &self.tree);
+        let how = How::Committed(role.to_owned(), found.programs);
+        Ok(self.solution(&form, found.policy, how, started.elapsed(), options))
+    }
+
+    /// What a strategy is worth: of a file that `surmise solve --save` wrote, of a player that tells the probabilities
+    /// of its moves, or `uniform`.
     ///
     /// # Errors
     /// If the strategy is of another game, or the player tells no probabilities.
@@ -289,7 +325,10 @@ impl<'g> GameTree<'g> {
         if let Some(file) = file {
             return self.rate_strategy(&Strategy::read(Path::new(file))?, options);
         }
-        let policy = rating::policy(what, self.game, &self.tree, options, progress)?;
+        let policy = match what {
+            "uniform" => Policy::uniform(&self.tree),
+            player => rating::policy(player, self.game, &self.tree, options, progress)?,
+        };
         let form = Form::on(&self.threads, &self.tree);
         let how = How::Asked(what.to_owned());
         Ok(self.solution(&form, policy, how, started.elapsed(), options))
@@ -416,6 +455,7 @@ impl Solution<'_> {
             How::Iterated(algorithm, _) => algorithm.name(),
             How::Read(_) => "read",
             How::Asked(player) => player,
+            How::Committed(..) => "commitment",
         }
     }
 
@@ -447,6 +487,7 @@ impl Solution<'_> {
             How::Lp(steps) => u64::from(steps),
             How::Iterated(_, iterations) => iterations,
             How::Optimum => 1,
+            How::Committed(_, programs) => programs,
             How::Read(_) | How::Asked(_) => 0,
         };
         let (tree, sim) = (&self.tree.tree, self.tree.sim.as_ref());

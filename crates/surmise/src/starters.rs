@@ -37,7 +37,10 @@ impl Starter {
                 must: format!("must be letters, digits, `-` and `_`, beginning with a letter, not `{name}`"),
             });
         }
-        let sources = sources.unwrap_or(Path::new(SOURCES)).to_string_lossy().replace('\\', "/");
+        let sources = sources
+            .unwrap_or(Path::new(SOURCES))
+            .to_string_lossy()
+            .replace('\\', "/");
         let filled = |text: &str| {
             text.replace("{{name}}", name)
                 .replace("{{class}}", &class_name(name))
@@ -80,7 +83,8 @@ impl Starter {
             }
             let file = OpenOptions::new().write(true).create_new(true).open(path);
             let mut file = file.map_err(Error::io("cannot write", path))?;
-            file.write_all(text.as_bytes()).map_err(Error::io("cannot write", path))?;
+            file.write_all(text.as_bytes())
+                .map_err(Error::io("cannot write", path))?;
         }
         Ok(paths)
     }
@@ -90,7 +94,9 @@ impl Starter {
 fn class_name(name: &str) -> String {
     let capital = |part: &str| {
         let mut letters = part.chars();
-        letters.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        letters.next().map_or(String::new(), |first| {
+            first.to_ascii_uppercase().to_string() + letters.as_str()
+        })
     };
     name.split(['-', '_']).map(capital).collect()
 }
@@ -116,7 +122,12 @@ mod tests {
         let found = audit(&reading.rules, &AuditOptions::default()).diagnostics;
         assert!(found.is_empty(), "{found:?}");
         let tests = GameTests::parse("my-game.test", &std::fs::read_to_string(&paths[1]).unwrap()).unwrap();
-        let report = run(&tests, &TestGames::beside(&paths[1]), &TestOptions::default(), &mut |_| {});
+        let report = run(
+            &tests,
+            &TestGames::beside(&paths[1]),
+            &TestOptions::default(),
+            &mut |_| {},
+        );
         assert!(report.passed() && report.undecided() == 0, "{}", report.render(&tests));
         assert!(report.holding() > 30);
     }

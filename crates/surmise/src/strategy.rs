@@ -1,9 +1,10 @@
 //! Strategies as files: what `surmise solve --save` writes and the player `strategy:FILE` reads.
 
+use crate::large::compact;
 use crate::{Error, files};
 use belief::BeliefError;
 use game::{Fault, RoleId, Round, Simulator, Told};
-use search::StrategyTable;
+use search::{CompactStrategy, StrategyTable, ViewPolicy};
 use serde_json::{Value, json};
 use solve::{Infoset, Policy, Tree};
 use std::collections::BTreeMap;
@@ -16,7 +17,14 @@ pub struct Strategy {
     path: PathBuf,
     game: String,
     roles: Vec<String>,
-    tables: BTreeMap<String, Arc<StrategyTable>>,
+    tables: Tables,
+}
+
+/// The strategies of the roles, by name.
+#[derive(Clone, Debug, PartialEq)]
+enum Tables {
+    Text(BTreeMap<String, Arc<StrategyTable>>),
+    Compact(BTreeMap<String, Arc<CompactStrategy>>),
 }
 
 impl Strategy {
@@ -25,6 +33,15 @@ impl Strategy {
     /// # Errors
     /// If the file cannot be read or holds no strategy.
     pub fn read(path: &Path) -> Result<Strategy, Error> {
+        if compact::is_compact(path) {
+            let saved = compact::read(path)?;
+            return Ok(Strategy {
+                path: path.to_owned(),
+                game: saved.game,
+                roles: saved.roles,
+                tables: Tables::Compact(saved.strategies.into_iter().map(|(r, s)| (r, Arc::new(s))).collect()),
+            });
+        }
         Strategy::from_value(&path.to_string_lossy(), &files::read_json(path)?)
     }
 
@@ -57,7 +74,7 @@ impl Strategy {
             path: path.to_owned(),
             game: value["game"].as_str()?.to_owned(),
             roles: texts(&value["roles"])?,
-            tables: tables.into_iter().map(|(role, t)| (role, Arc::new(t))).collect(),
+            tables: Tables::Text(tables.into_iter().map(|(role, t)| (role, Arc::new(t))).collect()),
         })
     }
 
@@ -65,7 +82,7 @@ impl Strategy {
     ///
     /// # Errors
     /// If the strategy is for other roles.
-    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<StrategyTable>, Error> {
+    pub fn table(&self, roles: &[String], role: RoleId) -> Result<Arc<dyn ViewPolicy>, Error> {
         if self.roles != roles {
             return Err(self.other_game(format!(
                 "its roles are {}, not {}",
@@ -73,8 +90,15 @@ impl Strategy {
                 roles.join(", ")
             )));
         }
-        let table = self.tables.get(&roles[role.0 as usize]);
-        Ok(table.cloned().unwrap_or_default())
+        let name = &roles[role.0 as usize];
+        let compact = match &self.tables {
+            Tables::Text(tables) => return Ok(tables.get(name).cloned().unwrap_or_default()),
+            Tables::Compact(tables) => tables.get(name).cloned(),
+        };
+        Ok(match compact {
+            Some(table) => table,
+            None => Arc::new(StrategyTable::default()),
+        })
     }
 
     /// The strategy as probabilities on the tree of a game, and the number of information sets that it does not know.
@@ -98,7 +122,7 @@ impl Strategy {
                         let at = tree.view_text(set, sim);
                         return Err(self.other_game(format!("`{mv}` is not legal for {name} {at}")));
                     };
-                    weights[sequence] = *p;
+                    weights[sequence] = p;
                 }
             }
         }

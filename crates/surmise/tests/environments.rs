@@ -1,7 +1,7 @@
 //! Environments against simulators: the same games, one state at a time.
 
 use surmise::game::{MoveId, PerceptId, RoleId, Seed, Simulator, State};
-use surmise::{EnvironmentOptions, Environments, Error, Game};
+use surmise::{EnvironmentOptions, Environments, Error, Game, Observation, Written};
 
 /// The arrays of an environment, as bytes.
 struct Arrays {
@@ -25,13 +25,17 @@ fn read(env: &Environments) -> Arrays {
     Arrays {
         masks: seats
             .clone()
-            .map(|s| bytes(env.actions().len(), &|out| env.write_mask(s, out)))
+            .map(|s| {
+                bytes(env.actions().len(), &|out| {
+                    env.write_mask(s, &mut Written::default(), out);
+                })
+            })
             .collect(),
         told: seats
             .clone()
             .map(|s| {
                 bytes(env.actions().len() + env.percepts(s).len(), &|out| {
-                    env.write_final_told(s, out)
+                    env.write_final_told(s, &mut Written::default(), out);
                 })
             })
             .collect(),
@@ -78,6 +82,7 @@ fn follow(name: &str, n: usize, steps: usize) -> u64 {
         games: n,
         seed: 5,
         max_rounds: 30,
+        ..EnvironmentOptions::default()
     };
     let mut env = game.environments(&options).unwrap();
     let mut sim = game.simulator();
@@ -264,5 +269,59 @@ fn impossible_environments_are_refused() {
             ..EnvironmentOptions::default()
         };
         assert!(matches!(game.environments(&options), Err(Error::Option { .. })));
+    }
+}
+
+/// Arrays that are brought up to date step by step hold what fresh arrays hold, with views and without.
+#[test]
+fn updated_arrays_are_those_written_anew() {
+    for (name, observation) in [
+        ("tictactoe", Observation::Round),
+        ("phantom-tictactoe", Observation::Round),
+        ("blind-breakthrough", Observation::Round),
+        ("leduc-poker", Observation::View(None)),
+        ("phantom-tictactoe", Observation::View(Some(3))),
+    ] {
+        let game = Game::open(name).unwrap();
+        let options = EnvironmentOptions {
+            games: 300,
+            observation,
+            ..EnvironmentOptions::default()
+        };
+        let mut env = game.environments(&options).unwrap();
+        let (n, seats) = (env.len(), env.seats().len());
+        let mut kept: Vec<[(Written, Vec<u8>); 3]> = (0..seats)
+            .map(|seat| {
+                let rows = [
+                    env.actions().len(),
+                    env.observation_rows(seat),
+                    env.observation_rows(seat),
+                ];
+                rows.map(|rows| (Written::default(), vec![7; rows * n]))
+            })
+            .collect();
+        let mut actions = vec![0; n * seats];
+        for step in 0..30 {
+            for (seat, [mask, told, last]) in kept.iter_mut().enumerate() {
+                let mut fresh = [mask.1.clone(), told.1.clone(), last.1.clone()];
+                fresh.iter_mut().for_each(|out| out.fill(9));
+                env.write_mask(seat, &mut Written::default(), &mut fresh[0]);
+                env.write_told(seat, &mut Written::default(), &mut fresh[1]);
+                env.write_final_told(seat, &mut Written::default(), &mut fresh[2]);
+                env.write_mask(seat, &mut mask.0, &mut mask.1);
+                env.write_told(seat, &mut told.0, &mut told.1);
+                env.write_final_told(seat, &mut last.0, &mut last.1);
+                assert!(
+                    fresh[0] == mask.1 && fresh[1] == told.1 && fresh[2] == last.1,
+                    "{name}, step {step}"
+                );
+            }
+            if step == 20 {
+                env.reset(3);
+                continue;
+            }
+            env.sample_actions(&mut actions);
+            env.step(&actions).unwrap();
+        }
     }
 }

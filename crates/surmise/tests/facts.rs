@@ -23,7 +23,10 @@ fn every_fact_holds() {
     let (tests, report) = facts();
     for line in &report.lines {
         if let Verdict::Undecided(why) = &line.verdict {
-            eprintln!("not decided: facts.md:{} ({}): {}: {why}", line.line, line.game, line.text);
+            eprintln!(
+                "not decided: facts.md:{} ({}): {}: {why}",
+                line.line, line.game, line.text
+            );
         }
     }
     assert!(report.passed(), "{}", report.render(&tests));
@@ -33,7 +36,9 @@ fn every_fact_holds() {
     assert!(report.holding() > 700, "only {} lines hold", report.holding());
     let mut by_game: BTreeMap<&str, usize> = BTreeMap::new();
     for line in report.lines.iter().filter(|line| line.verdict == Verdict::Holds) {
-        *by_game.entry(line.game.split(':').next().unwrap_or_default()).or_insert(0) += 1;
+        *by_game
+            .entry(line.game.split(':').next().unwrap_or_default())
+            .or_insert(0) += 1;
     }
     for game in catalogue::games() {
         let facts = by_game.get(game.name).copied().unwrap_or(0);

@@ -23,7 +23,10 @@ fn small() -> ReportOptions {
 fn monty_hall_by_hand() {
     let report = report("monty-hall", &small());
     let random = &report.random;
-    assert_eq!((random.games, random.ended, random.dead_ends, random.too_long), (200, 200, 0, 0));
+    assert_eq!(
+        (random.games, random.ended, random.dead_ends, random.too_long),
+        (200, 200, 0, 0)
+    );
     assert_eq!((random.lengths.shortest, random.lengths.longest), (3, 3));
     let candidate = &random.branching[0];
     // Three doors and then two decisions: a choice in two of three states.
@@ -83,7 +86,13 @@ fn dead_ends_are_counted() {
     assert_eq!((report.random.dead_ends, report.random.ended), (200, 0));
     assert!(report.random.dead_end.as_ref().unwrap().contains("a in round 2"));
     assert!(report.good.is_err());
-    assert!(report.text().contains("200 of 200 games had a role without a legal move"), "{}", report.text());
+    assert!(
+        report
+            .text()
+            .contains("200 of 200 games had a role without a legal move"),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
@@ -109,18 +118,33 @@ fn the_page_loads_nothing_and_escapes_names() {
     let page = game.report(&small(), &|_, _, _| {}).unwrap().html();
     assert!(!page.contains("<script") && !page.contains("http"), "{page}");
     assert!(page.contains("&lt;script&gt;"));
-    let known = page.split('<').skip(1).all(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || "/!".contains(c)));
+    let known = page
+        .split('<')
+        .skip(1)
+        .all(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || "/!".contains(c)));
     assert!(known, "text does not open tags");
 }
 
 #[test]
 fn the_cost_of_rules_has_places() {
-    let report = report("krieg-tictactoe:size=3,line=3", &ReportOptions { games: 5, matches: 0, beliefs: 1, ..small() });
+    let report = report(
+        "krieg-tictactoe:size=3,line=3",
+        &ReportOptions {
+            games: 5,
+            matches: 0,
+            beliefs: 1,
+            ..small()
+        },
+    );
     let census = report.grounding.as_ref().unwrap();
     assert_eq!(census.rules.len(), report.rules.len());
-    assert!(census.rules.iter().zip(&report.rules).all(|(cost, (line, text))| {
-        cost.instances > 0 && *line > 0 && text.starts_with("(<=")
-    }));
+    assert!(
+        census
+            .rules
+            .iter()
+            .zip(&report.rules)
+            .all(|(cost, (line, text))| { cost.instances > 0 && *line > 0 && text.starts_with("(<=") })
+    );
     let marks = census.relations.iter().find(|r| r.relation == "does/2").unwrap();
     assert!(marks.atoms >= 18, "nine cells for each of two roles");
 }

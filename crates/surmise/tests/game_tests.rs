@@ -18,7 +18,11 @@ fn run_text(text: &str) -> TestReport {
 fn assert_holds(text: &str) {
     let tests = GameTests::parse("a.test", text).unwrap();
     let report = run_text(text);
-    assert!(report.passed() && report.undecided() == 0, "{text}\n{}", report.render(&tests));
+    assert!(
+        report.passed() && report.undecided() == 0,
+        "{text}\n{}",
+        report.render(&tests)
+    );
     assert!(report.holding() > 0, "{text}");
 }
 
@@ -29,8 +33,10 @@ fn assert_fails(text: &str) {
     assert!(matches!(last.verdict, Verdict::Fails(_)), "{text}\n{:?}", last.verdict);
 }
 
-/// A random play as lines of a test, and the ids of its moves.
-fn random_play(sim: &mut dyn Simulator, rounds: usize, seed: Seed) -> Result<(Vec<String>, Vec<Vec<MoveId>>, State), Fault> {
+/// A play: lines of a test, joint moves, and the last state.
+type RandomPlay = (Vec<String>, Vec<Vec<MoveId>>, State);
+
+fn random_play(sim: &mut dyn Simulator, rounds: usize, seed: Seed) -> Result<RandomPlay, Fault> {
     let mut rng = seed.rng();
     let (mut lines, mut joints, mut state) = (Vec::new(), Vec::new(), sim.initial()?);
     while joints.len() < rounds && !sim.terminal(&state)? {
@@ -91,7 +97,11 @@ fn information_sets_are_those_of_the_enumeration() {
                 let set = belief::enumerate(sim.as_mut(), role, &view, now, None, &budget).unwrap();
                 let states = set.states();
                 let mut text = format!("game {name}\n{}\n", lines.join("\n"));
-                text += &format!("infoset {name_of} {}\npossible {name_of} {}\n", set.histories.len(), states.len());
+                text += &format!(
+                    "infoset {name_of} {}\npossible {name_of} {}\n",
+                    set.histories.len(),
+                    states.len()
+                );
                 let fluent = sim.fluents(&state)[0].clone();
                 let holds = states.iter().filter(|(s, _)| sim.fluents(s).contains(&fluent));
                 let p: f64 = holds.map(|(_, (_, p))| p).sum();
@@ -121,7 +131,10 @@ fn walk(sim: &mut dyn Simulator, state: &State, depth: usize, out: &mut (u64, Ve
         sim.legal(state, RoleId(role as u16), &mut legal).unwrap();
         let longer = |joint: &Vec<MoveId>| {
             let joint = joint.clone();
-            legal.clone().into_iter().map(move |mv| [joint.clone(), vec![mv]].concat())
+            legal
+                .clone()
+                .into_iter()
+                .map(move |mv| [joint.clone(), vec![mv]].concat())
         };
         joints = joints.iter().flat_map(longer).collect();
     }
@@ -133,7 +146,13 @@ fn walk(sim: &mut dyn Simulator, state: &State, depth: usize, out: &mut (u64, Ve
 
 #[test]
 fn counts_are_those_of_a_walk_through_all_histories() {
-    for name in ["monty-hall", "kuhn-poker", "scissors-paper-rock", "number-guessing:numbers=2", "mastermind"] {
+    for name in [
+        "monty-hall",
+        "kuhn-poker",
+        "scissors-paper-rock",
+        "number-guessing:numbers=2",
+        "mastermind",
+    ] {
         let game = Game::open(name).unwrap();
         let mut sim = game.simulator();
         let start = sim.initial().unwrap();
@@ -186,9 +205,15 @@ fn failures_say_what_differs() {
         report.render(&tests)
     };
     let said = fails("game monty-hall\nmoves candidate (choose 1) (choose 2) (choose 4)\n");
-    assert!(said.contains("missing    (choose 4)") && said.contains("unexpected (choose 3)"), "{said}");
+    assert!(
+        said.contains("missing    (choose 4)") && said.contains("unexpected (choose 3)"),
+        "{said}"
+    );
     let said = fails("game monty-hall\nplay candidate:(chose 1) random:(hide-car 1)\nterminal\n");
-    assert!(said.contains("a.test:2:16:") && said.contains("did you mean `(choose 1)`?"), "{said}");
+    assert!(
+        said.contains("a.test:2:16:") && said.contains("did you mean `(choose 1)`?"),
+        "{said}"
+    );
     let said = fails("game monty-hall\nlegal candidat 3\n");
     assert!(said.contains("did you mean `candidate`?"), "{said}");
     let said = fails("game monty-hall\ngoal candidate 100\n");
@@ -265,12 +290,24 @@ fn mutants_of_the_starter_are_noticed() {
     assert_eq!(shape(&report), shape(&again));
     assert!(report.mutants.len() > 60, "{}", report.mutants.len());
     let by_test = report.mutants.iter().filter(|m| m.by_test()).count();
-    assert!(10 * by_test >= 8 * report.mutants.len(), "{by_test} of {}", report.mutants.len());
-    let missed: Vec<_> = report.mutants.iter().filter(|m| m.unnoticed() && m.suggestion.is_some()).collect();
+    assert!(
+        10 * by_test >= 8 * report.mutants.len(),
+        "{by_test} of {}",
+        report.mutants.len()
+    );
+    let missed: Vec<_> = report
+        .mutants
+        .iter()
+        .filter(|m| m.unnoticed() && m.suggestion.is_some())
+        .collect();
     assert!(10 * missed.len() <= report.mutants.len(), "{missed:#?}");
     let all = slips::mutants(&rules, &gdl::Options::default());
     for mutant in missed {
-        let source = all.list.iter().find(|m| m.description == mutant.description && m.class == mutant.class).unwrap();
+        let source = all
+            .list
+            .iter()
+            .find(|m| m.description == mutant.description && m.class == mutant.class)
+            .unwrap();
         suggestion_tells_apart(&rules, &all.text(source), mutant.suggestion.as_ref().unwrap());
     }
 }
@@ -298,11 +335,19 @@ fn weak_tests_get_suggestions() {
         ..MutateOptions::default()
     };
     let report = mutate(&tests, &TestGames::beside(&file), "coin.kif", &options, &|_, _| {}).unwrap();
-    let missed: Vec<_> = report.mutants.iter().filter(|m| m.unnoticed() && m.suggestion.is_some()).collect();
+    let missed: Vec<_> = report
+        .mutants
+        .iter()
+        .filter(|m| m.unnoticed() && m.suggestion.is_some())
+        .collect();
     assert!(!missed.is_empty());
     let all = slips::mutants(&rules, &gdl::Options::default());
     for mutant in missed {
-        let source = all.list.iter().find(|m| m.description == mutant.description && m.class == mutant.class).unwrap();
+        let source = all
+            .list
+            .iter()
+            .find(|m| m.description == mutant.description && m.class == mutant.class)
+            .unwrap();
         suggestion_tells_apart(&rules, &all.text(source), mutant.suggestion.as_ref().unwrap());
     }
 }

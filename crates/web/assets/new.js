@@ -2,7 +2,7 @@
 
 import { byId, el, show } from "./dom.js";
 import { get, post } from "./api.js";
-import { attempt, recall, remember } from "./page.js";
+import { afterPaint, attempt, recall, remember } from "./page.js";
 import { drawPicture } from "./picture.js";
 import { SeatMenu } from "./seats.js";
 
@@ -216,4 +216,4 @@ async function open() {
   });
 }
 
-start();
+afterPaint(start);

@@ -51,6 +51,22 @@ export async function attempt(action) {
   }
 }
 
+/**
+ * Does work when the page as it was sent has been painted, or a little later in a tab that is not painted.
+ *
+ * @param {() => void} work
+ */
+export function afterPaint(work) {
+  let begun = false;
+  const begin = () => {
+    if (begun) return;
+    begun = true;
+    work();
+  };
+  requestAnimationFrame(() => setTimeout(begin, 0));
+  setTimeout(begin, 100);
+}
+
 /** Keeps a value for this tab. @param {string} key @param {unknown} value */
 export function remember(key, value) {
   try {

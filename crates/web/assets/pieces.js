@@ -2,6 +2,41 @@
 
 import { el, percent } from "./dom.js";
 
+/** Colours that pieces and roles are often called. */
+const COLOURS = [
+  "white",
+  "black",
+  "red",
+  "blue",
+  "green",
+  "yellow",
+  "orange",
+  "purple",
+  "teal",
+  "pink",
+  "brown",
+  "gray",
+  "grey",
+  "cyan",
+];
+
+/**
+ * The colour that a name contains: as a word, or at the beginning of one. Three letters begin many words, so `red` has to
+ * be followed by a number or by `player`.
+ *
+ * @param {string} name
+ * @returns {string|undefined}
+ */
+export function namedColour(name) {
+  for (const word of name.toLowerCase().split(/[^\p{L}\p{N}]+/u)) {
+    const found = COLOURS.find(
+      (colour) => word.startsWith(colour) && (colour.length > 3 || /^(\d*|player)$/.test(word.slice(colour.length))),
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
 const SHAPES = ["●", "▲", "■", "◆", "★", "✚", "⬟", "♥"];
 
 /**
@@ -11,6 +46,8 @@ const SHAPES = ["●", "▲", "■", "◆", "★", "✚", "⬟", "♥"];
  * @param {string[]} roles
  */
 export function roleClass(role, roles) {
+  const colour = role && namedColour(role);
+  if (colour) return `colour-${colour}`;
   const index = role ? roles.indexOf(role) : -1;
   return index < 0 ? "nobody" : `role${index % SHAPES.length}`;
 }
@@ -44,10 +81,11 @@ export function drawPiece(piece, roles) {
   const face = piece.glyph || piece.text;
   const size = [...face].length > 2 ? "word" : "glyph";
   const owner = piece.role ? ` of ${piece.role}` : "";
+  const colour = namedColour(piece.text);
   return el(
     "span",
     {
-      class: `piece ${size} ${roleClass(piece.role, roles)}`,
+      class: `piece ${size} ${colour ? `colour-${colour}` : roleClass(piece.role, roles)}`,
       title: `${piece.text}${owner}`,
       vars: { p: chance(piece), letters: [...face].length },
     },

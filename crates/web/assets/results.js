@@ -2,7 +2,7 @@
 
 import { byId, el, show } from "./dom.js";
 import { get, post } from "./api.js";
-import { attempt, showError } from "./page.js";
+import { afterPaint, attempt, showError } from "./page.js";
 
 const EVERY_MS = 2000;
 
@@ -139,7 +139,7 @@ async function drawForm() {
     el(
       "label",
       {},
-      el("input", { type: "number", id: "minutes", min: 1, max: 60, value: 1, "aria-label": "Minutes of training" }),
+      el("input", { type: "number", id: "minutes", min: 1, max: 10, value: 1, "aria-label": "Minutes of training" }),
       " minutes",
     ),
   );
@@ -159,4 +159,4 @@ async function startJob(kind) {
   });
 }
 
-start();
+afterPaint(start);

@@ -2,7 +2,7 @@
 
 import { byId, el, plain, show } from "./dom.js";
 import { get, post } from "./api.js";
-import { attempt, remember } from "./page.js";
+import { afterPaint, attempt, remember } from "./page.js";
 import { drawPicture } from "./picture.js";
 import { makeEditor } from "./editor.js";
 
@@ -180,4 +180,4 @@ async function upload(event) {
   event.target.value = "";
 }
 
-start();
+afterPaint(start);

@@ -15,6 +15,10 @@
 //!
 //! What a seat is shown is computed from what its role was told: see `table::mind`.
 
+// The helpers of the tests name the crate as its users do.
+#[cfg(test)]
+extern crate self as surmise_web;
+
 mod api;
 mod app;
 pub mod assets;
@@ -22,11 +26,15 @@ mod error;
 pub mod games;
 mod jobs;
 mod lab;
+#[cfg(test)]
+mod leaks;
 mod options;
 mod picture_json;
 pub mod place;
 pub mod pool;
 mod requests;
+#[cfg(test)]
+mod secrets;
 mod server;
 mod store;
 pub mod table;

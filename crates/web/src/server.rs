@@ -209,6 +209,11 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 
                       connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; \
                       frame-ancestors 'none'";
 
+/// The policy of a page with stylesheets of these hashes in it.
+fn policy_with(styles: &[String]) -> String {
+    POLICY.replace("style-src 'self'", &format!("style-src 'self' {}", styles.join(" ")))
+}
+
 fn add_headers(headers: &mut HeaderMap) {
     let mut set = |name: &'static str, value: &'static str| {
         if !headers.contains_key(name) {
@@ -297,6 +302,15 @@ async fn page(State(app): State<Arc<App>>, request: Request) -> Response {
         )
             .into_response();
     };
-    let headers = [("content-type", asset.media_type), ("cache-control", "no-cache")];
-    (headers, asset.bytes).into_response()
+    let cache = match asset.immutable {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    let headers = [("content-type", asset.media_type), ("cache-control", cache)];
+    let mut response = (headers, asset.bytes).into_response();
+    let policy = HeaderValue::from_str(&policy_with(&asset.styles));
+    if let (false, Ok(policy)) = (asset.styles.is_empty(), policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }

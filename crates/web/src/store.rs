@@ -137,11 +137,11 @@ impl Store {
     pub fn save(&self, saved: &Saved) -> io::Result<()> {
         let path = self.path(&saved.id).ok_or(io::ErrorKind::InvalidInput)?;
         let beside = self.folder.join(format!(".{}.tmp", saved.id));
-        let mut file = private(&beside)?;
-        serde_json::to_writer(io::BufWriter::new(&mut file), saved)?;
-        file.flush()?;
-        drop(file);
-        fs::rename(&beside, path)
+        let written = write_whole(&beside, &serde_json::to_vec(saved)?).and_then(|()| fs::rename(&beside, path));
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
     }
 
     /// Reads a table.
@@ -164,6 +164,13 @@ impl Store {
             }
         }
     }
+}
+
+/// Writes a file, and waits until it is on the disk: a name that is moved to it is then never that of half a file.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = private(path)?;
+    file.write_all(bytes)?;
+    file.sync_data()
 }
 
 #[cfg(unix)]

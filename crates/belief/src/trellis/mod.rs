@@ -93,7 +93,7 @@ impl Trellis {
     }
 
     /// All successors of a layer that agree with a clue. Once time has run out, only the successors of the states done
-    /// so far, if there are any; the layer is then not exact.
+    /// so far; the layer is then not exact. If there are none, a bounded number of further states is tried.
     fn expand(&self, work: &mut Work, from: &mut StateLayer, clue: &Clue) -> Result<GrowingLayer, Fault> {
         from.log_choice.clear();
         let states = std::mem::take(&mut from.states);
@@ -117,7 +117,7 @@ impl Trellis {
         let mut probabilities = Vec::new();
         let whole = PORTION.max(LAYER_TRIES / parents.len().max(1));
         for (group, states) in parents.chunks(256).enumerate() {
-            if work.is_late() && !growing.states.is_empty() {
+            if work.must_end(!growing.states.is_empty()) {
                 let tried = tests.first().map_or(group * 256, |(parent, _)| *parent as usize);
                 growing.cut_short(tried, from);
                 return Ok(growing);
@@ -151,7 +151,7 @@ impl Trellis {
                         growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
                         tests.clear();
                         steps.clear();
-                        if work.is_late() && !growing.states.is_empty() {
+                        if work.must_end(!growing.states.is_empty()) {
                             growing.cut_short(parent, from);
                             return Ok(growing);
                         }
@@ -349,7 +349,7 @@ impl SamplingMethod for Trellis {
                 few
             }
         };
-        if few && self.since_back > PATIENCE && !work.is_out() {
+        if few && self.since_back > PATIENCE && !work.is_out() && !work.is_late() {
             let kept = self.layers.pop();
             if !self.go_back(work, clues)? {
                 self.layers.extend(kept);

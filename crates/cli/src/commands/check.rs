@@ -24,8 +24,8 @@ use surmise::{GameText, gdl};
 /// matters and what to write instead.
 ///
 /// Beyond the language, the rules are followed round by round to find names, values and rules that can never matter:
-/// fluents that nothing makes, moves that are never legal, facts that are lost. With --simulate random games are played,
-/// and rules that never applied are listed.
+/// fluents that nothing makes, moves that are never legal, facts that are lost. With --simulate random games are
+/// played, and rules that never applied are listed.
 ///
 /// Exit status: 0 nothing worse than a warning, 1 warnings with --deny-warnings, 2 errors, 3 a file cannot be read.
 #[derive(clap::Args)]

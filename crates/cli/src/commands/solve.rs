@@ -1,5 +1,8 @@
 //! `surmise solve`: strategies that nobody can exploit.
 
+#[path = "solve_large.rs"]
+mod large;
+
 use crate::commands::JSON_VERSION;
 use crate::{complete, interrupt, open, output, progress, threads};
 use anyhow::{Result, bail};
@@ -10,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::learn::Response;
-use surmise::solve::{BuildError, Infoset, Limits, LpError};
+use surmise::solve::{BuildError, Infoset, Limits, LpError, RoundsInViews};
 use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, SolveProgress, files};
 
 /// Solve a game: what every role should do, and what that is worth
@@ -20,6 +23,10 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 /// the game is large. Otherwise strategies are improved until --iterations, --seconds or --until is reached, whichever
 /// comes first, by cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which
 /// sample.
+///
+/// A game with too many histories for a tree is solved on graphs of its states and views instead, by pcfr+ (predictive
+/// CFR+); the sizes are printed before the work begins. So games of ten billion histories are rated and solved exactly
+/// in minutes, if their states and views are few. --graph does that for any game of one or two roles.
 ///
 /// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It
 /// is computed exactly, whatever the algorithm.
@@ -43,9 +50,19 @@ pub struct Args {
     /// Stop once NashConv is no more than this
     #[arg(long, value_name = "NASHCONV")]
     until: Option<f64>,
-    /// Histories that the game may have
-    #[arg(long, default_value_t = Limits::default().histories, value_name = "N")]
-    limit: u64,
+    /// Histories that the tree may have; if given, larger games are refused instead of solved without a tree
+    #[arg(long, value_name = "N", conflicts_with = "graph")]
+    limit: Option<u64>,
+    /// No tree: graphs of states and views, also for small games
+    #[arg(long, conflicts_with_all = ["efg", "walk"])]
+    graph: bool,
+    /// Without a tree: whether views count rounds in which a role has one move and perceives nothing: auto leaves them
+    /// out where they tell nothing; counted; dropped, which may make another game
+    #[arg(long, value_name = "R", default_value = "auto", value_parser = rounds)]
+    rounds: RoundsInViews,
+    /// Without a tree: a file to go on from if it is there, and to save the work to every two minutes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "rate"])]
+    checkpoint: Option<PathBuf>,
     /// Seed of the algorithms that sample
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -55,9 +72,23 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Solve nothing: rate a file that --save wrote, or a player that tells its probabilities (cfr)
+    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player that
+    /// tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
+    /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
+    #[arg(long, value_name = "ROLE", conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
+    commit: Option<String>,
+    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the model
+    /// and worst case of restricted Nash responses
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
+    against: Option<String>,
+    /// With --against: how much the model is trusted, from 0 (equilibrium) to 1 (best response); without it a curve
+    #[arg(long, value_name = "P", requires = "against")]
+    weight: Option<f64>,
+    /// With --against: the role that exploits; the first role if nothing is said
+    #[arg(long, value_name = "ROLE", requires = "against")]
+    role: Option<String>,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
@@ -82,12 +113,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(Ok(time)) => Some(time),
         Some(Err(_)) => bail!("--seconds must be a number of seconds that is not negative"),
     };
-    let options = SolveOptions {
+    let mut options = SolveOptions {
         method: args.algorithm,
         iterations: args.iterations,
         time,
         until: args.until,
-        histories: args.limit,
+        histories: args.limit.unwrap_or(SMALL_TREE),
         seed: args.seed,
         threads: args.threads.unwrap_or_else(threads::all_cores),
         stop: interrupt::flag(),
@@ -97,13 +128,33 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    let shown = progress::spinner("building the tree");
-    let tree = game.tree(&options, &mut |p| tell(&shown, p));
-    shown.finish();
+    let asked = args.graph || args.against.is_some() || args.checkpoint.is_some();
+    if asked || args.rounds != RoundsInViews::Auto {
+        return large::run(args, &game, &options, time).map_err(|(error, _)| error);
+    }
+    let build = |options: &SolveOptions| {
+        let shown = progress::spinner("building the tree");
+        let tree = game.tree(options, &mut |p| tell(&shown, p));
+        shown.finish();
+        tree
+    };
+    let mut tree = build(&options);
+    if matches!(tree, Err(Error::Tree(BuildError::TooLarge { .. }))) && args.limit.is_none() {
+        // The tree is too large to be made by the way. What does not fit into graphs may still fit into a larger tree.
+        if args.efg.is_none() && args.commit.is_none() && !large::needs_tree(args) {
+            match large::run(args, &game, &options, time) {
+                Err((error, true)) => output::note(&format!("{error}; trying a tree")),
+                done => return done.map_err(|(error, _)| error),
+            }
+        }
+        options.histories = Limits::default().histories;
+        tree = build(&options);
+    }
     let tree = match tree {
         Err(Error::Tree(error @ BuildError::TooLarge { .. })) => bail!(
-            "{error} (`--limit` raises it, at about 100 bytes a history; smaller parameters make a smaller game; \
-             players such as hp2 and ismcts need no tree, and --rate cfr:net=DIR --walk does not either)"
+            "{error} (`--limit` raises it, at about 100 bytes a history; `--graph` needs no tree where states are few; \
+             smaller parameters make a smaller game; players such as hp2 and ismcts need no tree, and --rate \
+             cfr:net=DIR --walk does not either)"
         ),
         other => other?,
     };
@@ -113,14 +164,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         save(path, &text, args.force)?;
     }
     let shown = progress::spinner("solving");
-    let solution = match &args.rate {
-        Some(what) => tree
+    let solution = match (&args.rate, &args.commit) {
+        (_, Some(role)) => tree
+            .commit(role, &options, &mut |p| tell(&shown, p))
+            .map_err(anyhow::Error::from),
+        (Some(what), None) => tree
             .rate(what, &options, &mut |p| tell(&shown, p))
             .map_err(|error| match error {
                 Error::Player(error) => anyhow::anyhow!("`{what}` is not a file that --save wrote, and {error}"),
                 other => other.into(),
             }),
-        None => tree
+        (None, None) => tree
             .solve(&options, &mut |p| tell(&shown, p))
             .map_err(|error| match error {
                 Error::Lp(LpError::Roles(_) | LpError::NotConstantSum | LpError::Stopped) => {
@@ -144,6 +198,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(interrupt::exit_code())
 }
 
+/// Histories up to which a tree is made by the way, before graphs are tried.
+const SMALL_TREE: u64 = 3_000_000;
+
+fn rounds(text: &str) -> Result<RoundsInViews, String> {
+    match text {
+        "auto" => Ok(RoundsInViews::Auto),
+        "counted" => Ok(RoundsInViews::Counted),
+        "dropped" => Ok(RoundsInViews::Dropped),
+        _ => Err("must be auto, counted or dropped".to_owned()),
+    }
+}
+
 /// Shows how far the work is.
 fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
     match progress {
@@ -152,6 +218,7 @@ fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
         SolveProgress::Iterations(iterations, nash_conv) => {
             shown.set_message_now_and_then(|| format!("{iterations} iterations, NashConv {}", small(nash_conv())));
         }
+        SolveProgress::Commitment(done, all) => shown.set_message(|| format!("{done} of {all} linear programs")),
         SolveProgress::Asked(done, all) => shown.set_message(|| format!("{done} of {all} information sets")),
         SolveProgress::Fallback(error) => output::note(&format!("{error}; cfr+ instead")),
     }
@@ -262,6 +329,11 @@ impl Report<'_> {
                 *iterations as f64 / seconds.max(1e-9)
             ),
             How::Read(0) => writeln!(out, "the strategies of the file: NashConv {gap} points"),
+            How::Committed(role, programs) => writeln!(
+                out,
+                "What {role} should commit to, and the other role's best response: {programs} linear programs in \
+                 {seconds:.3} s"
+            ),
             How::Asked(player) => writeln!(
                 out,
                 "{player}, asked in every information set in {seconds:.1} s: NashConv {gap} points, {share:.5} of the \

@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, default_value_t = 20, value_name = "N", requires = "mutate")]
     mutants: usize,
     /// With --mutate: random games for each mutant
-    #[arg(long, default_value_t = 50, value_name = "N", requires = "mutate")]
+    #[arg(long, default_value_t = 100, value_name = "N", requires = "mutate")]
     games: u32,
     /// With --mutate: seed of the choice of mutants and of the random games
     #[arg(long, default_value_t = 1, value_name = "N")]

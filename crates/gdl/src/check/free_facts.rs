@@ -1,19 +1,21 @@
 //! Facts with variables, as old collections have them: `(same ?x ?x)`.
 //!
 //! The language has no such facts. Lenient mode reads one as holding for every value of its variables, if that has one
-//! meaning: its arguments are variables and ground terms, and the relation is not a keyword. A condition `(same ?a ?b)`
-//! is then replaced by the equality of `?a` and `?b`. Whether the values of the other variables of the rule are known is
-//! for the safety check to say.
+//! meaning: its arguments are variables and ground terms, the relation is not a keyword, and no rule needs the fact to
+//! bind a variable. A condition `(same ?a ?b)` is then replaced by the equality of `?a` and `?b`.
 
 use crate::codes::Code;
 use crate::diagnostic::{Mode, Sink};
 use crate::forms::{Condition, Form, PlacedAtom, Pred};
 use crate::rules::Term;
 use crate::source::short;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Facts with variables of one relation that are read in this way at most.
 const MAX_FACTS: usize = 8;
+
+/// Times that facts are refused before all of them are.
+const MAX_ROUNDS: usize = 8;
 
 /// Removes the facts with variables that have a meaning, and puts it where they are asked for.
 pub(super) fn inline(forms: Vec<Form>, sink: &mut Sink) -> Vec<Form> {
@@ -31,15 +33,40 @@ pub(super) fn inline(forms: Vec<Form>, sink: &mut Sink) -> Vec<Form> {
         rest.sort_by_key(|f| f.span);
         return rest;
     }
-    let mut reader = Reader {
-        others: rest.iter().map(|f| (f.head.pred(), ())).collect(),
-        facts,
-    };
-    for form in &mut rest {
-        form.body = reader.conditions(std::mem::take(&mut form.body));
+    for round in 0.. {
+        let reader = Reader {
+            others: rest.iter().map(|f| f.head.pred()).collect(),
+            facts: std::mem::take(&mut facts),
+        };
+        let read: Vec<Option<Form>> = rest.iter().map(|form| reader.form(form)).collect();
+        // A fact that would have to bind a variable has no meaning.
+        let mut refused: HashSet<Pred> = HashSet::new();
+        for (form, read) in rest.iter().zip(&read) {
+            if read
+                .as_ref()
+                .is_some_and(|read| super::safety::is_less_safe(read, form))
+            {
+                form.for_each_atom(&mut |atom, _| {
+                    refused.extend(reader.facts.contains_key(&atom.pred()).then_some(atom.pred()));
+                });
+            }
+        }
+        facts = reader.facts;
+        if round == MAX_ROUNDS && !refused.is_empty() {
+            refused.extend(facts.keys());
+        }
+        if refused.is_empty() {
+            for (form, read) in rest.iter_mut().zip(read) {
+                if let Some(read) = read {
+                    *form = read;
+                }
+            }
+            break;
+        }
+        let refused: Vec<Form> = refused.iter().filter_map(|pred| facts.remove(pred)).flatten().collect();
+        rest.extend(refused);
     }
-    reader.others.clear();
-    let mut read: Vec<&Form> = reader.facts.values().flatten().collect();
+    let mut read: Vec<&Form> = facts.values().flatten().collect();
     read.sort_by_key(|f| f.span);
     for form in read {
         let names: Vec<String> = form.variables.iter().take(8).map(|v| short(&v.name)).collect();
@@ -65,11 +92,21 @@ fn is_readable(form: &Form) -> bool {
 
 struct Reader {
     /// Relations that have other facts or rules too.
-    others: HashMap<Pred, ()>,
+    others: HashSet<Pred>,
     facts: HashMap<Pred, Vec<Form>>,
 }
 
 impl Reader {
+    /// The form with the meaning of the facts in it; `None` if it asks for none of them.
+    fn form(&self, form: &Form) -> Option<Form> {
+        let mut asks = false;
+        form.for_each_atom(&mut |atom, _| asks |= self.facts.contains_key(&atom.pred()));
+        asks.then(|| Form {
+            body: self.conditions(form.body.clone()),
+            ..form.clone()
+        })
+    }
+
     fn conditions(&self, conditions: Vec<Condition>) -> Vec<Condition> {
         conditions.into_iter().flat_map(|c| self.condition(c)).collect()
     }
@@ -100,7 +137,7 @@ impl Reader {
             .iter()
             .map(|fact| equalities(fact, &atom).into_iter().map(same).collect())
             .collect();
-        if self.others.contains_key(&atom.pred()) {
+        if self.others.contains(&atom.pred()) {
             ways.push(vec![Condition::Pos(atom)]);
         }
         // A fact that fits anything makes the condition hold.
@@ -127,7 +164,7 @@ impl Reader {
                 _ => all.push(Condition::Or(ways, span)),
             }
         }
-        if self.others.contains_key(&atom.pred()) {
+        if self.others.contains(&atom.pred()) {
             all.push(Condition::Neg(atom));
         }
         all

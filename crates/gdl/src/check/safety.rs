@@ -54,6 +54,12 @@ pub(super) fn check(
         .collect()
 }
 
+/// Whether a variable is unbound in `form` that is bound in `before`.
+pub(super) fn is_less_safe(form: &Form, before: &Form) -> bool {
+    let known = unbound(before);
+    unbound(form).keys().any(|v| !known.contains_key(v))
+}
+
 /// Unbound variables, each with the span of the first condition (or head) that needs it bound.
 fn unbound(form: &Form) -> HashMap<u32, Span> {
     let scope = Scope::of(&form.body);

@@ -1,8 +1,8 @@
 //! Lost facts: fluents that vanish because no rule keeps them (the frame problem, McCarthy and Hayes 1969).
 //!
-//! `next` has to say of everything that stays that it stays. A rule that does so, `(<= (next F) (true F) …)`, is a frame
-//! axiom. Many fluents rightly last for one round only (whose turn it is, what was just played), so a fluent without a
-//! frame axiom is suspected only
+//! `next` has to say of everything that stays that it stays. A rule that does so, `(<= (next F) (true F) …)`, is a
+//! frame axiom. Many fluents rightly last for one round only (whose turn it is, what was just played), so a fluent
+//! without a frame axiom is suspected only
 //! - if the initial state has several of its facts, and no `next` makes any of them;
 //! - if other facts of its kind are carried on;
 //! - if a rule asks for several of its facts at once that one role would have to make in one round.
@@ -115,9 +115,12 @@ fn collect<'a>(reach: &mut Reach<'a>) -> BTreeMap<Shape, Life<'a>> {
     for (fluent, life) in &mut lives {
         let reads = readers.of(*fluent);
         let mut events = life.events.iter();
+        // Only a relation with all variables of the fluent can carry it on.
         life.indirect = events.any(|(form, _)| {
             let mut through = false;
-            form.for_each_atom(&mut |atom, _| through |= reads.contains(&atom.pred()));
+            form.for_each_atom(&mut |atom, negated| {
+                through |= !negated && reads.contains(&atom.pred()) && covers(atom, &form.head.atom.args[0]);
+            });
             through
         });
     }
@@ -222,17 +225,8 @@ fn role_place(life: &Life, reach: &Reach) -> Option<usize> {
             (kw::DOES, 2) => Some(&atom.atom.args[0]),
             _ => role_argument(atom, reach),
         };
-        let covers = |t: &Term| {
-            let mut all = true;
-            t.for_each_var(&mut |v| {
-                let mut has = false;
-                atom.atom.for_each_var(&mut |w| has |= v == w);
-                all &= has;
-            });
-            all
-        };
         if let Some(role @ Term::Var(_)) = role
-            && args.iter().all(covers)
+            && args.iter().all(|t| covers(atom, t))
         {
             found = found.or_else(|| args.iter().position(|a| a == role));
         }
@@ -240,28 +234,35 @@ fn role_place(life: &Life, reach: &Reach) -> Option<usize> {
     found
 }
 
-/// The argument of an auxiliary condition that is the role of a move which has all its arguments.
+/// Whether the atom has all variables of the term.
+fn covers(atom: &PlacedAtom, term: &Term) -> bool {
+    let mut all = true;
+    term.for_each_var(&mut |v| {
+        let mut has = false;
+        atom.atom.for_each_var(&mut |w| has |= v == w);
+        all &= has;
+    });
+    all
+}
+
+/// The argument of an auxiliary condition that is the role of a move which has all its arguments, in each of its rules.
 fn role_argument<'t>(atom: &'t PlacedAtom, reach: &Reach) -> Option<&'t Term> {
-    let mut rules = reach.rules.iter().filter(|r| r.form.head.pred() == atom.pred());
-    let (rule, None) = (rules.next()?, rules.next()) else {
+    let mut places = HashSet::new();
+    for rule in reach.rules.iter().filter(|r| r.form.head.pred() == atom.pred()) {
+        let head = &rule.form.head.atom;
+        let mut place = None;
+        rule.form.for_each_atom(&mut |inner, negated| {
+            if !negated && inner.pred() == (kw::DOES, 2) && head.args.iter().all(|t| covers(inner, t)) {
+                place = head.args.iter().position(|a| *a == inner.atom.args[0]);
+            }
+        });
+        places.insert(place?);
+    }
+    let mut places = places.into_iter();
+    let (place, None) = (places.next()?, places.next()) else {
         return None;
     };
-    let head = &rule.form.head.atom;
-    let mut found = None;
-    rule.form.for_each_atom(&mut |inner, negated| {
-        if !negated && inner.pred() == (kw::DOES, 2) {
-            let mut all = true;
-            head.for_each_var(&mut |v| {
-                let mut has = false;
-                inner.atom.for_each_var(&mut |w| has |= v == w);
-                all &= has;
-            });
-            if all {
-                found = head.args.iter().position(|a| *a == inner.atom.args[0]);
-            }
-        }
-    });
-    atom.atom.args.get(found?)
+    atom.atom.args.get(place)
 }
 
 fn argument(fluent: &Term, i: usize) -> Option<&Term> {

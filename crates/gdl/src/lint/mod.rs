@@ -10,6 +10,7 @@ mod never;
 mod unread;
 
 use crate::ast::{Ast, Node};
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Mode, Sink};
 use crate::reach::Reach;
 use crate::reach::sets::Set;
@@ -47,7 +48,20 @@ pub fn lint(reading: &Reading) -> Vec<Diagnostic> {
         unread::check(&mut reach, &mut context);
         lost::check(&mut reach, &mut context);
     }
-    sink.finish()
+    let mut found = sink.finish();
+    let known: Vec<(Code, Span)> = found
+        .iter()
+        .chain(&reading.diagnostics)
+        .map(|d| (d.code, d.span))
+        .collect();
+    // A misspelled name that breaks something is reported there.
+    let is_known = |span: Span| {
+        let holds =
+            |(code, other): &(Code, Span)| *code != Code::Typo && other.start <= span.start && other.end >= span.end;
+        known.iter().any(holds)
+    };
+    found.retain(|d| d.code != Code::Typo || !is_known(d.span));
+    found
 }
 
 struct Context<'a> {

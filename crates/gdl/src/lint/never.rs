@@ -104,7 +104,16 @@ impl Judge<'_, '_, '_, '_> {
             let made = &r.form.head.atom.args;
             made.iter().zip(asked).all(|(m, a)| may_unify(m, a))
         };
-        let mut fitting = self.reach.rules.iter().filter(defined).filter(fits).peekable();
+        // A rule that keeps what it is given makes nothing.
+        let makes = |r: &&Rule| !super::unread::only_keeps(r.form);
+        let mut fitting = self
+            .reach
+            .rules
+            .iter()
+            .filter(defined)
+            .filter(fits)
+            .filter(makes)
+            .peekable();
         if fitting.peek().is_some() && fitting.all(|r| r.fires == 0) {
             // What makes it never applies; that is reported there.
             return;

@@ -53,6 +53,17 @@ fn keeps(form: &Form, fluent: &Term) -> bool {
     form.head.pred() == (kw::NEXT, 1) && form.head.atom.args[0] == *fluent
 }
 
+/// Whether a rule is a frame axiom: it asks for the fluent that it makes.
+pub(super) fn only_keeps(form: &Form) -> bool {
+    let mut found = false;
+    if form.head.pred() == (kw::NEXT, 1) {
+        form.for_each_atom(&mut |atom, negated| {
+            found |= !negated && atom.pred() == (kw::TRUE, 1) && keeps(form, &atom.atom.args[0]);
+        });
+    }
+    found
+}
+
 /// Where a fluent is made, and how.
 struct Maker {
     span: Span,
@@ -69,10 +80,7 @@ fn fluents(reach: &mut Reach, questions: &Questions, context: &mut Context) {
         let Some(shape) = shape(&head.atom.args[0]) else {
             return;
         };
-        let mut asks_itself = false;
-        rule.form.for_each_atom(&mut |atom, negated| {
-            asks_itself |= !negated && atom.pred() == (kw::TRUE, 1) && keeps(rule.form, &atom.atom.args[0]);
-        });
+        let asks_itself = only_keeps(rule.form);
         let is_init = head.atom.relation == kw::INIT;
         makers.entry(shape).or_default().push(Maker {
             span: head.args[0],
@@ -85,9 +93,14 @@ fn fluents(reach: &mut Reach, questions: &Questions, context: &mut Context) {
     if questions.fluents == Set::Any {
         return;
     }
+    let made: HashSet<(Symbol, usize)> = makers.keys().copied().collect();
     for ((name, arity), makers) in makers {
         if !asked.contains(&(name, arity)) {
             let close = context.close(name, asked.iter().filter(|(_, n)| *n == arity).map(|(n, _)| *n));
+            // If nothing makes what is asked for, the slip is there, and was reported there.
+            if close.is_some_and(|close| !made.contains(&(close, arity))) {
+                continue;
+            }
             if close.is_some() || makers.iter().any(|m| m.by_event) {
                 let message = format!("nothing asks for the fluent `{}`", context.name(name));
                 report(makers[0].span, close, message, context);
@@ -150,6 +163,7 @@ fn moves(reach: &mut Reach, questions: &Questions, context: &mut Context) {
         }
     });
     let asked: HashSet<(Symbol, usize)> = questions.moves.iter().flat_map(|(_, moves)| names_of(moves)).collect();
+    let named: HashSet<(Symbol, usize)> = legal.iter().map(|l| (l.1, l.2)).collect();
     let mut said = HashSet::new();
     for (span, name, arity, roles, action) in legal.into_iter().take(1_000) {
         let fuel = reach.fuel();
@@ -161,6 +175,9 @@ fn moves(reach: &mut Reach, questions: &Questions, context: &mut Context) {
             continue;
         }
         let close = context.close(name, asked.iter().filter(|(_, n)| *n == arity).map(|(n, _)| *n));
+        if close.is_some_and(|close| !named.contains(&(close, arity))) {
+            continue;
+        }
         // A move without arguments that nothing mentions is the usual way to do nothing.
         if arity == 0 && close.is_none() {
             continue;

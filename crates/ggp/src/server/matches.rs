@@ -5,11 +5,12 @@ use crate::channel::channel;
 use crate::error::Error;
 use crate::http::printable;
 use crate::message::{Message, News};
+use crate::places::Place;
 use crate::presence::{Caller, NOTICE, Presence};
 use crate::session::{self, MatchStart, Session, Work};
 use game::StopFlag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
@@ -21,9 +22,6 @@ const LISTENING: Duration = Duration::from_secs(10);
 
 /// Shortest silence that is taken for the absence of a manager whose next message is not overdue.
 const SILENCE: Duration = Duration::from_secs(1);
-
-/// Longest time that a match waits for matches that were given up to end their work.
-const WINDING_DOWN: Duration = Duration::from_secs(10);
 
 /// A match.
 #[derive(Clone)]
@@ -143,7 +141,7 @@ impl ServerState {
         let id = entry.start.id.clone();
         let work = Work {
             stop: entry.stop.clone(),
-            place: self.place(&entry.stop)?,
+            place: Arc::new(Place::new(self.places.clone())),
             presence: entry.presence.clone(),
             runtime: self.runtime.clone(),
         };
@@ -163,29 +161,6 @@ impl ServerState {
                 self.forget(&entry);
                 None
             }
-        }
-    }
-
-    /// A place among the matches that compute, when there is one. None if the match is given up meanwhile.
-    fn place(&self, stop: &StopFlag) -> Option<Arc<()>> {
-        let since = self.runtime.now();
-        loop {
-            if stop.is_raised() {
-                return None;
-            }
-            let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-            places.retain(|place| place.strong_count() > 0);
-            let late = self.runtime.now() - since > WINDING_DOWN;
-            if places.len() < self.options.max_matches || late {
-                if late {
-                    warn!("a match that was given up still computes");
-                }
-                let place = Arc::new(());
-                places.push(Arc::downgrade(&place));
-                return Some(place);
-            }
-            drop(places);
-            self.runtime.sleep(Duration::from_millis(5));
         }
     }
 

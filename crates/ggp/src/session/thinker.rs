@@ -24,16 +24,16 @@ impl Thinkers {
     pub fn new(factory: &Arc<dyn PlayerFactory>, id: &str, rules: &Rules, role: RoleId, work: &Work) -> Thinkers {
         let rules = Arc::new(rules.clone());
         let stop = StopFlag::default().under(&work.stop);
-        let thinker = |name: &str, make: Make| {
-            let (factory, rules, id, stop) = (factory.clone(), rules.clone(), id.to_owned(), stop.clone());
-            let make = move || make(factory.as_ref(), &id, &rules, role, &stop);
-            Thinker::new(name, Box::new(make), work)
+        let thinker = |name: &str, needs_place: bool, make: Make| {
+            let (factory, rules, id, making) = (factory.clone(), rules.clone(), id.to_owned(), stop.clone());
+            let make = move || make(factory.as_ref(), &id, &rules, role, &making);
+            Thinker::new(name, Box::new(make), needs_place.then(|| stop.clone()), work)
         };
         Thinkers {
-            player: thinker("player", |factory, id, rules, role, stop| {
+            player: thinker("player", true, |factory, id, rules, role, stop| {
                 factory.player(id, rules, role, stop)
             }),
-            fallback: thinker("fallback", |factory, id, rules, role, stop| {
+            fallback: thinker("fallback", false, |factory, id, rules, role, stop| {
                 factory.fallback(id, rules, role, stop)
             }),
             stop,
@@ -93,12 +93,15 @@ struct Question {
 type MakePlayer = Box<dyn Fn() -> Result<Box<dyn MatchPlayer>, BoxError> + Send>;
 
 impl Thinker {
-    fn new(name: &str, make: MakePlayer, work: &Work) -> Thinker {
+    /// Begins to make the player. A player that needs a place waits for it until the flag is raised.
+    fn new(name: &str, make: MakePlayer, needs_place: Option<StopFlag>, work: &Work) -> Thinker {
         let (sender, questions) = channel::<Question>(work.runtime.as_ref());
         let place = work.place.clone();
         let thinking = move || {
-            // Declared before the player, and so freed after it.
-            let _place = place;
+            // The thread keeps the place until the player, which is declared later, is gone.
+            if needs_place.is_some_and(|stop| !place.wait(&stop)) {
+                return;
+            }
             let mut player = make_safely(&make);
             while let Ok(mut question) = questions.recv() {
                 // Only the newest question is still of interest.

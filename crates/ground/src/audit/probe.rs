@@ -1,8 +1,8 @@
 //! Probes: how often does each clause apply?
 //!
-//! For each clause with conditions a clause is added that derives a relation of its own, with the number of the clause as
-//! argument; the rows of that relation are the clauses that apply in a round. At the end of a game there is no move, so
-//! clauses that do not depend on one derive a second relation as well.
+//! For each clause with conditions a clause is added that derives a relation of its own, with the number of the clause
+//! as argument; the rows of that relation are the clauses that apply in a round. At the end of a game there is no move,
+//! so clauses that do not depend on one derive a second relation as well.
 
 use super::RuleCount;
 use crate::Reference;

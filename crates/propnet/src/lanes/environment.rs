@@ -2,9 +2,10 @@
 //!
 //! A step takes one action per player and lane: the number of a move of the role, or [`FORCED`] where the role has only
 //! one. Nature's moves are drawn. A game that is over starts again within the step. What a step leaves behind is read
-//! as rows of cells, one row per move or percept and one bit per lane.
+//! as rows of cells, one row per move or percept and one bit per lane; [`bytes`] turns rows into arrays.
 
 use super::Lanes;
+use super::bytes::{self, MOST_ROWS, PLANES};
 use super::cell::{LANES, Mask};
 use super::layout::RANDOM_BITS;
 use super::segments::Segment;
@@ -31,8 +32,10 @@ pub struct Environment {
     lanes: Lanes,
     nature: Option<RoleId>,
     initial: State,
+    n: usize,
     used: Mask,
-    ages: Vec<u32>,
+    /// Rounds that the games have lasted, bit by bit: plane k has bit k of every lane.
+    ages: Vec<Mask>,
     terminated: Mask,
     truncated: Mask,
     decides: Vec<Mask>,
@@ -46,8 +49,9 @@ impl Environment {
             lanes: Lanes::new(game, seed),
             nature: nature.map(|at| RoleId(at as u16)),
             initial: game.initial_state(),
+            n: n.min(LANES),
             used: Mask::first(n),
-            ages: vec![0; n.min(LANES)],
+            ages: Vec::new(),
             terminated: Mask::ZERO,
             truncated: Mask::ZERO,
             decides: vec![Mask::ZERO; game.roles().len()],
@@ -58,7 +62,7 @@ impl Environment {
 
     /// Puts every lane back into the initial state. Moves and percepts of the last step are forgotten.
     pub fn reset(&mut self, seed: Seed) {
-        *self = Environment::new(&self.lanes.game.clone(), self.ages.len(), seed);
+        *self = Environment::new(&self.lanes.game.clone(), self.n, seed);
     }
 
     /// Lanes in which the initial state is over or stuck: such a game cannot be stepped.
@@ -82,16 +86,33 @@ impl Environment {
             true => (&upper[..n], &mut lower[does..does + n]),
             false => (&lower[legal..legal + n], &mut upper[..n]),
         };
-        made.fill(Mask::ZERO);
-        let mut forced = Mask::ZERO;
-        for (lane, &action) in actions.iter().enumerate().take(LANES) {
-            let (word, bit) = (lane / 64, 1_u64 << (lane % 64));
-            match legal.get(action as usize) {
-                Some(cell) if cell.0[word] & bit != 0 => made[action as usize].0[word] |= bit,
-                None if action == FORCED && self.decides[at].0[word] & bit == 0 => forced.0[word] |= bit,
-                _ => return Err(IllegalAction { lane, action }),
-            }
-        }
+        let actions = &actions[..actions.len().min(LANES)];
+        let forced = match n <= MOST_ROWS {
+            true => rows_by_planes(actions, made),
+            false => rows_one_by_one(actions, made),
+        };
+        let forced = forced.and_then(|forced| {
+            let illegal = made
+                .iter()
+                .zip(legal)
+                .fold(forced & self.decides[at], |illegal, (&made, &legal)| {
+                    illegal | (made & !legal)
+                });
+            illegal.is_empty().then_some(forced)
+        });
+        let Some(forced) = forced else {
+            let decides = self.decides[at];
+            let wrong = |&(lane, &action): &(usize, &i32)| match usize::try_from(action) {
+                Ok(mv) => !legal.get(mv).is_some_and(|cell| cell.get(lane)),
+                Err(_) => action != FORCED || decides.get(lane),
+            };
+            let (lane, &action) = actions
+                .iter()
+                .enumerate()
+                .find(wrong)
+                .expect("some action is not legal");
+            return Err(IllegalAction { lane, action });
+        };
         if !forced.is_empty() {
             for (cell, &legal) in made.iter_mut().zip(legal) {
                 *cell |= legal & forced;
@@ -103,7 +124,12 @@ impl Environment {
     /// Draws a uniformly random legal action of a role for every lane. The draws share nature's random numbers.
     pub fn sample_actions(&mut self, role: RoleId, out: &mut [i32]) {
         self.lanes.sample(role, Mask::ONE);
-        for (action, cell) in self.made(role).iter().enumerate() {
+        let rows = self.made(role);
+        if rows.len() <= MOST_ROWS {
+            bytes::numbers(&bytes::encode(rows), rows.len(), out);
+            return;
+        }
+        for (action, cell) in rows.iter().enumerate() {
             let used = *cell & self.used;
             used.lanes().for_each(|lane| out[lane] = action as i32);
         }
@@ -133,26 +159,42 @@ impl Environment {
         }
     }
 
-    /// Counts a round in every lane; returns the lanes that have had the last one.
+    /// Counts a round in every lane that is not over; returns the lanes that have had the last one.
     fn grow_older(&mut self, max_rounds: u32) -> Mask {
-        let mut old = Mask::ZERO;
-        for (word, ages) in self.ages.chunks_mut(64).enumerate() {
-            let over = self.terminated.0[word];
-            let mut aged = 0;
-            for (lane, age) in ages.iter_mut().enumerate() {
-                *age = if over >> lane & 1 == 1 { 0 } else { *age + 1 };
-                aged |= u64::from(*age >= max_rounds) << lane;
-            }
-            old.0[word] = aged;
+        self.forget_ages(self.terminated);
+        let mut carry = self.used & !self.terminated;
+        for plane in &mut self.ages {
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
         }
-        old
+        if !carry.is_empty() {
+            self.ages.push(carry);
+        }
+        if self.ages.len() < (u32::BITS - max_rounds.leading_zeros()) as usize {
+            return Mask::ZERO;
+        }
+        // Lanes whose highest bits, as far as they were looked at, equal those of the limit, and lanes beyond it.
+        let (mut equal, mut beyond) = (self.used, Mask::ZERO);
+        for (bit, &plane) in self.ages.iter().enumerate().rev() {
+            match max_rounds.checked_shr(bit as u32).unwrap_or(0) & 1 {
+                0 => {
+                    beyond |= equal & plane;
+                    equal &= !plane;
+                }
+                _ => equal &= plane,
+            }
+        }
+        (beyond | equal) & !self.terminated
+    }
+
+    fn forget_ages(&mut self, lanes: Mask) {
+        self.ages.iter_mut().for_each(|plane| *plane &= !lanes);
     }
 
     fn restart(&mut self, lanes: Mask) {
         if lanes.is_empty() {
             return;
         }
-        lanes.lanes().for_each(|lane| self.ages[lane] = 0);
+        self.forget_ages(lanes);
         let start = self.lanes.game.layout().state as usize;
         for f in 0..self.lanes.game.n_fluents() {
             let cell = &mut self.lanes.frame[start + f];
@@ -235,41 +277,39 @@ impl Environment {
             }
         }
     }
-
-    /// Rounds that the games have lasted, lane by lane.
-    pub fn ages(&self) -> &[u32] {
-        &self.ages
-    }
 }
 
-/// Writes the bits of a cell as bytes 0 and 1, lane by lane, as far as `out` reaches.
-pub fn expand(cell: &Mask, out: &mut [u8]) {
-    for (&word, out) in cell.0.iter().zip(out.chunks_mut(64)) {
-        for (byte, out) in word.to_le_bytes().iter().zip(out.chunks_mut(8)) {
-            let bytes = SPREAD[usize::from(*byte)];
-            match <&mut [u8; 8]>::try_from(&mut *out) {
-                Ok(out) => *out = bytes,
-                Err(_) => out.copy_from_slice(&bytes[..out.len()]),
-            }
-        }
+/// Puts every lane into the row of its action; returns the lanes whose action is [`FORCED`], or nothing if some action
+/// is no row.
+fn rows_by_planes(actions: &[i32], rows: &mut [Mask]) -> Option<Mask> {
+    let mut numbers = [0; LANES];
+    let mut wrong = false;
+    for (number, &action) in numbers.iter_mut().zip(actions) {
+        // The byte of `FORCED` is 255; all others are below 128.
+        *number = action as u8;
+        wrong |= action as u32 >= rows.len() as u32 && action != FORCED;
     }
+    if wrong {
+        return None;
+    }
+    let planes = bytes::planes(&numbers, rows.len());
+    let forced = planes[PLANES];
+    bytes::decode(&planes, Mask::first(actions.len()) & !forced, rows);
+    Some(forced)
 }
 
-/// The bits of every byte as bytes.
-static SPREAD: [[u8; 8]; 256] = spread();
-
-const fn spread() -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            table[byte][bit] = (byte >> bit & 1) as u8;
-            bit += 1;
+/// The same, for any number of rows.
+fn rows_one_by_one(actions: &[i32], rows: &mut [Mask]) -> Option<Mask> {
+    rows.fill(Mask::ZERO);
+    let mut forced = Mask::ZERO;
+    for (lane, &action) in actions.iter().enumerate() {
+        match rows.get_mut(action as usize) {
+            Some(row) => row.set(lane, true),
+            None if action == FORCED => forced.set(lane, true),
+            None => return None,
         }
-        byte += 1;
     }
-    table
+    Some(forced)
 }
 
 #[cfg(test)]
@@ -277,14 +317,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_become_bytes() {
-        let mut rng = Seed(3).rng();
-        let cell = super::super::cell::Cell(std::array::from_fn(|_| rng.bits()));
-        for n in [0, 1, 7, 8, 63, 64, 65, 200, 256] {
-            let mut out = vec![9; n];
-            expand(&cell, &mut out);
-            let expected: Vec<u8> = (0..n).map(|lane| u8::from(cell.get(lane))).collect();
-            assert_eq!(out, expected);
+    fn rows_are_the_same_both_ways() {
+        let mut rng = Seed(8).rng();
+        for (n_rows, n_actions) in [(1, 256), (2, 200), (10, 256), (100, 3), (MOST_ROWS, 256)] {
+            for kind in 0..4 {
+                let action = |_| match rng.below(20) {
+                    0 if kind > 0 => FORCED,
+                    1 if kind == 2 => n_rows as i32,
+                    1 if kind == 3 => i32::MIN + 255,
+                    _ => rng.below(n_rows) as i32,
+                };
+                let actions: Vec<i32> = (0..n_actions).map(action).collect();
+                let (mut fast, mut slow) = (vec![Mask::ONE; n_rows], vec![Mask::ONE; n_rows]);
+                let (a, b) = (
+                    rows_by_planes(&actions, &mut fast),
+                    rows_one_by_one(&actions, &mut slow),
+                );
+                assert_eq!(a, b);
+                if a.is_some() {
+                    assert_eq!(fast, slow);
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`playouts`](crate::playouts) runs whole random games in one loop.
 
 mod batch;
+pub mod bytes;
 pub mod cell;
 pub mod choice;
 pub mod code;

@@ -7,6 +7,7 @@ use super::Lanes;
 use super::cell::{LANES, Mask};
 use crate::{Compiled, Scalar};
 use game::{Fault, Goal, Meter, MoveId, PerceptId, RoleId, Seed, Simulator, State};
+use std::collections::BTreeMap;
 
 /// One lane among 256, the others in the same state.
 pub struct OneLane {
@@ -92,6 +93,10 @@ impl Simulator for OneLane {
 
     fn fluents(&self, state: &State) -> Vec<String> {
         self.names.fluents(state)
+    }
+
+    fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {
+        self.names.marginals(states)
     }
 
     fn state_of(&mut self, fluents: &[String]) -> Option<State> {

@@ -36,6 +36,7 @@ use events::EventNet;
 use game::{Fault, Goal, Meter, MoveId, PerceptId, Rng, RoleId, Simulator, State, StopFlag};
 use goals::{Fluents, GoalEvaluator};
 use plain::PlainNet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use step::{ByteStep, StepRun};
 
@@ -359,6 +360,23 @@ impl Simulator for Scalar {
             .filter(|&f| bit(state, f))
             .map(|f| names[f].clone())
             .collect()
+    }
+
+    fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {
+        let names = &self.game.names().fluents;
+        let mut weights: Vec<Option<f64>> = vec![None; names.len()];
+        for (state, weight) in states {
+            for (at, &word) in state.0.iter().enumerate() {
+                for bit in set_bits(word) {
+                    // Bits behind the last fluent are never set in states of this game.
+                    if let Some(sum) = weights.get_mut(at * 64 + bit as usize) {
+                        *sum = Some(sum.unwrap_or(0.0) + weight);
+                    }
+                }
+            }
+        }
+        let held = names.iter().zip(weights);
+        held.filter_map(|(name, sum)| Some((name.clone(), sum?))).collect()
     }
 
     fn state_of(&mut self, fluents: &[String]) -> Option<State> {

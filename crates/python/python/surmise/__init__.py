@@ -15,6 +15,7 @@ give games the shapes of those libraries.
 from __future__ import annotations
 
 from ._game import Belief, Game, Match, Matches, Player, Policy, Solution, _unpickle_game
+from ._lab import LabReport, lab
 from ._surmise import IllegalMoveError, RulesError, State, SurmiseError, __version__, check, games
 from ._vector import VectorEnv, vector
 
@@ -22,6 +23,7 @@ __all__ = [
     "Belief",
     "Game",
     "IllegalMoveError",
+    "LabReport",
     "Match",
     "Matches",
     "Player",
@@ -34,5 +36,6 @@ __all__ = [
     "__version__",
     "check",
     "games",
+    "lab",
     "vector",
 ]

@@ -44,7 +44,11 @@ class State:
     def _repr_svg_(self) -> str: ...
 
 class Environments:
-    def __new__(cls, game: Game, games: int, seed: int, max_rounds: int, last: bool) -> Environments: ...
+    def __new__(
+        cls, game: Game, games: int, seed: int, max_rounds: int, last: bool, view: int | None
+    ) -> Environments: ...
+    @property
+    def slots(self) -> int | None: ...
     @property
     def actions(self) -> list[str]: ...
     @property
@@ -86,6 +90,16 @@ def explain(
     ahead: int,
 ) -> dict[str, Any]: ...
 def known_legal(game: Game, role: str, view: list[tuple[str, list[str]]]) -> list[str]: ...
+def lab_run(
+    spec: str,
+    text: str | None,
+    players: list[tuple[str, Any, list[str]]],
+    size: str | None,
+    set: list[tuple[str, str]],
+    out: str | PathLike[str] | None,
+    threads: int,
+    progress: Callable[[str, int], None] | None,
+) -> tuple[str, bool, str]: ...
 def belief(
     game: Game,
     role: str,

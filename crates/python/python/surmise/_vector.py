@@ -17,16 +17,27 @@ def vector(
     *,
     max_rounds: int = 1000,
     final_observation: bool = False,
+    observation: str = "round",
+    rounds: int | None = None,
 ) -> VectorEnv:
     """`n` games side by side; see `VectorEnv`."""
-    return VectorEnv(game, n, seed, max_rounds=max_rounds, final_observation=final_observation)
+    return VectorEnv(
+        game,
+        n,
+        seed,
+        max_rounds=max_rounds,
+        final_observation=final_observation,
+        observation=observation,
+        rounds=rounds,
+    )
 
 
 class VectorEnv:
     """`n` games that are stepped together and start again when they are over.
 
-    Seats are `game.players`. All arrays are made once and written in place by `reset` and `step`; copy what you want to
-    keep. A feature is a row in memory, so that arrays of shape `(n, features)` are Fortran-ordered views:
+    Seats are `game.players`. All arrays are made once and written in place by `reset` and `step`, which write only what
+    has changed: copy what you want to keep or to change. A feature is a row in memory, so that arrays of shape
+    `(n, features)` are Fortran-ordered views:
 
     | attribute | shape, dtype | meaning |
     |---|---|---|
@@ -36,6 +47,12 @@ class VectorEnv:
     | `reward[seat]` | `(n,)`, float32 | payoff / 100 of games that are over, else 0 |
     | `terminated`, `truncated` | `(n,)`, bool | the game is over; it was cut after `max_rounds` or had no legal move |
     | `final_observation[seat]` | as `observation` | with the last round of games that are over, if asked for |
+
+    With `observation="view"` an observation is the whole view, without need of memory. It has `slots` slots of
+    `actions + percepts` features: round 1 of a game is in the first slot, round 2 in the second, and so on, so that the
+    view is complete in games of at most `slots` rounds. In a longer game round `slots + 1` is in the first slot again,
+    and the slots hold the last rounds. The first `slots` features say which slot has the last round. `rounds` sets the
+    number of slots; by default it is the length of the longest of 4,096 random games.
 
     Actions are the moves of all seats: `actions[i]` is the text of action i, in every seat. `observations(seat)` names
     the features. Arrays support DLPack as NumPy arrays do (`np.from_dlpack`, `torch.from_dlpack`).
@@ -49,12 +66,17 @@ class VectorEnv:
         *,
         max_rounds: int = 1000,
         final_observation: bool = False,
+        observation: str = "round",
+        rounds: int | None = None,
     ):
         self.game = game if isinstance(game, Game) else Game(game)
         self.n = int(n)
         self.seats: list[str] = self.game.players
-        self._native = _surmise.Environments(self.game, self.n, seed, max_rounds, final_observation)
+        view = _view_rounds(observation, rounds)
+        self._native = _surmise.Environments(self.game, self.n, seed, max_rounds, final_observation, view)
         self.actions: list[str] = self._native.actions
+        #: Rounds in an observation of the whole view; none if the last round is observed.
+        self.slots: int | None = self._native.slots
         self.observation: list[np.ndarray] = []
         self.action_mask: list[np.ndarray] = []
         self.current: list[np.ndarray] = []
@@ -74,9 +96,14 @@ class VectorEnv:
         self._actions = np.empty((len(self.seats), self.n), dtype=np.int32)
 
     def observations(self, seat: int) -> list[str]:
-        """Names of the features of a seat's observation: own moves, then percepts."""
+        """Names of the features of a seat's observation: own moves, then percepts; of a view, slot by slot."""
         own = [f"does {move}" for move in self.actions]
-        return own + [f"sees {percept}" for percept in self._native.percepts(seat)]
+        told = own + [f"sees {percept}" for percept in self._native.percepts(seat)]
+        if self.slots is None:
+            return told
+        slots = range(1, self.slots + 1)
+        newest = [f"last round in slot {slot}" for slot in slots]
+        return newest + [f"slot {slot} {name}" for slot in slots for name in told]
 
     def reset(self, seed: int = 0) -> list[np.ndarray]:
         """All games back to the start; returns `observation`."""
@@ -124,6 +151,19 @@ class VectorEnv:
 
     def __repr__(self) -> str:
         return f"VectorEnv({self.game.name!r}, n={self.n}, seats={self.seats}, actions={len(self.actions)})"
+
+
+def _view_rounds(observation: str, rounds: int | None) -> int | None:
+    """What the native part is told: nothing, a number of rounds, or 0 for as many as are needed."""
+    if observation == "round":
+        if rounds is not None:
+            raise ValueError('rounds are those of observation="view"')
+        return None
+    if observation != "view":
+        raise ValueError(f'observation is "round" or "view", not {observation!r}')
+    if rounds is not None and rounds < 1:
+        raise ValueError(f"a view has at least one round, not {rounds}")
+    return rounds or 0
 
 
 def legal_or_random(env: VectorEnv, actions: np.ndarray, illegal: str, rng: np.random.Generator) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Games of one role as Gymnasium environments: `surmise.gymnasium.env(game)` and `vector_env(game, n)`.
 
-An observation is what the role was told in the last round, as in `surmise.vector`; `info["action_mask"]` has the legal
+An observation is what the role was told in the last round, or with `observation="view"` the whole view, as in
+`surmise.vector`; `info["action_mask"]` has the legal
 actions. An action that is not legal is an error; with `illegal="random"` a random legal action takes its place.
 """
 
@@ -32,22 +33,42 @@ def _one_seat(game: Game | str) -> Game:
     return game
 
 
-def env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> gymnasium.Env:
+def env(
+    game: Game | str,
+    *,
+    max_rounds: int = 1000,
+    illegal: str = "error",
+    observation: str = "round",
+    rounds: int | None = None,
+) -> gymnasium.Env:
     """One game."""
-    return _Env(_one_seat(game), max_rounds, illegal)
+    return _Env(_games(game, 1, max_rounds, observation, rounds), illegal)
 
 
-def vector_env(game: Game | str, n: int, *, max_rounds: int = 1000, illegal: str = "error") -> GymnasiumVectorEnv:
+def vector_env(
+    game: Game | str,
+    n: int,
+    *,
+    max_rounds: int = 1000,
+    illegal: str = "error",
+    observation: str = "round",
+    rounds: int | None = None,
+) -> GymnasiumVectorEnv:
     """`n` games that start again in the step in which they end."""
-    return _VectorEnv(_one_seat(game), n, max_rounds, illegal)
+    return _VectorEnv(_games(game, n, max_rounds, observation, rounds), illegal)
+
+
+def _games(game: Game | str, n: int, max_rounds: int, observation: str, rounds: int | None) -> VectorEnv:
+    return VectorEnv(
+        _one_seat(game), n, max_rounds=max_rounds, final_observation=True, observation=observation, rounds=rounds
+    )
 
 
 class _Env(gymnasium.Env):
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(self, game: Game, max_rounds: int, illegal: str):
-        self._illegal = illegal
-        self._env = VectorEnv(game, 1, max_rounds=max_rounds, final_observation=True)
+    def __init__(self, games: VectorEnv, illegal: str):
+        self._illegal, self._env = illegal, games
         self.observation_space = spaces.MultiBinary(self._env.observation[0].shape[1])
         self.action_space = spaces.Discrete(len(self._env.actions))
         self._actions = np.empty((1, 1), dtype=np.int32)
@@ -80,10 +101,9 @@ class _Env(gymnasium.Env):
 class _VectorEnv(GymnasiumVectorEnv):
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}
 
-    def __init__(self, game: Game, n: int, max_rounds: int, illegal: str):
-        self._illegal = illegal
-        self._env = VectorEnv(game, n, max_rounds=max_rounds, final_observation=True)
-        self.num_envs = n
+    def __init__(self, games: VectorEnv, illegal: str):
+        self._illegal, self._env = illegal, games
+        self.num_envs = n = games.n
         self.single_observation_space = spaces.MultiBinary(self._env.observation[0].shape[1])
         self.single_action_space = spaces.Discrete(len(self._env.actions))
         self.observation_space = batch_space(self.single_observation_space, n)

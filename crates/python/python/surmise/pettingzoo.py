@@ -1,7 +1,8 @@
 """Games as PettingZoo environments: `surmise.pettingzoo.env(game)` (AEC) and `parallel_env(game)`.
 
 Agents are the roles that are not chance. An observation is a dict: `observation` is what the agent was told in the last
-round (own move and percepts, as in `surmise.vector`), `action_mask` its legal actions. Rewards are payoffs / 100. An
+round (own move and percepts), or with `observation="view"` the whole view, as in `surmise.vector`; `action_mask` has
+the legal actions. Rewards are payoffs / 100. An
 action that is not legal is an error; with `illegal="random"` a random legal action takes its place.
 
 In the AEC form the roles of a round move one after the other; nobody is told anything before all have moved. Agents
@@ -24,23 +25,39 @@ from ._game import Game
 from ._vector import VectorEnv, legal_or_random
 
 
-def env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> AECEnv:
+def env(
+    game: Game | str,
+    *,
+    max_rounds: int = 1000,
+    illegal: str = "error",
+    observation: str = "round",
+    rounds: int | None = None,
+) -> AECEnv:
     """The game with one agent acting at a time."""
-    return _AEC(_Table(game, max_rounds, illegal))
+    return _AEC(_Table(game, max_rounds, illegal, observation, rounds))
 
 
-def parallel_env(game: Game | str, *, max_rounds: int = 1000, illegal: str = "error") -> ParallelEnv:
+def parallel_env(
+    game: Game | str,
+    *,
+    max_rounds: int = 1000,
+    illegal: str = "error",
+    observation: str = "round",
+    rounds: int | None = None,
+) -> ParallelEnv:
     """The game with all agents acting at once, as its rules have it."""
-    return _Parallel(_Table(game, max_rounds, illegal))
+    return _Parallel(_Table(game, max_rounds, illegal, observation, rounds))
 
 
 class _Table:
     """One game with its agents, shared by both forms."""
 
-    def __init__(self, game: Game | str, max_rounds: int, illegal: str):
+    def __init__(self, game: Game | str, max_rounds: int, illegal: str, observation: str, rounds: int | None):
         self.illegal = illegal
         self.rng: np.random.Generator | None = None
-        self.vector = VectorEnv(game, 1, max_rounds=max_rounds, final_observation=True)
+        self.vector = VectorEnv(
+            game, 1, max_rounds=max_rounds, final_observation=True, observation=observation, rounds=rounds
+        )
         self.agents = list(self.vector.seats)
         n_actions = len(self.vector.actions)
         self.observation_spaces = {

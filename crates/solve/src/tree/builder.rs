@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 /// Rounds after which a game is taken not to end. Walks over the tree recurse this deep.
 const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
+/// Waiting histories that are not counted against the limit: they take a few megabytes.
+const MAX_PENDING: usize = 1 << 16;
 
 /// The result of a history. Moves of nature that lead to the same state and the same views are merged, since the rest
 /// of the game does not depend on which of them was made.
@@ -235,7 +237,21 @@ impl<'a> TreeBuilder<'a> {
         let (below, edge) = (self.stack.len(), turn.at.edge);
         self.decide(&mut turn, 0, edge)?;
         self.stack[below..].reverse();
-        Ok(())
+        self.check_pending(turn.at.rounds)
+    }
+
+    /// Histories that wait are histories too. A long game with many moves a round would fill the memory with them
+    /// long before as many were visited.
+    fn check_pending(&self, rounds: u32) -> Result<(), BuildError> {
+        let reached = self.tree.histories + self.stack.len() as u64;
+        match self.stack.len() > MAX_PENDING && reached > self.limit {
+            true => Err(BuildError::TooLarge {
+                reached,
+                limit: self.limit,
+                rounds: rounds + 1,
+            }),
+            false => Ok(()),
+        }
     }
 
     fn legal(&mut self, at: &PendingHistory, role: RoleId, legal: &mut Vec<MoveId>) -> Result<(), BuildError> {

@@ -88,12 +88,33 @@ fn play(out: &mut String, report: &GameReport) {
         }
     };
     if random.ended > 0 {
-        add("random".to_owned(), random.ended, &random.lengths, &random.seats, random.draws.as_ref());
+        add(
+            "random".to_owned(),
+            random.ended,
+            &random.lengths,
+            &random.seats,
+            random.draws.as_ref(),
+        );
     }
     if let Ok(good) = &report.good {
-        add(good.player.clone(), good.matches, &good.lengths, &good.seats, good.draws.as_ref());
+        add(
+            good.player.clone(),
+            good.matches,
+            &good.lengths,
+            &good.seats,
+            good.draws.as_ref(),
+        );
     }
-    let head = ["play", "games", "rounds", "range", "seat", "payoff", "ahead of all others", "draws"];
+    let head = [
+        "play",
+        "games",
+        "rounds",
+        "range",
+        "seat",
+        "payoff",
+        "ahead of all others",
+        "draws",
+    ];
     table(out, &head, &rows);
     if let Err(why) = &report.good {
         let _ = write!(out, "<p>Good play was not tried: {}.</p>", escape(why));
@@ -103,7 +124,10 @@ fn play(out: &mut String, report: &GameReport) {
         "<p>Dead ends: in {} of {} random games a role had no legal move{}. Given up as too long: {}.</p>",
         random.dead_ends,
         random.games,
-        random.dead_end.as_ref().map_or(String::new(), |first| format!(" ({})", escape(first))),
+        random
+            .dead_end
+            .as_ref()
+            .map_or(String::new(), |first| format!(" ({})", escape(first))),
         random.too_long
     );
 }
@@ -119,7 +143,11 @@ fn value(out: &mut String, report: &GameReport) {
                 true => vec![v.role.clone(), format!("{:.4}", v.low)],
                 false => vec![v.role.clone(), format!("{:.4} to {:.4}", v.low, v.high)],
             };
-            table(out, &["role", "value under best play"], &values.iter().map(row).collect::<Vec<_>>());
+            table(
+                out,
+                &["role", "value under best play"],
+                &values.iter().map(row).collect::<Vec<_>>(),
+            );
         }
     }
 }
@@ -136,7 +164,13 @@ fn choice(out: &mut String, report: &GameReport) {
         ]
     };
     let rows: Vec<_> = report.random.branching.iter().map(row).collect();
-    let head = ["role", "legal moves where there is a choice", "states with a choice", "most", "n"];
+    let head = [
+        "role",
+        "legal moves where there is a choice",
+        "states with a choice",
+        "most",
+        "n",
+    ];
     table(out, &head, &rows);
 }
 
@@ -166,7 +200,14 @@ fn hidden(out: &mut String, report: &GameReport) {
         }
     }
     *out += "<details><summary>Table</summary>";
-    let head = ["role", "rounds played", "bits", "states held possible", "exact beliefs", "n"];
+    let head = [
+        "role",
+        "rounds played",
+        "bits",
+        "states held possible",
+        "exact beliefs",
+        "n",
+    ];
     table(out, &head, &rows);
     *out += "</details>";
 }
@@ -177,7 +218,10 @@ fn chart(roles: &[RoleHidden]) -> String {
     let rounds = roles.iter().map(|r| r.rounds.len()).max().unwrap_or(1).max(2) - 1;
     let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
     let tops = roles.iter().flat_map(|role| &role.rounds);
-    let top = tops.map(|r| finite(r.bits.high).max(finite(r.bits.mean))).fold(1.0, f64::max).ceil();
+    let top = tops
+        .map(|r| finite(r.bits.high).max(finite(r.bits.mean)))
+        .fold(1.0, f64::max)
+        .ceil();
     let x = |round: usize| left + (width - left - 12.0) * round as f64 / rounds as f64;
     let y = |bits: f64| 12.0 + (height - bottom - 12.0) * (1.0 - bits / top);
     let mut svg = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Entropy by round\">");
@@ -248,7 +292,11 @@ fn tells(out: &mut String, report: &GameReport) {
         ]
     };
     let rows: Vec<_> = report.tells.iter().map(row).collect();
-    table(out, &["role", "move", "bits", "most", "n (games)", "moves weighed"], &rows);
+    table(
+        out,
+        &["role", "move", "bits", "most", "n (games)", "moves weighed"],
+        &rows,
+    );
 }
 
 fn grounding(out: &mut String, report: &GameReport) {
@@ -261,7 +309,11 @@ fn grounding(out: &mut String, report: &GameReport) {
         }
     };
     if let Some(ended) = &census.ended {
-        let _ = write!(out, "<p class=\"warning\">Cut short: {}.</p>", escape(&ended.to_string()));
+        let _ = write!(
+            out,
+            "<p class=\"warning\">Cut short: {}.</p>",
+            escape(&ended.to_string())
+        );
     }
     let all: usize = census.rules.iter().map(|rule| rule.instances).sum();
     let mut rules: Vec<_> = census.rules.iter().zip(&report.rules).collect();

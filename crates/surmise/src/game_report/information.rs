@@ -7,7 +7,7 @@
 
 use super::{ReportOptions, interval_json};
 use crate::{BeliefOptions, Error, Game};
-use game::{MoveId, PerceptId, RoleId, Seed, Simulator, State, Told};
+use game::{Fault, MoveId, PerceptId, RoleId, Seed, Simulator, State, StopFlag, Told};
 use gdl::Information;
 use lab::stats::{self, Interval};
 use serde_json::{Value, json};
@@ -121,6 +121,7 @@ pub(super) fn follow(
     }
     let players = game.seating().played().to_vec();
     let mut observed: Vec<Observed> = players.iter().map(|_| Observed::default()).collect();
+    let mut work = options.work;
     for number in 0..u64::from(options.beliefs) {
         if options.stop.is_raised() {
             break;
@@ -129,7 +130,7 @@ pub(super) fn follow(
         let seed = Seed(options.seed).child("report beliefs").nth(number);
         let rounds = random_game(game, options, seed)?;
         for (&role, observed) in players.iter().zip(&mut observed) {
-            let followed = follow_role(game, role, &rounds, options, seed, observed);
+            let followed = follow_role(game, role, &rounds, options, seed, observed, &mut work);
             observed.tells.values_mut().for_each(NamedMoves::end_game);
             match followed {
                 Err(error) if error.is_stop() => break,
@@ -219,6 +220,7 @@ fn follow_role(
     options: &ReportOptions,
     seed: Seed,
     observed: &mut Observed,
+    work: &mut u64,
 ) -> Result<(), Error> {
     let belief = BeliefOptions {
         options: belief::Options {
@@ -245,7 +247,8 @@ fn follow_role(
         let bits = entropy(states.iter().map(|(_, p)| *p));
         observed.rounds[round].push((bits, states.len() as f64, exact));
         if round < told.len() {
-            moves_tell(tracker.sim.as_mut(), RoleId(role as u16), &states, observed)?;
+            let role = RoleId(role as u16);
+            moves_tell(tracker.sim.as_mut(), role, &states, &options.stop, observed, work)?;
         }
     }
     Ok(())
@@ -254,17 +257,22 @@ fn follow_role(
 /// Entropy of a distribution, in bits. Weights are divided by their sum.
 fn entropy(weights: impl Iterator<Item = f64> + Clone) -> f64 {
     let sum: f64 = weights.clone().sum();
-    let bits: f64 = weights.filter(|p| *p > 0.0).map(|p| -(p / sum) * (p / sum).log2()).sum();
+    let bits: f64 = weights
+        .filter(|p| *p > 0.0)
+        .map(|p| -(p / sum) * (p / sum).log2())
+        .sum();
     bits.max(0.0)
 }
 
 /// What each legal move of a role tells in expectation. Moves that are not legal in all states that the role holds
-/// possible are left out, and so are positions with too many joint moves.
+/// possible are left out, and so are positions with too many joint moves. `work` is how many may be tried in all.
 fn moves_tell(
     sim: &mut dyn Simulator,
     role: RoleId,
     states: &[(State, f64)],
+    stop: &StopFlag,
     observed: &mut Observed,
+    work: &mut u64,
 ) -> Result<(), Error> {
     let at = usize::from(role.0);
     let mut open: Vec<(&State, f64, Vec<Vec<MoveId>>)> = Vec::new();
@@ -279,8 +287,12 @@ fn moves_tell(
             sim.legal(state, RoleId(other as u16), &mut legal)?;
             options.push(legal);
         }
-        joints = options.iter().map(Vec::len).fold(1, usize::saturating_mul).saturating_add(joints);
-        if joints > POSITION_WORK {
+        joints = options
+            .iter()
+            .map(Vec::len)
+            .fold(1, usize::saturating_mul)
+            .saturating_add(joints);
+        if joints > POSITION_WORK || joints as u64 > *work {
             return Ok(());
         }
         open.push((state, *p, options));
@@ -292,6 +304,7 @@ fn moves_tell(
     if own.len() < 2 {
         return Ok(());
     }
+    *work -= joints as u64;
     let mut seen = Vec::new();
     for mv in own {
         if !open.iter().all(|(_, _, options)| options[at].contains(&mv)) {
@@ -303,6 +316,9 @@ fn moves_tell(
             options[at] = vec![mv];
             let n: usize = options.iter().map(Vec::len).product();
             let mut visit = |joint: &[MoveId]| -> Result<(), Error> {
+                if stop.is_raised() {
+                    return Err(Fault::Stopped.into());
+                }
                 sim.percepts(state, joint, role, &mut seen)?;
                 *percepts.entry(seen.clone()).or_insert(0.0) += p / n as f64;
                 Ok(())

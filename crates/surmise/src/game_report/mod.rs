@@ -26,7 +26,7 @@ pub struct ReportOptions {
     pub seed: u64,
     /// Random games.
     pub games: u32,
-    /// Joint moves in all random games together, at most.
+    /// Joint moves in all random games together, at most, and as many that are tried to find what moves tell.
     pub work: u64,
     /// Matches of good play; none if 0.
     pub matches: u64,
@@ -238,7 +238,10 @@ impl Game {
             // The announcement of moves in open games stands in no text.
             match source[offset..].starts_with('(') {
                 true => (line, one_line(&source[offset..])),
-                false => (0, format!("{} (not in the text)", clause.head.canonical(&rules.symbols))),
+                false => (
+                    0,
+                    format!("{} (not in the text)", clause.head.canonical(&rules.symbols)),
+                ),
             }
         };
         census.rules.iter().map(text).collect()
@@ -314,8 +317,7 @@ impl GameReport {
         let rules = census.rules.iter().zip(&self.rules);
         let rules = rules.map(|(cost, (line, text))| json!({"line": line, "rule": text, "instances": cost.instances}));
         let relations = census.relations.iter();
-        let relations =
-            relations.map(|r| json!({"relation": r.relation, "atoms": r.atoms, "instances": r.instances}));
+        let relations = relations.map(|r| json!({"relation": r.relation, "atoms": r.atoms, "instances": r.instances}));
         json!({
             "rules": rules.collect::<Vec<_>>(),
             "relations": relations.collect::<Vec<_>>(),

@@ -128,9 +128,8 @@ impl GoodPlay {
 }
 
 fn seats_json(seats: &[SeatResult]) -> Value {
-    let seat = |s: &SeatResult| {
-        json!({"role": s.role, "payoff": interval_json(&s.payoff), "ahead": interval_json(&s.ahead)})
-    };
+    let seat =
+        |s: &SeatResult| json!({"role": s.role, "payoff": interval_json(&s.payoff), "ahead": interval_json(&s.ahead)});
     seats.iter().map(seat).collect()
 }
 
@@ -299,7 +298,9 @@ pub(super) fn good(
     for (_, rounds, goals) in &played {
         results.lengths.push(*rounds as f64);
         let seats = game.seating().played().iter();
-        results.payoffs.push(seats.map(|&role| f64::from(goals[role])).collect());
+        results
+            .payoffs
+            .push(seats.map(|&role| f64::from(goals[role])).collect());
     }
     if played.is_empty() {
         return Err("no match ended".to_owned());

@@ -38,11 +38,7 @@ pub(super) fn text(report: &GameReport) -> String {
     tells(&mut out, report);
     grounding(&mut out, report);
     if !report.unfinished.is_empty() {
-        let _ = writeln!(
-            out,
-            "\nStopped early: {} not complete",
-            report.unfinished.join(", ")
-        );
+        let _ = writeln!(out, "\nStopped early: {} not complete", report.unfinished.join(", "));
     }
     out
 }
@@ -59,7 +55,10 @@ fn random(out: &mut String, report: &GameReport) {
         "  dead ends   {} of {} games had a role without a legal move{}",
         random.dead_ends,
         random.games,
-        random.dead_end.as_ref().map_or(String::new(), |first| format!("; first: {first}"))
+        random
+            .dead_end
+            .as_ref()
+            .map_or(String::new(), |first| format!("; first: {first}"))
     );
     if random.too_long > 0 {
         let _ = writeln!(out, "  too long    {} games were given up", random.too_long);
@@ -86,7 +85,11 @@ fn random(out: &mut String, report: &GameReport) {
 }
 
 fn good_play(out: &mut String, good: &GoodPlay) {
-    let _ = writeln!(out, "\nGood play ({} matches, every seat `{}`)", good.matches, good.player);
+    let _ = writeln!(
+        out,
+        "\nGood play ({} matches, every seat `{}`)",
+        good.matches, good.player
+    );
     lengths(out, &good.lengths);
     seats(out, &good.seats, good.draws.as_ref());
 }
@@ -140,7 +143,10 @@ fn value(out: &mut String, report: &GameReport) {
 }
 
 fn hidden(out: &mut String, report: &GameReport) {
-    let _ = writeln!(out, "\nHidden (entropy of the belief over states, in bits, random play)");
+    let _ = writeln!(
+        out,
+        "\nHidden (entropy of the belief over states, in bits, random play)"
+    );
     if report.hidden.iter().all(|role| role.rounds.is_empty()) {
         let why = match report.information {
             Information::Open => "nothing: every role can follow the state",
@@ -181,9 +187,18 @@ fn tells(out: &mut String, report: &GameReport) {
     if report.tells.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\nWhat moves tell (expected information of the percepts that follow, in bits)");
+    let _ = writeln!(
+        out,
+        "\nWhat moves tell (expected information of the percepts that follow, in bits)"
+    );
     let width = width(report.tells.iter().map(|t| &t.role));
-    let moves = report.tells.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).min(30);
+    let moves = report
+        .tells
+        .iter()
+        .map(|t| t.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(30);
     for told in &report.tells {
         let _ = writeln!(
             out,
@@ -227,7 +242,10 @@ fn grounding(out: &mut String, report: &GameReport) {
     }
     let mut relations: Vec<_> = census.relations.iter().collect();
     relations.sort_by_key(|relation| std::cmp::Reverse(relation.atoms));
-    let shown = relations.iter().take(MOST_COSTS).map(|r| format!("{} {}", r.relation, r.atoms));
+    let shown = relations
+        .iter()
+        .take(MOST_COSTS)
+        .map(|r| format!("{} {}", r.relation, r.atoms));
     let _ = writeln!(out, "  atoms: {}", shown.collect::<Vec<_>>().join(", "));
 }
 

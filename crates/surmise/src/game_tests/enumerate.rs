@@ -42,7 +42,7 @@ impl Allowance<'_> {
     /// Counts a joint move.
     pub fn spend(&mut self) -> Result<(), Unanswered> {
         self.left = self.left.checked_sub(1).ok_or(Unanswered::Work)?;
-        match self.left % 64 == 0 && self.stop.is_raised() {
+        match self.left.is_multiple_of(64) && self.stop.is_raised() {
             true => Err(Unanswered::Stopped),
             false => Ok(()),
         }
@@ -214,7 +214,10 @@ pub(super) fn information_set(
                 sim.percepts(state, joint, role, &mut sees)?;
                 let wanted = &round.percepts[at];
                 let agrees = sees.len() == wanted.len()
-                    && sees.iter().zip(wanted).all(|(&p, text)| sim.percept_text(role, p) == text);
+                    && sees
+                        .iter()
+                        .zip(wanted)
+                        .all(|(&p, text)| sim.percept_text(role, p) == text);
                 if agrees {
                     let entry = next.entry(sim.next(state, joint)?).or_default();
                     entry.histories = entry.histories.checked_add(reached.histories).ok_or_else(too_many)?;

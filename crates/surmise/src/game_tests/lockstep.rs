@@ -112,6 +112,13 @@ impl Pair<'_> {
         Found::Seen(self.lines.iter().cloned().chain([last]).collect())
     }
 
+    /// The roles, players before nature: tests about players say more.
+    fn roles(&self) -> Vec<RoleId> {
+        let mut roles: Vec<RoleId> = (0..self.first.roles().len()).map(|at| RoleId(at as u16)).collect();
+        roles.sort_by_key(|&role| self.first.nature() == Some(role));
+        roles
+    }
+
     fn name(&self, role: RoleId) -> String {
         self.first.roles()[usize::from(role.0)].clone()
     }
@@ -126,8 +133,7 @@ impl Pair<'_> {
     }
 
     fn legal(&mut self, one: &State, two: &State) -> Result<Option<String>, Fault> {
-        for at in 0..self.first.roles().len() {
-            let role = RoleId(at as u16);
+        for role in self.roles() {
             let (ours, theirs) = (moves(self.first, one, role)?, moves(self.second, two, role)?);
             if ours == theirs {
                 continue;
@@ -147,8 +153,7 @@ impl Pair<'_> {
     }
 
     fn percepts(&mut self, one: (&State, &[MoveId]), two: (&State, &[MoveId])) -> Result<Option<String>, Fault> {
-        for at in 0..self.first.roles().len() {
-            let role = RoleId(at as u16);
+        for role in self.roles() {
             let ours = percepts(self.first, one, role)?;
             if ours != percepts(self.second, two, role)? {
                 let list: String = ours.iter().map(|percept| format!(" {percept}")).collect();
@@ -159,8 +164,7 @@ impl Pair<'_> {
     }
 
     fn goals(&mut self, one: &State, two: &State) -> Result<Option<String>, Fault> {
-        for at in 0..self.first.roles().len() {
-            let role = RoleId(at as u16);
+        for role in self.roles() {
             let (ours, theirs) = (self.first.goal(one, role)?, self.second.goal(two, role)?);
             if let Some(points) = ours.exact().filter(|_| ours != theirs) {
                 return Ok(Some(format!("goal {} {points}", self.name(role))));

@@ -1,8 +1,8 @@
 //! Mutation testing: how many slips in the rules do the checks and the tests notice?
 //!
 //! Mutants are made by `gdl::mutate` (DeMillo, Lipton and Sayward, "Hints on test data selection", 1978). A mutant is
-//! noticed by the checks if it gives a finding that the original does not give, statically or in random games, and by
-//! the tests if a line fails that held before. For a mutant that nothing noticed, random games of both are compared
+//! noticed by the checks if it gives an error or warning that the original does not give, statically or in random
+//! games, and by the tests if a line fails that held before. For a mutant that nothing noticed, random games of both are compared
 //! move by move (`lockstep`); the first difference is a test that would notice it. Without a difference the mutant may
 //! be the same game, which no test can notice.
 //!
@@ -18,7 +18,7 @@ use crate::{Error, Game, GameText};
 use game::{Fault, Seed, StopFlag};
 use gdl::mutate::{Class, Mutant, mutants};
 use gdl::source::LineIndex;
-use gdl::{Code, Options};
+use gdl::{Options, Severity};
 use ground::{AuditOptions, EvaluationLimits, audit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ impl Default for MutateOptions {
         MutateOptions {
             per_class: 20,
             seed: 1,
-            games: 50,
+            games: 100,
             max_rounds: 200,
             work: 20_000,
             steps: 2_000,
@@ -193,7 +193,7 @@ pub fn mutate(
         game,
         options,
         original: GameText::new(text.name.clone(), all.source.clone()),
-        known: BTreeMap::new(),
+        known: Findings::new(),
         held: BTreeSet::new(),
     };
     trial.known = trial.findings(&trial.original);
@@ -246,11 +246,14 @@ struct Trial<'a> {
     game: &'a str,
     options: &'a MutateOptions,
     original: GameText,
-    /// Findings of the original, by code.
-    known: BTreeMap<Code, usize>,
+    /// Findings of the original.
+    known: Findings,
     /// Lines that hold for the original.
     held: BTreeSet<usize>,
 }
+
+/// Errors and warnings: code, message and text at the place.
+type Findings = BTreeSet<(&'static str, String, String)>;
 
 /// Codes of new findings, the first line that fails, and a test that would notice the mutant.
 type Noticed = (Vec<&'static str>, Option<(usize, String)>, Option<Vec<String>>);
@@ -262,13 +265,11 @@ impl Trial<'_> {
         StopFlag::by(move || looks.fetch_add(1, Ordering::Relaxed) as f64 / most).under(&self.options.stop)
     }
 
-    /// Findings of `check --simulate`, by code.
-    fn findings(&self, text: &GameText) -> BTreeMap<Code, usize> {
+    /// Errors and warnings of `check --simulate`.
+    fn findings(&self, text: &GameText) -> Findings {
         let reading = gdl::read_bytes(&text.bytes, &Options::default());
-        let mut found: BTreeMap<Code, usize> = BTreeMap::new();
-        for diagnostic in &reading.diagnostics {
-            *found.entry(diagnostic.code).or_insert(0) += 1;
-        }
+        let mut found = reading.diagnostics.clone();
+        found.extend(gdl::lint(&reading));
         if reading.is_playable() {
             let options = AuditOptions {
                 seed: Seed(self.options.seed),
@@ -277,11 +278,14 @@ impl Trial<'_> {
                 stop: self.counted_stop(),
                 ..AuditOptions::default()
             };
-            for diagnostic in audit(&reading.rules, &options).diagnostics {
-                *found.entry(diagnostic.code).or_insert(0) += 1;
-            }
+            found.extend(audit(&reading.rules, &options).diagnostics);
         }
-        found
+        let loud = found.into_iter().filter(|d| d.severity != Severity::Note);
+        loud.map(|d| {
+            let place = reading.text.get(d.span.range()).unwrap_or_default().to_owned();
+            (d.code.text(), d.message, place)
+        })
+        .collect()
     }
 
     fn test_options(&self) -> TestOptions {
@@ -305,7 +309,15 @@ impl Trial<'_> {
         for part in [Part::Quick, Part::Slow] {
             let games = self.games.with(self.game, self.original.clone());
             let wanted = |game: &str| game == self.game;
-            let report = run_lines(self.tests, &games, &self.test_options(), wanted, part, false, &mut |_| {});
+            let report = run_lines(
+                self.tests,
+                &games,
+                &self.test_options(),
+                wanted,
+                part,
+                false,
+                &mut |_| {},
+            );
             if let Some(failed) = report.lines.iter().find(|l| matches!(l.verdict, Verdict::Fails(_))) {
                 return Err(Error::OtherMatch(format!(
                     "the tests do not hold for the rules as they are; mend line {} first: {}",
@@ -320,10 +332,8 @@ impl Trial<'_> {
 
     fn notice(&self, mutant: &GameText, seed: Seed) -> Noticed {
         let findings = self.findings(mutant);
-        let new = findings
-            .iter()
-            .filter(|(code, count)| *count > self.known.get(code).unwrap_or(&0));
-        let codes: Vec<&'static str> = new.map(|(code, _)| code.text()).collect();
+        let mut codes: Vec<&'static str> = findings.difference(&self.known).map(|(code, ..)| *code).collect();
+        codes.dedup();
         if mutant.playable().is_err() {
             return (codes, self.failure(mutant), None);
         }
@@ -339,7 +349,15 @@ impl Trial<'_> {
         let games = self.games.with(self.game, mutant.clone());
         for part in [Part::Quick, Part::Slow] {
             let wanted = |game: &str| game == self.game;
-            let report = run_lines(self.tests, &games, &self.test_options(), wanted, part, true, &mut |_| {});
+            let report = run_lines(
+                self.tests,
+                &games,
+                &self.test_options(),
+                wanted,
+                part,
+                true,
+                &mut |_| {},
+            );
             let failed = report.lines.iter().find(|line| {
                 let begins = line.text.starts_with("game") || line.text.starts_with("case");
                 matches!(line.verdict, Verdict::Fails(_)) && (begins || self.held.contains(&line.line))
@@ -365,7 +383,14 @@ impl Trial<'_> {
         let (mut first, mut second) = (open(&self.original).ok()?, open(mutant).ok()?);
         let rounds = self.options.max_rounds as usize;
         let go_on = || !stop.is_raised();
-        match lockstep::compare(first.as_mut(), second.as_mut(), self.options.games, rounds, seed, &go_on) {
+        match lockstep::compare(
+            first.as_mut(),
+            second.as_mut(),
+            self.options.games,
+            rounds,
+            seed,
+            &go_on,
+        ) {
             Ok(Comparison::Differ(lines)) => Some(lines),
             Ok(Comparison::Same(_)) | Err(Fault::Stopped) => None,
             // The mutant cannot even be run where the original can: any test of that play fails.

@@ -484,19 +484,17 @@ impl Arguments<'_> {
         while let Some(word) = words.next() {
             let pair = word.text.split_once(':').filter(|(role, _)| !role.is_empty());
             let Some((role, mv)) = pair else {
-                return Err(self.mistake(
-                    word.column,
-                    format!("`{}` is not a role, `:` and its move", word.text),
-                ));
+                return Err(self.mistake(word.column, format!("`{}` is not a role, `:` and its move", word.text)));
             };
             let mv = match mv.is_empty() {
                 false => Word {
                     text: ggp::kif::canonical(mv).unwrap_or_else(|| mv.to_owned()),
                     column: word.column + role.chars().count() + 1,
                 },
-                true => words.next().cloned().ok_or_else(|| {
-                    self.mistake(word.column, format!("the move of {role} is missing"))
-                })?,
+                true => words
+                    .next()
+                    .cloned()
+                    .ok_or_else(|| self.mistake(word.column, format!("the move of {role} is missing")))?,
             };
             if joint.iter().any(|(other, _)| other.text == role) {
                 return Err(self.mistake(word.column, format!("{role} has two moves")));
@@ -602,7 +600,19 @@ mod tests {
 
     #[test]
     fn any_bytes_are_answered() {
-        for text in ["(", ")", "play :", "play a:", "play a:(", "length ..", "goal", "\u{0}", "((((", "believes", "case"] {
+        for text in [
+            "(",
+            ")",
+            "play :",
+            "play a:",
+            "play a:(",
+            "length ..",
+            "goal",
+            "\u{0}",
+            "((((",
+            "believes",
+            "case",
+        ] {
             let _ = GameTests::parse("a.test", text);
         }
     }

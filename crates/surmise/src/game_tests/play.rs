@@ -29,7 +29,9 @@ impl OpenedGame {
     /// Opens rules by the name that tests give them.
     pub fn new(name: &str, games: &TestGames, options: &TestOptions) -> Result<OpenedGame, String> {
         if name.is_empty() {
-            return Err("no rules are named: write `game FILE` first, or name the test file after its rules".to_owned());
+            return Err(
+                "no rules are named: write `game FILE` first, or name the test file after its rules".to_owned(),
+            );
         }
         let mut engine = options.engine.clone();
         engine.kind = EngineKind::Reference;
@@ -66,7 +68,7 @@ pub(super) struct Play {
 
 /// Why a line does not hold, or cannot be decided, and the column to blame.
 enum Objection {
-    Fails(usize, Difference),
+    Fails(usize, Box<Difference>),
     Unanswered(Unanswered),
 }
 
@@ -85,7 +87,7 @@ impl From<Fault> for Objection {
 type Checked = Result<(), Objection>;
 
 fn fails(column: usize, note: impl Into<String>) -> Checked {
-    Err(Objection::Fails(column, Difference::note(note)))
+    Err(Objection::Fails(column, Box::new(Difference::note(note))))
 }
 
 /// Compares what was expected with what was found, as words.
@@ -99,7 +101,7 @@ fn same(column: usize, expected: impl ToString, found: impl ToString) -> Checked
         found,
         ..Difference::default()
     };
-    Err(Objection::Fails(column, difference))
+    Err(Objection::Fails(column, Box::new(difference)))
 }
 
 /// Compares sets of terms.
@@ -114,7 +116,7 @@ fn same_set(column: usize, expected: &[Word], found: &[String]) -> Checked {
     };
     match expected == found {
         true => Ok(()),
-        false => Err(Objection::Fails(column, difference)),
+        false => Err(Objection::Fails(column, Box::new(difference))),
     }
 }
 
@@ -137,7 +139,10 @@ impl Play {
     pub fn joint_texts(&self) -> Vec<String> {
         let one = |round: &PlayedRound| {
             let pairs = self.sim.roles().iter().zip(&round.moves);
-            pairs.map(|(role, mv)| format!("{role} {mv}")).collect::<Vec<_>>().join(", ")
+            pairs
+                .map(|(role, mv)| format!("{role} {mv}"))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         self.rounds.iter().map(one).collect()
     }
@@ -146,7 +151,7 @@ impl Play {
     pub fn check(&mut self, statement: &Statement, games: &TestGames, options: &TestOptions) -> (usize, Verdict) {
         match self.ask(statement, games, options) {
             Ok(()) => (1, Verdict::Holds),
-            Err(Objection::Fails(column, difference)) => (column, Verdict::Fails(difference)),
+            Err(Objection::Fails(column, difference)) => (column, Verdict::Fails(*difference)),
             Err(Objection::Unanswered(why)) => match why {
                 Unanswered::Work => {
                     let why = format!("it takes more than {} joint moves (--work)", options.work);
@@ -238,7 +243,7 @@ impl Play {
                 None => format!("its roles are {}", roles.join(", ")),
             };
             let note = format!("the game has no role `{}`; {help}", name.text);
-            Objection::Fails(name.column, Difference::note(note))
+            Objection::Fails(name.column, Box::new(Difference::note(note)))
         })
     }
 
@@ -251,7 +256,10 @@ impl Play {
     fn legal_texts(&mut self, role: &Word) -> Result<Vec<String>, Objection> {
         let role = self.role(role)?;
         let legal = self.legal(role)?;
-        Ok(legal.iter().map(|&mv| self.sim.move_text(role, mv).to_owned()).collect())
+        Ok(legal
+            .iter()
+            .map(|&mv| self.sim.move_text(role, mv).to_owned())
+            .collect())
     }
 
     fn can(&mut self, role: &Word, moves: &[Word]) -> Checked {
@@ -276,7 +284,7 @@ impl Play {
             note: guess.map_or(String::new(), |there| format!("there is `{there}`")),
             ..Difference::default()
         };
-        Err(Objection::Fails(first.column, difference))
+        Err(Objection::Fails(first.column, Box::new(difference)))
     }
 
     fn play(&mut self, given: &[(Word, Word)]) -> Checked {
@@ -381,7 +389,10 @@ impl Play {
         let (rounds, is_over) = (self.rounds.clone(), self.sim.terminal(&self.state)?);
         let states = self.on_engines(options, &mut |sim, work| {
             let found = enumerate::information_set(sim, &rounds, id, is_over, work)?;
-            Ok(found.into_iter().map(|(state, reached)| (sim.fluents(&state), reached)).collect())
+            Ok(found
+                .into_iter()
+                .map(|(state, reached)| (sim.fluents(&state), reached))
+                .collect())
         })?;
         Ok(states)
     }
@@ -458,7 +469,7 @@ impl Play {
                     note: what,
                     ..Difference::default()
                 };
-                Err(Objection::Fails(FIRST, difference))
+                Err(Objection::Fails(FIRST, Box::new(difference)))
             }
             Err(RecordError::Fault(fault)) => Err(fault.into()),
             Err(error) => fails(FIRST, error.to_string()),
@@ -474,7 +485,7 @@ fn none_there(there: Vec<&Word>) -> Checked {
         unexpected: there.iter().map(|word| word.text.clone()).collect(),
         ..Difference::default()
     };
-    Err(Objection::Fails(first.column, difference))
+    Err(Objection::Fails(first.column, Box::new(difference)))
 }
 
 /// Joint moves that the reference simulator may try. It is slow, but where it is asked for, it may do everything.

@@ -6,8 +6,8 @@
 
 use super::enumerate::{Allowance, Unanswered, each_joint, options};
 use crate::{Error, Game, SolveOptions};
-use gdl::Information;
 use game::{Fault, PerceptId, RoleId, Simulator, State, StopFlag};
+use gdl::Information;
 use std::collections::BTreeMap;
 
 /// Rounds after which the recursions below give up: they use the stack.
@@ -202,7 +202,10 @@ impl Induction<'_, '_> {
             .enumerate()
             .filter(|(_, player)| options[usize::from(player.0)].len() > 1);
         let (decider, more) = (deciders.next().map(|(at, p)| (at, *p)), deciders.next().is_some());
-        let chance = self.sim.nature().map_or(1, |nature| options[usize::from(nature.0)].len());
+        let chance = self
+            .sim
+            .nature()
+            .map_or(1, |nature| options[usize::from(nature.0)].len());
         if more || (decider.is_some() && chance > 1) {
             let why = "several roles choose at the same time".to_owned();
             return Err(Unanswered::None(why));
@@ -249,7 +252,9 @@ pub(super) fn of_game(game: &Game, role: RoleId, work: u64, stop: &StopFlag) -> 
             }
             equilibrium(game, role, work, stop)
         }
-        n => Err(Unanswered::None(format!("the value of a game of {n} players is not unique"))),
+        n => Err(Unanswered::None(format!(
+            "the value of a game of {n} players is not unique"
+        ))),
     }
 }
 

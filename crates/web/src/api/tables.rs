@@ -104,6 +104,12 @@ async fn change(
         Ok(())
     })
     .await?;
+    #[cfg(test)]
+    if let leaked @ 1.. = crate::leaks::truth(crate::leaks::Leak::Header, &place.lock()) {
+        let mut response = shown(&place, viewer);
+        response.headers_mut().insert("x-leak", leaked.into());
+        return Ok(response);
+    }
     Ok(shown(&place, viewer))
 }
 
@@ -209,7 +215,12 @@ pub async fn belief(
     Query(query): Query<Position>,
 ) -> Result<Response, ApiError> {
     let (place, viewer) = app.tables.visit(&id, &query.token).await?;
-    let belief = app.quick(move |_| place.lock().belief(viewer, query.round, query.role.as_deref()));
+    let belief = app.quick(move |_| {
+        let question = place
+            .lock()
+            .belief_question(viewer, query.round, query.role.as_deref())?;
+        question.answer()
+    });
     json(&belief.await?)
 }
 

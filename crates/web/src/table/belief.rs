@@ -4,10 +4,12 @@ use super::Table;
 use super::mind::Mind;
 use super::views::{Viewer, check_round, not_yet};
 use crate::ApiError;
+use crate::games::TableGame;
 use crate::picture_json::{PictureJson, rounded};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use surmise::game::{Fault, MoveId, PerceptId, RoleId, State};
+use std::sync::Arc;
+use surmise::game::{Fault, MoveId, PerceptId, RoleId, State, Told};
 
 /// What a role believes after some rounds.
 #[derive(Clone, Debug, Serialize)]
@@ -75,6 +77,34 @@ const LIKELY: usize = 12;
 /// Joint moves that are looked at to compute expected information.
 const MAX_JOINT_MOVES: usize = 50_000;
 
+/// What a belief is computed from. Computing it takes a while, and the table goes on meanwhile.
+pub struct BeliefQuestion {
+    game: Arc<TableGame>,
+    role: RoleId,
+    told: Vec<Told>,
+    over: bool,
+    truth: Option<PictureJson>,
+    #[cfg(test)]
+    leaked: u64,
+}
+
+impl BeliefQuestion {
+    /// The belief.
+    ///
+    /// # Errors
+    /// If the belief could not be kept.
+    pub fn answer(self) -> Result<BeliefJson, ApiError> {
+        let mind = Mind::after(&self.game, self.role, &self.told, self.over)?;
+        let mut belief = belief_json(mind)?;
+        belief.truth = self.truth;
+        #[cfg(test)]
+        {
+            belief.models += self.leaked as usize;
+        }
+        Ok(belief)
+    }
+}
+
 impl Table {
     /// The belief of a role after some rounds. A person sees the own role's only; all roles' are shown to viewers to
     /// whom the table is open.
@@ -82,6 +112,19 @@ impl Table {
     /// # Errors
     /// If the viewer may not see it, or there is no such role or round.
     pub fn belief(&self, viewer: Viewer, round: Option<usize>, role: Option<&str>) -> Result<BeliefJson, ApiError> {
+        self.belief_question(viewer, round, role)?.answer()
+    }
+
+    /// What the belief of a role is computed from, with the same rights.
+    ///
+    /// # Errors
+    /// As [`Table::belief`].
+    pub fn belief_question(
+        &self,
+        viewer: Viewer,
+        round: Option<usize>,
+        role: Option<&str>,
+    ) -> Result<BeliefQuestion, ApiError> {
         let open = self.is_open_to(viewer);
         let role = match (viewer, role) {
             (Viewer::Seat(own), None) => own,
@@ -92,9 +135,15 @@ impl Table {
         };
         let rounds = self.record().rounds.len();
         let round = check_round(round.unwrap_or(rounds), rounds)?;
-        let mut belief = belief_json(self.mind_at(role, round)?)?;
-        belief.truth = self.is_over().then(|| self.full_picture(round));
-        Ok(belief)
+        Ok(BeliefQuestion {
+            game: self.game().clone(),
+            role: RoleId(role as u16),
+            told: self.record().told(role, round),
+            over: self.record().complete && round == rounds,
+            truth: self.is_over().then(|| self.full_picture(round)),
+            #[cfg(test)]
+            leaked: crate::leaks::truth(crate::leaks::Leak::Belief, self),
+        })
     }
 }
 

@@ -21,6 +21,7 @@ pub struct Mind {
     told: Vec<Told>,
     over: bool,
     states: Vec<(State, f64)>,
+    probabilities: BTreeMap<String, f64>,
     legal: Vec<String>,
     entropy: Vec<Entropy>,
     choices: Vec<usize>,
@@ -78,6 +79,7 @@ impl Mind {
             told: Vec::new(),
             over: false,
             states: Vec::new(),
+            probabilities: BTreeMap::new(),
             legal: Vec::new(),
             entropy: Vec::new(),
             choices: Vec::new(),
@@ -127,19 +129,20 @@ impl Mind {
             Some(_) => MAX_TOUCHES,
             None => MAX_SLOW_TOUCHES,
         };
-        let mut world = match &mut self.batch {
-            Some(batch) => World::with_batch(self.sim.as_mut(), batch.as_mut()),
-            None => World::new(self.sim.as_mut()),
-        };
+        let mut rules = world(&mut self.sim, &mut self.batch);
         let budget = Budget {
             iterations: most,
             ..Budget::until(StopFlag::default())
         };
-        self.sampler.update(&mut world, &view, now, &budget)?;
+        self.sampler.update(&mut rules, &view, now, &budget)?;
         self.states = self.sampler.posterior();
         self.states
             .sort_by(|(a, p), (b, q)| q.total_cmp(p).then_with(|| a.cmp(b)));
-        self.legal = self.possible_moves(now)?;
+        self.legal = match now {
+            Now::Over => Vec::new(),
+            _ => belief::possible_moves(&mut rules, self.role, &self.states)?,
+        };
+        self.probabilities = self.sim.marginals(&self.states);
         let bits = self
             .states
             .iter()
@@ -151,24 +154,6 @@ impl Mind {
         self.choices.push(self.legal.len());
         self.told = told.to_vec();
         Ok(())
-    }
-
-    fn possible_moves(&mut self, now: Now) -> Result<Vec<String>, Error> {
-        let mut texts = std::collections::BTreeSet::new();
-        let mut moves = Vec::new();
-        for (state, _) in &self.states {
-            if now == Now::Over || self.sim.terminal(state)? {
-                continue;
-            }
-            self.sim.legal(state, self.role, &mut moves)?;
-            for &mv in &moves {
-                let text = self.sim.move_text(self.role, mv);
-                if !texts.contains(text) {
-                    texts.insert(text.to_owned());
-                }
-            }
-        }
-        Ok(texts.into_iter().collect())
     }
 
     /// The role.
@@ -227,25 +212,19 @@ impl Mind {
     }
 
     /// Probabilities of fluents.
-    pub fn probabilities(&self) -> BTreeMap<String, f64> {
-        let mut fluents = BTreeMap::new();
-        for (state, p) in &self.states {
-            for fluent in self.sim.fluents(state) {
-                *fluents.entry(fluent).or_insert(0.0) += p;
-            }
-        }
-        fluents
+    pub fn probabilities(&self) -> &BTreeMap<String, f64> {
+        &self.probabilities
     }
 
     /// What the role is certain of, with these moves.
     pub fn certain_picture(&self, legal: &[String]) -> Picture {
-        let known = Known::certain(self.role_name(), &self.probabilities());
+        let known = Known::certain(self.role_name(), self.probabilities());
         self.game.layout.seat_picture(&known, legal)
     }
 
     /// Everything that may be, with probabilities.
     pub fn believed_picture(&self) -> Picture {
-        let known = Known::believed(self.role_name(), &self.probabilities());
+        let known = Known::believed(self.role_name(), self.probabilities());
         self.game.layout.seat_picture(&known, &self.legal)
     }
 
@@ -260,5 +239,12 @@ impl Mind {
         self.game
             .layout
             .seat_picture(&Known::certain(self.role_name(), &certain), &[])
+    }
+}
+
+fn world<'a>(sim: &'a mut Box<dyn Simulator>, batch: &'a mut Option<Box<dyn Batch>>) -> World<'a> {
+    match batch {
+        Some(batch) => World::with_batch(sim.as_mut(), batch.as_mut()),
+        None => World::new(sim.as_mut()),
     }
 }

@@ -200,6 +200,8 @@ impl Table {
         let canonical = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if mind.legal().binary_search(&canonical).is_err() {
             let shown: String = canonical.chars().take(100).collect();
+            #[cfg(test)]
+            let shown = shown + &"!".repeat(crate::leaks::truth(crate::leaks::Leak::Message, self) as usize);
             return Err(ApiError::bad(
                 "illegal-move",
                 format!("`{shown}` is not among your moves"),

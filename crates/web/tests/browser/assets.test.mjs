@@ -49,3 +49,13 @@ test("all pages together weigh less than 200 kB, and modules stay small", () => 
   assert.ok(bytes < 200_000, `${bytes} bytes`);
   for (const [name, text] of named(".js")) assert.ok(text.split("\n").length <= 400, name);
 });
+
+test("colours by name are those of the drawings of the program, and have a style", () => {
+  const rust = readFileSync(join(FOLDER, "../../draw/src/colours.rs"), "utf8");
+  const drawn = [...rust.matchAll(/^ {4}\("(\w+)", "#\w{6}"\),$/gm)].map((found) => found[1]);
+  const list = files.get("pieces.js").match(/const COLOURS = \[([^\]]*)\]/)[1];
+  const here = [...list.matchAll(/"(\w+)"/g)].map((found) => found[1]);
+  assert.ok(drawn.length >= 10);
+  assert.deepEqual(here, drawn);
+  for (const name of here) assert.match(files.get("style.css"), new RegExp(`\\.colour-${name}\\b`));
+});

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../../../..");
-const PROGRAM = process.env.SURMISE ?? join(ROOT, "target/debug/surmise");
+export const PROGRAM = process.env.SURMISE ?? join(ROOT, "target/debug/surmise");
 const MODULES = process.env.SURMISE_BROWSER_MODULES ?? join(ROOT, "target/browser-tests");
 const BROWSER = process.env.SURMISE_CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [

@@ -144,23 +144,31 @@ impl TestServer {
         self.post(&format!("/api/tables/{id}/move"), &json!({"token": token, "move": mv}))
     }
 
-    /// Opens an event stream.
+    /// Opens the event stream of a seat.
     pub fn events(&self, id: &str, token: &str) -> Events {
+        self.stream(&format!("/api/tables/{id}/events?token={token}"))
+    }
+
+    /// Opens the event stream of a run.
+    pub fn job_events(&self, id: &str) -> Events {
+        self.stream(&format!("/api/jobs/{id}/events"))
+    }
+
+    fn stream(&self, path: &str) -> Events {
         let mut stream = self.connect();
-        let head = format!(
-            "GET /api/tables/{id}/events?token={token} HTTP/1.1\r\nHost: {}\r\n\r\n",
-            self.address
-        );
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         stream.write_all(head.as_bytes()).unwrap();
         let mut reader = BufReader::new(stream);
+        let mut head = String::new();
         loop {
             let mut line = String::new();
             reader.read_line(&mut line).unwrap();
             if line.trim().is_empty() {
                 break;
             }
+            head.push_str(&line);
         }
-        Events { reader }
+        Events { reader, head }
     }
 }
 
@@ -186,6 +194,8 @@ fn read_answer(stream: &mut TcpStream) -> Answer {
 /// An event stream.
 pub struct Events {
     reader: BufReader<TcpStream>,
+    /// Status line and headers.
+    pub head: String,
 }
 
 impl Events {

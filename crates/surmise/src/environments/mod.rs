@@ -2,11 +2,15 @@
 //!
 //! Arrays are written feature by feature: a row holds one bit of all games, so that games are contiguous in memory.
 
+mod view_slots;
+
 use crate::{Error, Game};
 use game::{Fault, MoveId, PerceptId, RoleId, Seed};
-use propnet::lanes::environment::{Environment, FORCED, expand};
-use propnet::{LANES, Mask};
+use propnet::lanes::bytes::{expand, update};
+use propnet::lanes::environment::{Environment, FORCED};
+use propnet::{Compiled, LANES, Mask};
 use std::collections::BTreeSet;
+use view_slots::ViewSlots;
 
 /// Options of [`Game::environments`].
 #[derive(Clone, Debug)]
@@ -17,7 +21,29 @@ pub struct EnvironmentOptions {
     pub seed: u64,
     /// Rounds after which a game is cut short.
     pub max_rounds: u32,
+    /// What a seat observes.
+    pub observation: Observation,
 }
+
+/// What a seat observes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Observation {
+    /// The last round: the own move and the percepts.
+    #[default]
+    Round,
+    /// The whole view: so many of the last rounds, each in a slot of its own. By default as many as the longest of
+    /// [`SAMPLE_GAMES`] random games has.
+    View(Option<usize>),
+}
+
+/// Random games whose longest decides how many rounds [`Observation::View`] has by default.
+pub const SAMPLE_GAMES: usize = 4096;
+
+/// Rounds after which the sample of games ends, even if fewer games are over.
+const SAMPLE_STEPS: usize = 1 << 14;
+
+/// Largest number of bytes in an array of observations.
+pub const MOST_BYTES: usize = 1 << 32;
 
 impl Default for EnvironmentOptions {
     fn default() -> Self {
@@ -25,6 +51,7 @@ impl Default for EnvironmentOptions {
             games: 1,
             seed: 0,
             max_rounds: game::limits::MATCH_ROUNDS as u32,
+            observation: Observation::Round,
         }
     }
 }
@@ -53,6 +80,16 @@ pub struct Environments {
     actions: Vec<String>,
     n: usize,
     max_rounds: u32,
+    /// Slots of rounds that are observed, if whole views are.
+    slots: Option<usize>,
+    /// Views by seat and group, if whole views are observed.
+    views: Vec<Vec<ViewSlots>>,
+}
+
+/// What an array holds, so that only changes need to be written. Belongs to one array, which nothing else writes.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    cells: Vec<Mask>,
 }
 
 /// The role of a seat, and its moves among the actions.
@@ -73,7 +110,8 @@ impl Game {
     /// Games that run side by side.
     ///
     /// # Errors
-    /// If the game is not compiled, if there are no games or too many of them, or if the first state has no moves.
+    /// If the game is not compiled, if there are no games or too many of them, if observations would not fit, or if the
+    /// first state has no moves.
     pub fn environments(&self, options: &EnvironmentOptions) -> Result<Environments, Error> {
         let compiled = self.engine().compiled().ok_or_else(|| Error::NotCompiled {
             why: self.engine().why.clone(),
@@ -100,7 +138,18 @@ impl Game {
             actions,
             n: options.games,
             max_rounds: options.max_rounds,
+            slots: match options.observation {
+                Observation::Round => None,
+                Observation::View(Some(rounds)) => Some(rounds),
+                Observation::View(None) => Some(longest_game(compiled, &roles, options.max_rounds)),
+            },
+            views: Vec::new(),
         };
+        if let Some(rounds) = made.slots {
+            let widest = (0..made.seats.len()).map(|seat| made.told_rows(seat) + 1).max();
+            let bytes_of_a_round = widest.unwrap_or(1).saturating_mul(options.games);
+            within("rounds", rounds, (MOST_BYTES / bytes_of_a_round).max(1))?;
+        }
         for (group, start) in (0..options.games).step_by(LANES).enumerate() {
             let lanes = (options.games - start).min(LANES);
             let environment = Environment::new(compiled, lanes, group_seed(options.seed, group));
@@ -112,8 +161,37 @@ impl Game {
             }
             made.groups.push(environment);
         }
+        made.forget_views();
         Ok(made)
     }
+}
+
+/// Rounds of the longest of some random games, from a fixed seed.
+fn longest_game(compiled: &Compiled, roles: &[RoleId], max_rounds: u32) -> usize {
+    let mut games = Environment::new(compiled, LANES, Seed(0).child("longest game"));
+    if games.unplayable() {
+        return 1;
+    }
+    let mut actions = [0; LANES];
+    let (mut rounds, mut longest, mut over) = ([0_u32; LANES], 1, 0);
+    for _ in 0..SAMPLE_STEPS {
+        for &role in roles {
+            games.sample_actions(role, &mut actions);
+            // What was drawn is legal.
+            let _ = games.set_actions(role, &actions);
+        }
+        games.step(max_rounds);
+        rounds.iter_mut().for_each(|rounds| *rounds += 1);
+        for lane in (games.terminated() | games.truncated()).lanes() {
+            longest = longest.max(rounds[lane]);
+            rounds[lane] = 0;
+            over += 1;
+        }
+        if over >= SAMPLE_GAMES {
+            break;
+        }
+    }
+    rounds.into_iter().fold(longest, u32::max) as usize
 }
 
 fn within(option: &'static str, value: usize, most: usize) -> Result<(), Error> {
@@ -198,10 +276,49 @@ impl Environments {
         self.groups[0].state().len()
     }
 
+    /// Slots of rounds in an observation, if whole views are observed.
+    pub fn slots(&self) -> Option<usize> {
+        self.slots
+    }
+
+    /// Rows of what a seat is told in one round: all actions, and its percepts.
+    fn told_rows(&self, seat: usize) -> usize {
+        self.actions.len() + self.seats[seat].percepts.len()
+    }
+
+    /// Rows of a seat's observation.
+    pub fn observation_rows(&self, seat: usize) -> usize {
+        match self.slots {
+            None => self.told_rows(seat),
+            Some(slots) => slots * (1 + self.told_rows(seat)),
+        }
+    }
+
     /// All games back to the start.
     pub fn reset(&mut self, seed: u64) {
         for (group, environment) in self.groups.iter_mut().enumerate() {
             environment.reset(group_seed(seed, group));
+        }
+        self.forget_views();
+    }
+
+    fn forget_views(&mut self) {
+        let Some(slots) = self.slots else {
+            return;
+        };
+        let views = |seat: &EnvironmentSeat| {
+            let rows = seat.action.len() + seat.percepts.len();
+            self.groups.iter().map(|_| ViewSlots::new(slots, rows)).collect()
+        };
+        self.views = self.seats.iter().map(views).collect();
+    }
+
+    fn follow_views(&mut self) {
+        for (seat, views) in self.seats.iter().zip(&mut self.views) {
+            for (group, views) in self.groups.iter().zip(views) {
+                let told = group.made(seat.role).iter().chain(group.percepts(seat.role));
+                views.take_in(told, over(group));
+            }
         }
     }
 
@@ -229,6 +346,7 @@ impl Environments {
         for environment in &mut self.groups {
             environment.step(self.max_rounds);
         }
+        self.follow_views();
         Ok(())
     }
 
@@ -257,37 +375,53 @@ impl Environments {
         Some(MoveId(at as u32))
     }
 
-    /// Writes a seat's legal moves: a row of games per action. Rows of actions that are other roles' moves are left as
-    /// they are.
-    pub fn write_mask(&self, seat: usize, out: &mut [u8]) {
+    /// Writes a seat's legal moves: a row of games per action.
+    pub fn write_mask(&self, seat: usize, written: &mut Written, out: &mut [u8]) {
         let seat = &self.seats[seat];
-        self.write_rows(out, |group| group.legal(seat.role), &seat.action, |_| Mask::ONE);
+        let cells = |group: usize| self.groups[group].legal(seat.role).iter();
+        self.write_rows(seat.action.iter().copied(), cells, |_| Mask::ONE, written, out);
     }
 
-    /// Writes what a seat was told in the last round: a row of games per action (the own move), then one per percept.
-    /// Games that have just started again have been told nothing. Rows of actions that are other roles' moves are left
-    /// as they are.
-    pub fn write_told(&self, seat: usize, out: &mut [u8]) {
-        self.write_last_round(seat, out, |group| !(group.terminated() | group.truncated()));
+    /// Writes what a seat observes. In games that have just started again, this is nothing.
+    ///
+    /// Of a round there is a row of games per action (the own move), then one per percept. A whole view has a row for
+    /// each slot, which says whether the slot holds the last round, and then the rounds, slot by slot.
+    pub fn write_told(&self, seat: usize, written: &mut Written, out: &mut [u8]) {
+        self.write_observation(seat, |group| !over(&self.groups[group]), written, out);
     }
 
     /// As [`write_told`](Environments::write_told), with the last round of games that are over.
-    pub fn write_final_told(&self, seat: usize, out: &mut [u8]) {
-        self.write_last_round(seat, out, |_| Mask::ONE);
+    pub fn write_final_told(&self, seat: usize, written: &mut Written, out: &mut [u8]) {
+        self.write_observation(seat, |_| Mask::ONE, written, out);
     }
 
-    fn write_last_round(&self, seat: usize, out: &mut [u8], keep: impl Fn(&Environment) -> Mask) {
-        let seat = &self.seats[seat];
-        let (own, percepts) = out.split_at_mut((self.actions.len() * self.n).min(out.len()));
-        self.write_rows(own, |group| group.made(seat.role), &seat.action, &keep);
-        let rows: Vec<usize> = (0..seat.percepts.len()).collect();
-        self.write_rows(percepts, |group| group.percepts(seat.role), &rows, &keep);
+    fn write_observation(&self, seat: usize, keep: impl Fn(usize) -> Mask, written: &mut Written, out: &mut [u8]) {
+        let rows_of_a_round = self.told_rows(seat);
+        let EnvironmentSeat {
+            role, action, percepts, ..
+        } = &self.seats[seat];
+        let percepts = (0..percepts.len()).map(|percept| self.actions.len() + percept);
+        let round = action.iter().copied().chain(percepts);
+        let Some(slots) = self.slots else {
+            let cells = |group: usize| {
+                let group = &self.groups[group];
+                group.made(*role).iter().chain(group.percepts(*role))
+            };
+            self.write_rows(round, cells, keep, written, out);
+            return;
+        };
+        let round: Vec<usize> = round.collect();
+        let starts = (0..slots).map(|slot| slots + slot * rows_of_a_round);
+        let rows = (0..slots).chain(starts.flat_map(|start| round.iter().map(move |row| start + row)));
+        let views = &self.views[seat];
+        let cells = |group: usize| views[group].newest().iter().chain(views[group].cells());
+        self.write_rows(rows, cells, keep, written, out);
     }
 
     /// Writes the states: a row of games per fluent. Not for players.
     pub fn write_states(&self, out: &mut [u8]) {
-        let rows: Vec<usize> = (0..self.n_fluents()).collect();
-        self.write_rows(out, Environment::state, &rows, |_| Mask::ONE);
+        let cells = |group: usize| self.groups[group].state().iter();
+        self.write_rows(0..self.n_fluents(), cells, |_| Mask::ONE, &mut Written::default(), out);
     }
 
     /// Writes where a seat has more than one legal move.
@@ -315,19 +449,29 @@ impl Environments {
         }
     }
 
-    fn write_rows<'a>(
+    /// Brings rows of an array up to date. Every group has as many cells as there are rows; other rows of the array are
+    /// zero. What the array held before is unknown if nothing was written yet.
+    fn write_rows<'a, C: Iterator<Item = &'a Mask>>(
         &'a self,
+        rows: impl Iterator<Item = usize> + Clone,
+        cells: impl Fn(usize) -> C,
+        keep: impl Fn(usize) -> Mask,
+        written: &mut Written,
         out: &mut [u8],
-        cells: impl Fn(&'a Environment) -> &'a [Mask],
-        rows: &[usize],
-        keep: impl Fn(&Environment) -> Mask,
     ) {
+        if written.cells.is_empty() {
+            written
+                .cells
+                .resize(rows.clone().count() * self.groups.len(), Mask::ZERO);
+            out.fill(0);
+        }
+        let mut held = written.cells.iter_mut();
         for (group, environment) in self.groups.iter().enumerate() {
-            let keep = keep(environment);
+            let keep = keep(group) & environment.used();
             let start = group * LANES;
             let end = (start + LANES).min(self.n);
-            for (&cell, &row) in cells(environment).iter().zip(rows) {
-                expand(&(cell & keep), &mut out[row * self.n + start..row * self.n + end]);
+            for ((&cell, row), held) in cells(group).zip(rows.clone()).zip(&mut held) {
+                update(held, cell & keep, &mut out[row * self.n + start..row * self.n + end]);
             }
         }
     }
@@ -337,4 +481,9 @@ impl Environments {
             expand(&lanes(environment), out);
         }
     }
+}
+
+/// The games of a group that the last step ended.
+fn over(group: &Environment) -> Mask {
+    group.terminated() | group.truncated()
 }

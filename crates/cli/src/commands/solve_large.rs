@@ -1,0 +1,250 @@
+//! `surmise solve` for games that are too large for a tree.
+
+use super::{Args, save, small};
+use crate::commands::JSON_VERSION;
+use crate::{interrupt, memory, output, progress};
+use anyhow::{Result, bail};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
+use surmise::{
+    Error, ExploitationPoint, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions,
+    policy_file,
+};
+
+/// Distinct states up to which graphs are made unasked: about half a minute.
+const MOST_STATES: usize = 4_000_000;
+
+/// Whether what is asked for needs a tree: players that search are asked in every information set of one.
+pub fn needs_tree(args: &Args) -> bool {
+    is_player(args) && args.rate.as_ref().is_some_and(|player| !player.contains("net="))
+}
+
+/// Whether a player is rated.
+fn is_player(args: &Args) -> bool {
+    args.rate
+        .as_ref()
+        .is_some_and(|what| what != "uniform" && policy_file(what).is_none())
+}
+
+/// Rates or solves a game. An error comes with whether a tree may still do.
+pub fn run(
+    args: &Args,
+    game: &Game,
+    options: &SolveOptions,
+    time: Option<Duration>,
+) -> Result<ExitCode, (anyhow::Error, bool)> {
+    let options = LargeOptions {
+        // Players know views with all rounds.
+        rounds: match is_player(args) && args.rounds == RoundsInViews::Auto {
+            true => RoundsInViews::Counted,
+            false => args.rounds,
+        },
+        bytes: memory::for_arrays(),
+        states: if args.graph || args.against.is_some() {
+            usize::MAX
+        } else {
+            MOST_STATES
+        },
+        method: args.algorithm,
+        iterations: args.iterations,
+        time,
+        until: args.until,
+        checkpoint: args.checkpoint.clone(),
+        threads: options.threads,
+        stop: options.stop.clone(),
+    };
+    let shown = progress::spinner("finding states and views");
+    let solving = game.large(&options, &mut |step| tell(&shown, &step, Instant::now()));
+    shown.finish();
+    let solving = solving.map_err(|error| {
+        let fits = matches!(
+            error,
+            Error::Large(
+                LargeError::Memory { .. } | LargeError::States(_) | LargeError::TooLarge(_) | LargeError::Roles(_)
+            )
+        );
+        (error.into(), fits)
+    })?;
+    output::note(&sizes(&solving));
+    if let Some(model) = &args.against {
+        return against(args, model, &solving, &options).map_err(|error| (error, false));
+    }
+    work(args, &solving, &options).map_err(|error| (error, false))
+}
+
+fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Result<ExitCode> {
+    let what = if args.rate.is_some() { "rating" } else { "solving" };
+    let shown = progress::spinner(what);
+    let started = Instant::now();
+    let solution = match &args.rate {
+        Some(what) => solving.rate(what, options, &mut |step| tell(&shown, &step, started)),
+        None => solving.solve(options, &mut |step| tell(&shown, &step, started)),
+    };
+    shown.finish();
+    let solution = solution?;
+    let saved = match &args.save {
+        Some(path) => solving
+            .to_bytes(&solution)
+            .map_err(anyhow::Error::from)
+            .and_then(|bytes| save(path, &bytes, args.force)),
+        None => Ok(()),
+    };
+    match args.json {
+        true => output::json(&solving.to_json(&solution)),
+        false => output::print(&report(solving, &solution)),
+    }
+    saved?;
+    Ok(interrupt::exit_code())
+}
+
+/// Weights of the curve.
+const WEIGHTS: [f64; 9] = [0.0, 0.25, 0.5, 0.75, 0.85, 0.9, 0.95, 0.98, 1.0];
+
+/// Gain against a model, and the worst case.
+fn against(args: &Args, model: &str, solving: &LargeSolving<'_>, options: &LargeOptions) -> Result<ExitCode> {
+    let weights = match args.weight {
+        Some(weight) if !(0.0..=1.0).contains(&weight) => bail!("--weight must be a probability from 0 to 1"),
+        Some(weight) => vec![weight],
+        None => WEIGHTS.to_vec(),
+    };
+    let shown = progress::spinner("responding to the model");
+    let started = Instant::now();
+    let role = args.role.as_deref();
+    let found = solving.against(model, role, &weights, options, &mut |step| tell(&shown, &step, started));
+    shown.finish();
+    let found = found?;
+    let role = solving.role(found.player);
+    if args.json {
+        let point = |p: &ExploitationPoint| {
+            json!({
+                "weight": p.weight,
+                "against_model": p.against_model,
+                "worst_case": p.worst_case,
+                "iterations": p.iterations,
+            })
+        };
+        output::json(&json!({
+            "version": JSON_VERSION,
+            "game": solving.game().name(),
+            "role": role,
+            "model": model,
+            "points": found.points.iter().map(point).collect::<Vec<_>>(),
+            "seconds": started.elapsed().as_secs_f64(),
+        }));
+        return Ok(interrupt::exit_code());
+    }
+    let mut out = format!(
+        "{}: {role} against {model}\n  weight  against the model  worst case\n",
+        solving.game().name()
+    );
+    for point in &found.points {
+        let worst = point.worst_case.map_or("-".to_owned(), |worst| format!("{worst:.4}"));
+        let _ = writeln!(out, "  {:6.2}  {:17.4}  {worst:>10}", point.weight, point.against_model);
+    }
+    output::print(&out);
+    Ok(interrupt::exit_code())
+}
+
+/// Shows how far the work is.
+fn tell(shown: &progress::Progress, step: &LargeStep, started: Instant) {
+    let left = |share: f64| {
+        let spent = started.elapsed().as_secs_f64();
+        match share > 0.01 {
+            true => format!(", {:.0} s left", spent / share - spent),
+            false => String::new(),
+        }
+    };
+    match step {
+        LargeStep::States(n) => shown.set_message(|| format!("{n} states")),
+        LargeStep::Views => shown.set_message(|| "views".to_owned()),
+        LargeStep::Rating(share) => shown.set_message(|| format!("rating: {:.0} %{}", 100.0 * share, left(*share))),
+        LargeStep::Iterations(n, share) => {
+            shown.set_message(|| format!("{n} iterations and {:.0} % of the next", 100.0 * share));
+        }
+        LargeStep::Rated(n, gap) => output::note(&format!("{n} iterations: NashConv {} points", small(*gap))),
+        LargeStep::Saved(path) => output::note(&format!("saved `{}`", path.display())),
+    }
+}
+
+/// How large a game is.
+fn sizes(solving: &LargeSolving<'_>) -> String {
+    let sizes: &LargeSizes = solving.large.sizes();
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let sum = |numbers: &[usize]| numbers.iter().sum::<usize>();
+    format!(
+        "{}: {} histories, {} information sets, {} states ({} after merging), {} classes of views, {} pairs, found in \
+         {:.1} s; rating needs {} MiB, solving {} MiB",
+        solving.game().name(),
+        sizes.histories,
+        sizes.infosets.iter().sum::<u64>(),
+        sizes.states,
+        sizes.merged_states,
+        sum(&sizes.classes),
+        sum(&sizes.pairs),
+        solving.seconds,
+        mib(sizes.rating_bytes),
+        mib(sizes.solving_bytes),
+    )
+}
+
+fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
+    let sizes = solving.large.sizes();
+    let mut out = format!(
+        "{}: {} histories, {} information sets (states and views in {:.1} s)\n",
+        solving.game().name(),
+        sizes.histories,
+        sizes.infosets.iter().sum::<u64>(),
+        solving.seconds
+    );
+    if !solving.large.is_faithful() {
+        out.push_str("Views leave out rounds in which a role has one move and perceives nothing (--rounds dropped).\n");
+    }
+    let rating = &solution.rating;
+    let gap = small(rating.nash_conv());
+    let _ = match &solution.how {
+        LargeHow::Iterated(algorithm, iterations) => writeln!(
+            out,
+            "{}: {iterations} iterations in {:.1} s, {} entries; NashConv {gap} points after {} iterations",
+            algorithm.name(),
+            solution.seconds,
+            solution.entries,
+            solution.rated_after
+        ),
+        LargeHow::Given(what, 0) => writeln!(
+            out,
+            "{what}: NashConv {gap} points, rated in {:.1} s, {} entries",
+            solution.seconds, solution.entries
+        ),
+        LargeHow::Given(what, missing) => writeln!(
+            out,
+            "{what}, and random moves in {missing} information sets that it does not know: NashConv {gap} points, rated \
+             in {:.1} s, {} entries",
+            solution.seconds, solution.entries
+        ),
+    };
+    if !rating.complete {
+        out.push_str("Stopped: only bounds are known.\n");
+    }
+    if let Some(sum) = solving.large.constant_sum().filter(|_| !rating.complete) {
+        let (low, high) = rating.nash_conv_bounds(sum);
+        let _ = writeln!(out, "NashConv is between {} and {} points", small(low), small(high));
+    }
+    if solving.large.constant_sum().is_none() && matches!(solution.how, LargeHow::Iterated(..)) {
+        out.push_str("The goals do not sum to a constant: these strategies need not approach an equilibrium.\n");
+    }
+    for (player, (low, high)) in rating.best.iter().enumerate() {
+        let role = solving.role(player);
+        let _ = match rating.complete {
+            true => writeln!(
+                out,
+                "{role}: {:.6} points, {low:.6} by best response",
+                rating.values[player]
+            ),
+            false => writeln!(out, "{role}: {low:.6} to {high:.6} points by best response"),
+        };
+    }
+    out
+}

@@ -1,0 +1,574 @@
+//! The state graph: every distinct state of a game once, with its joint moves as edges.
+//!
+//! States come from the simulator, which is asked once for each distinct state and joint move. States with the same
+//! future (legal moves, percepts, successors and goals alike) are then merged, from the last states to the first: a
+//! bisimulation on an acyclic graph is found by hash-consing. Terminal states with the same goals become one state.
+//!
+//! A *silent* round of a role is one in which the role has a single legal move and perceives nothing. With
+//! [`Silence::Dropped`] a state in which all roles have a single move and nobody perceives anything is not stored: its
+//! successor takes its place.
+
+use super::{LargeError, LargeLimits, Silence};
+use game::{MoveId, PerceptId, RoleId, Simulator, State};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// Rounds after which a game is taken not to end.
+const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
+
+/// How often progress is told and the stop flag looked at, in states.
+const PACE: usize = 256;
+
+/// One joint move, or several moves of nature that have the same effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Edge {
+    /// The number of each player's move among its legal moves.
+    pub actions: [u16; 2],
+    /// What each player perceives: the number of a set of percepts, 0 for the empty set.
+    pub sees: [u32; 2],
+    /// The next state.
+    pub to: u32,
+    /// Number of moves of nature with this effect.
+    pub count: u32,
+}
+
+/// A state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct StateNode {
+    /// The list of legal moves of each player.
+    pub legal: [u32; 2],
+    /// Number of nature's legal moves.
+    pub outcomes: u32,
+    /// The goals of the players, if the state is terminal.
+    pub goals: Option<[u8; 2]>,
+    /// Round in which the state is reached, if it is the same on every path and asked for; else 0.
+    pub round: u32,
+}
+
+/// A state graph. State 0 is the initial state unless states were merged; see [`StateGraph::initial`].
+#[derive(Clone, Debug)]
+pub(super) struct StateGraph {
+    pub players: Vec<RoleId>,
+    pub initial: u32,
+    pub states: Vec<StateNode>,
+    /// First edge of each state, and the end of the last.
+    pub first: Vec<u32>,
+    pub edges: Vec<Edge>,
+    /// Lists of legal moves of each player, by number. A missing second player has one list with one move.
+    pub lists: [Vec<Vec<MoveId>>; 2],
+    /// Sets of percepts of each player, by number; 0 is the empty set.
+    pub percepts: [Vec<Vec<PerceptId>>; 2],
+    /// Longest distance from the initial state: every edge leads to a greater rank.
+    pub rank: Vec<u32>,
+    /// Whether every state is reached in one round only.
+    pub layered: bool,
+    /// States and successors that were left out because nothing happens in them.
+    pub skipped: usize,
+}
+
+impl StateGraph {
+    /// The edges of a state.
+    pub fn edges_of(&self, state: u32) -> &[Edge] {
+        let at = state as usize;
+        &self.edges[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+
+    /// Number of legal moves of a player in a state.
+    pub fn n_moves(&self, state: u32, player: usize) -> usize {
+        self.lists[player][self.states[state as usize].legal[player] as usize].len()
+    }
+
+    /// Whether a player has a choice in a state.
+    pub fn chooses(&self, state: u32, player: usize) -> bool {
+        self.states[state as usize].goals.is_none() && self.n_moves(state, player) > 1
+    }
+
+    /// Whether the game is over.
+    pub fn is_over(&self, state: u32) -> bool {
+        self.states[state as usize].goals.is_some()
+    }
+
+    /// Probability of an edge of a state.
+    pub fn chance(&self, state: u32, edge: &Edge) -> f64 {
+        f64::from(edge.count) / f64::from(self.states[state as usize].outcomes)
+    }
+
+    /// The sum of the players' goals, if it is always the same.
+    pub fn constant_sum(&self) -> Option<u32> {
+        let mut sums = self.states.iter().filter_map(|s| s.goals);
+        let sum = |goals: [u8; 2]| u32::from(goals[0]) + u32::from(goals[1]);
+        let first = sum(sums.next()?);
+        sums.all(|goals| sum(goals) == first).then_some(first)
+    }
+
+    /// The least and the greatest goal of a player.
+    pub fn range(&self, player: usize) -> (u8, u8) {
+        let goals = || self.states.iter().filter_map(|s| s.goals).map(|g| g[player]);
+        (goals().min().unwrap_or(0), goals().max().unwrap_or(0))
+    }
+
+    /// Numbers of histories: all, those in which a player chooses, and those that are over. Histories are paths.
+    /// Numbers beyond 2^53 are rounded.
+    pub fn histories(&self) -> [f64; 3] {
+        let mut order: Vec<u32> = (0..self.states.len() as u32).collect();
+        order.sort_by_key(|&s| self.rank[s as usize]);
+        let mut paths = vec![0.0; self.states.len()];
+        paths[self.initial as usize] = 1.0;
+        let mut counts = [0.0; 3];
+        for state in order {
+            let here: f64 = paths[state as usize];
+            counts[0] += here;
+            if self.is_over(state) {
+                counts[2] += here;
+            } else if self.chooses(state, 0) || self.chooses(state, 1) {
+                counts[1] += here;
+            }
+            for edge in self.edges_of(state) {
+                paths[edge.to as usize] += here;
+            }
+        }
+        counts
+    }
+
+    /// Plays out every distinct state.
+    pub fn build(
+        sim: &mut dyn Simulator,
+        silence: Silence,
+        limits: &LargeLimits,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<StateGraph, LargeError> {
+        let mut builder = GraphBuilder::new(sim, silence)?;
+        builder.run(limits, progress)?;
+        let mut graph = builder.graph;
+        graph.rank()?;
+        Ok(graph)
+    }
+
+    /// Computes ranks; an error if the graph has a cycle.
+    fn rank(&mut self) -> Result<(), LargeError> {
+        let n = self.states.len();
+        let mut incoming = vec![0_u32; n];
+        self.edges.iter().for_each(|edge| incoming[edge.to as usize] += 1);
+        self.rank = vec![0; n];
+        let mut ready = vec![self.initial];
+        let mut done = 0;
+        while let Some(state) = ready.pop() {
+            done += 1;
+            let next = self.rank[state as usize] + 1;
+            for at in self.first[state as usize]..self.first[state as usize + 1] {
+                let to = self.edges[at as usize].to as usize;
+                self.rank[to] = self.rank[to].max(next);
+                incoming[to] -= 1;
+                if incoming[to] == 0 {
+                    ready.push(to as u32);
+                }
+            }
+        }
+        match done == n {
+            true => Ok(()),
+            false => Err(LargeError::Endless { rounds: MAX_ROUNDS }),
+        }
+    }
+
+    /// The same graph with states merged that have the same future. With `rounds`, states of different rounds are kept
+    /// apart.
+    pub fn merged(&self, rounds: bool) -> StateGraph {
+        let mut order: Vec<u32> = (0..self.states.len() as u32).collect();
+        order.sort_by_key(|&s| std::cmp::Reverse(self.rank[s as usize]));
+        let mut new = StateGraph {
+            players: self.players.clone(),
+            lists: self.lists.clone(),
+            percepts: self.percepts.clone(),
+            first: vec![0],
+            states: Vec::new(),
+            edges: Vec::new(),
+            rank: Vec::new(),
+            initial: 0,
+            layered: self.layered,
+            skipped: self.skipped,
+        };
+        let mut number = vec![0_u32; self.states.len()];
+        let mut met: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut edges: Vec<Edge> = Vec::new();
+        for &state in &order {
+            let mut node = self.states[state as usize];
+            if !rounds || node.goals.is_some() {
+                node.round = 0;
+            }
+            edges.clear();
+            let renumber = |edge: &Edge| Edge {
+                to: number[edge.to as usize],
+                ..*edge
+            };
+            edges.extend(self.edges_of(state).iter().map(renumber));
+            merge_edges(&mut edges);
+            let mut hasher = FxHasher::default();
+            (node, &edges).hash(&mut hasher);
+            let same = met.entry(hasher.finish()).or_default();
+            let found = same
+                .iter()
+                .find(|&&s| new.states[s as usize] == node && new.edges_of(s) == edges);
+            number[state as usize] = match found {
+                Some(&found) => found,
+                None => {
+                    let fresh = new.states.len() as u32;
+                    new.states.push(node);
+                    new.edges.extend_from_slice(&edges);
+                    new.first.push(new.edges.len() as u32);
+                    same.push(fresh);
+                    fresh
+                }
+            };
+        }
+        new.initial = number[self.initial as usize];
+        new.rank = new.ranks();
+        new
+    }
+
+    /// Ranks of a graph without cycles in which every edge leads to an earlier number.
+    fn ranks(&self) -> Vec<u32> {
+        let mut rank = vec![0_u32; self.states.len()];
+        for state in (0..self.states.len() as u32).rev() {
+            let next = rank[state as usize] + 1;
+            for edge in self.edges_of(state) {
+                let to = &mut rank[edge.to as usize];
+                *to = (*to).max(next);
+            }
+        }
+        rank
+    }
+}
+
+/// Sorts edges and makes one of those that differ only in their number of moves of nature.
+fn merge_edges(edges: &mut Vec<Edge>) {
+    edges.sort_unstable();
+    edges.dedup_by(|later, kept| {
+        let same = (later.actions, later.sees, later.to) == (kept.actions, kept.sees, kept.to);
+        if same {
+            kept.count += later.count;
+        }
+        same
+    });
+}
+
+/// Numbers for lists as they are met.
+type Numbers<T> = FxHashMap<Vec<T>, u32>;
+
+fn number<T: Clone + Hash + Eq>(numbers: &mut Numbers<T>, list: &[T], all: &mut Vec<Vec<T>>) -> u32 {
+    if let Some(&number) = numbers.get(list) {
+        return number;
+    }
+    let number = all.len() as u32;
+    all.push(list.to_vec());
+    numbers.insert(list.to_vec(), number);
+    number
+}
+
+/// The place of a state that was met.
+#[derive(Clone, Copy)]
+struct Met {
+    /// The state that stands for it.
+    state: u32,
+    /// Silent rounds until that state.
+    later: u32,
+}
+
+struct GraphBuilder<'a> {
+    sim: &'a mut dyn Simulator,
+    silence: Silence,
+    nature: Option<RoleId>,
+    graph: StateGraph,
+    met: FxHashMap<State, Met>,
+    /// States in the order of numbers, as far as they are not played out.
+    waiting: std::collections::VecDeque<State>,
+    moves: [Numbers<MoveId>; 2],
+    percepts: [Numbers<PerceptId>; 2],
+}
+
+impl<'a> GraphBuilder<'a> {
+    fn new(sim: &'a mut dyn Simulator, silence: Silence) -> Result<GraphBuilder<'a>, LargeError> {
+        let nature = sim.nature();
+        let roles = (0..sim.roles().len() as u16).map(RoleId);
+        let players: Vec<RoleId> = roles.filter(|&r| Some(r) != nature).collect();
+        match players.len() {
+            0 => return Err(LargeError::NoPlayers),
+            1 | 2 => {}
+            n => return Err(LargeError::Roles(n)),
+        }
+        let empty = || vec![Vec::new()];
+        let mut builder = GraphBuilder {
+            sim,
+            silence,
+            nature,
+            graph: StateGraph {
+                players,
+                initial: 0,
+                states: Vec::new(),
+                first: vec![0],
+                edges: Vec::new(),
+                lists: [Vec::new(), Vec::new()],
+                percepts: [empty(), empty()],
+                rank: Vec::new(),
+                layered: true,
+                skipped: 0,
+            },
+            met: FxHashMap::default(),
+            waiting: std::collections::VecDeque::new(),
+            moves: Default::default(),
+            percepts: Default::default(),
+        };
+        for percepts in &mut builder.percepts {
+            percepts.insert(Vec::new(), 0);
+        }
+        let initial = builder.sim.initial()?;
+        builder.place(initial, 0)?;
+        Ok(builder)
+    }
+
+    fn run(&mut self, limits: &LargeLimits, progress: &mut dyn FnMut(usize)) -> Result<(), LargeError> {
+        let mut number = 0;
+        while let Some(state) = self.waiting.pop_front() {
+            if self.graph.states[number].goals.is_none() {
+                self.play(&state, number, limits)?;
+            }
+            self.graph.first.push(self.graph.edges.len() as u32);
+            number += 1;
+            if number.is_multiple_of(PACE) {
+                progress(number);
+                if limits.stop.is_raised() {
+                    return Err(LargeError::Stopped);
+                }
+                if self.graph.states.len() > limits.states {
+                    return Err(LargeError::States(limits.states));
+                }
+                let bytes = self.bytes();
+                if bytes > limits.bytes {
+                    return Err(LargeError::Memory {
+                        what: format!(
+                            "the graph of states ({number} of at least {} states)",
+                            self.graph.states.len()
+                        ),
+                        needed: bytes,
+                        limit: limits.bytes,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory used so far, roughly.
+    fn bytes(&self) -> u64 {
+        let words = self.waiting.front().map_or(1, |s| s.0.len());
+        let state = 40 + 8 * words.max(6);
+        // A table that is about to grow needs its old and its new place at once.
+        let grows = self.met.len() + 16 * PACE > self.met.capacity();
+        let places = self.met.capacity() * if grows { 3 } else { 1 };
+        (places * (state + 16)
+            + self.waiting.len() * state
+            + self.graph.states.len() * (size_of::<StateNode>() + 12)
+            + self.graph.edges.capacity() * size_of::<Edge>()) as u64
+    }
+
+    fn legal(&mut self, state: &State, role: RoleId, round: u32) -> Result<Vec<MoveId>, LargeError> {
+        let mut legal = Vec::new();
+        self.sim.legal(state, role, &mut legal)?;
+        match legal.is_empty() {
+            true => Err(LargeError::NoMove {
+                role: self.sim.roles()[role.0 as usize].clone(),
+                rounds: round,
+            }),
+            false => Ok(legal),
+        }
+    }
+
+    /// All edges of a state.
+    fn play(&mut self, state: &State, number: usize, limits: &LargeLimits) -> Result<(), LargeError> {
+        let round = self.graph.states[number].round;
+        if round >= MAX_ROUNDS {
+            return Err(LargeError::Endless { rounds: MAX_ROUNDS });
+        }
+        let lists = self.graph.states[number].legal;
+        let moves = |graph: &StateGraph, player: usize| graph.lists[player][lists[player] as usize].clone();
+        let own = [moves(&self.graph, 0), moves(&self.graph, 1)];
+        let outcomes = match self.nature {
+            Some(nature) => self.legal(state, nature, round)?,
+            None => vec![MoveId(0)],
+        };
+        self.graph.states[number].outcomes = outcomes.len() as u32;
+        let joint_moves = (own[0].len() as u64 * own[1].len() as u64).saturating_mul(outcomes.len() as u64);
+        if joint_moves.saturating_mul(size_of::<Edge>() as u64) > limits.bytes {
+            return Err(LargeError::Memory {
+                what: format!("the {joint_moves} joint moves of one state"),
+                needed: joint_moves * size_of::<Edge>() as u64,
+                limit: limits.bytes,
+            });
+        }
+        // All joint moves of the state first, and then their successors: simulators are fastest at one state.
+        let mut joint = vec![MoveId(0); self.sim.roles().len()];
+        let mut after: Vec<(Edge, State)> = Vec::new();
+        for (a, &first) in own[0].iter().enumerate() {
+            for (b, &second) in own[1].iter().enumerate() {
+                for player in 0..self.graph.players.len() {
+                    joint[self.graph.players[player].0 as usize] = [first, second][player];
+                }
+                for &outcome in &outcomes {
+                    if let Some(nature) = self.nature {
+                        joint[nature.0 as usize] = outcome;
+                    }
+                    if after.len() % 4096 == 4095 && limits.stop.is_raised() {
+                        return Err(LargeError::Stopped);
+                    }
+                    after.push(self.follow(state, &joint, [a as u16, b as u16])?);
+                }
+            }
+        }
+        let mut edges = Vec::with_capacity(after.len());
+        for (mut edge, next) in after {
+            edge.to = self.place(next, round + 1)?;
+            // What is seen at the end of the game decides nothing any more.
+            if self.graph.is_over(edge.to) {
+                edge.sees = [0, 0];
+            }
+            edges.push(edge);
+        }
+        merge_edges(&mut edges);
+        if self.graph.edges.len() + edges.len() > u32::MAX as usize {
+            return Err(LargeError::TooLarge("joint moves"));
+        }
+        self.graph.edges.append(&mut edges);
+        Ok(())
+    }
+
+    /// A joint move without the number of its successor, and the successor.
+    fn follow(&mut self, state: &State, joint: &[MoveId], actions: [u16; 2]) -> Result<(Edge, State), LargeError> {
+        let mut sees = [0, 0];
+        let mut percepts = Vec::new();
+        for player in 0..self.graph.players.len() {
+            self.sim
+                .percepts(state, joint, self.graph.players[player], &mut percepts)?;
+            sees[player] = number(&mut self.percepts[player], &percepts, &mut self.graph.percepts[player]);
+        }
+        let edge = Edge {
+            actions,
+            sees,
+            to: 0,
+            count: 1,
+        };
+        Ok((edge, self.sim.next(state, joint)?))
+    }
+
+    /// The number of a state reached in some round. States in which nothing happens are passed over.
+    fn place(&mut self, state: State, round: u32) -> Result<u32, LargeError> {
+        let mut passed: Vec<State> = Vec::new();
+        let mut at = state;
+        let found = loop {
+            if let Some(met) = self.met.get(&at) {
+                break *met;
+            }
+            let now = round + passed.len() as u32;
+            if now > MAX_ROUNDS {
+                return Err(LargeError::Endless { rounds: MAX_ROUNDS });
+            }
+            let node = self.look(&at, now)?;
+            match self.successor_of_silence(&at, &node)? {
+                Some(next) => {
+                    passed.push(at);
+                    at = next;
+                }
+                None => break self.add(at, node)?,
+            }
+        };
+        self.graph.skipped += passed.len();
+        let rounds = round + passed.len() as u32 + found.later;
+        self.graph.layered &= self.graph.states[found.state as usize].round == rounds;
+        let n = passed.len() as u32;
+        for (before, state) in passed.into_iter().enumerate() {
+            let later = n - before as u32 + found.later;
+            self.met.insert(
+                state,
+                Met {
+                    state: found.state,
+                    later,
+                },
+            );
+        }
+        Ok(found.state)
+    }
+
+    /// Goals or legal moves of a state.
+    fn look(&mut self, state: &State, round: u32) -> Result<StateNode, LargeError> {
+        let over = self.sim.terminal(state)?;
+        let mut node = StateNode {
+            legal: [0, 0],
+            outcomes: 1,
+            goals: None,
+            round,
+        };
+        let mut goals = [0, 0];
+        for player in 0..2 {
+            let Some(&role) = self.graph.players.get(player) else {
+                // A second player that is not there always waits, and gets what the first one does not get.
+                node.legal[player] = number(&mut self.moves[player], &[MoveId(0)], &mut self.graph.lists[player]);
+                goals[player] = 100 - goals[0];
+                continue;
+            };
+            if over {
+                goals[player] = self.sim.goal(state, role)?.points();
+                continue;
+            }
+            let legal = self.legal(state, role, round)?;
+            if legal.len() > usize::from(u16::MAX) {
+                return Err(LargeError::TooLarge("moves of one role"));
+            }
+            node.legal[player] = number(&mut self.moves[player], &legal, &mut self.graph.lists[player]);
+        }
+        if over {
+            node.legal = [0, 0];
+            node.goals = Some(goals);
+        }
+        Ok(node)
+    }
+
+    fn add(&mut self, state: State, node: StateNode) -> Result<Met, LargeError> {
+        let fresh = self.graph.states.len() as u32;
+        if fresh == u32::MAX {
+            return Err(LargeError::TooLarge("states"));
+        }
+        self.graph.states.push(node);
+        let met = Met { state: fresh, later: 0 };
+        self.met.insert(state.clone(), met);
+        self.waiting.push_back(state);
+        Ok(met)
+    }
+
+    /// The next state, if there is only one joint move, nobody perceives anything, and silence is dropped.
+    fn successor_of_silence(&mut self, state: &State, node: &StateNode) -> Result<Option<State>, LargeError> {
+        if self.silence == Silence::Counted || node.goals.is_some() {
+            return Ok(None);
+        }
+        let mut joint = vec![MoveId(0); self.sim.roles().len()];
+        for player in 0..self.graph.players.len() {
+            match self.graph.lists[player][node.legal[player] as usize].as_slice() {
+                [only] => joint[self.graph.players[player].0 as usize] = *only,
+                _ => return Ok(None),
+            }
+        }
+        if let Some(nature) = self.nature {
+            let outcomes = self.legal(state, nature, node.round)?;
+            match outcomes.as_slice() {
+                [only] => joint[nature.0 as usize] = *only,
+                _ => return Ok(None),
+            }
+        }
+        let mut percepts = Vec::new();
+        for player in 0..self.graph.players.len() {
+            self.sim
+                .percepts(state, &joint, self.graph.players[player], &mut percepts)?;
+            if !percepts.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.sim.next(state, &joint)?))
+    }
+}

@@ -1,0 +1,306 @@
+//! Rating and solving without a tree, compared with the tree.
+
+mod common;
+
+use common::{game, random_game, rules};
+use game::{Seed, Simulator, StopFlag};
+use propnet::Scalar;
+use surmise_solve::{
+    Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeSolver, Limits, Policy, Profile,
+    ProfileBuilder, RoundsInViews, Tree,
+};
+
+fn large(sim: &mut Scalar, rounds: RoundsInViews) -> LargeGame {
+    LargeGame::build(sim, rounds, &LargeLimits::default(), &mut |_| {}).unwrap()
+}
+
+/// The same policy in both forms.
+fn profile(large: &LargeGame, tree: &Tree, policy: &Policy) -> (Profile, u64) {
+    let mut builder = ProfileBuilder::new(large);
+    for set in tree.infosets() {
+        let moves: Vec<_> = set.sequences().map(|s| (tree.move_of(s), policy.0[s])).collect();
+        builder.insert(set.player as usize, &tree.view(set), &moves).unwrap();
+    }
+    builder.finish()
+}
+
+/// Policies that are not uniform: after some iterations, and drawn at random with zeros.
+fn policies(form: &Form<'_>, seed: u64) -> Vec<Policy> {
+    let mut solver = Algorithm::CfrPlus.solver(form, Seed(1));
+    solver.iterate(7);
+    let mut rng = Seed(seed).rng();
+    let drawn: Vec<f64> = (0..form.tree().n_sequences())
+        .map(|_| match rng.below(3) {
+            0 => 0.0,
+            _ => rng.unit(),
+        })
+        .collect();
+    vec![
+        Policy::uniform(form.tree()),
+        solver.average(),
+        Policy::proportional(form.tree(), &drawn),
+    ]
+}
+
+/// Ratings agree with those on the tree. Policies pass through single precision, so the tree gets what came out.
+fn compare(mut sim: Scalar, rounds: RoundsInViews, what: &str) {
+    let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
+    let form = Form::new(&tree);
+    let large = large(&mut sim, rounds);
+    let n: u64 = large.sizes().infosets.iter().sum();
+    assert_eq!(n, tree.infosets().len() as u64, "{what}");
+    for policy in policies(&form, 3) {
+        let single = Policy::proportional(
+            &tree,
+            &policy.0.iter().map(|&p| f64::from(p as f32)).collect::<Vec<_>>(),
+        );
+        let (profile, missing) = profile(&large, &tree, &policy);
+        assert_eq!(missing, 0, "{what}");
+        let rating = large.rate(&profile, 1, &StopFlag::default(), &mut |_| {});
+        assert!(rating.complete);
+        for (player, value) in form.values(&single).iter().enumerate() {
+            let best = form.best_response(player, &mut single.clone());
+            assert!(
+                (rating.values[player] - value).abs() < 1e-10,
+                "{what}: {rating:?} {value}"
+            );
+            assert!(
+                (rating.best[player].0 - best).abs() < 1e-10,
+                "{what}: {rating:?} {best}"
+            );
+            assert_eq!(rating.best[player].0, rating.best[player].1);
+        }
+        assert_eq!(
+            rating,
+            large.rate(&profile, 3, &StopFlag::default(), &mut |_| {}),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn ratings_agree_with_the_tree_on_games_of_the_catalogue() {
+    for spec in [
+        "kuhn-poker",
+        "leduc-poker",
+        "matching-pennies",
+        "scissors-paper-rock",
+        "monty-hall",
+        "liars-dice:sides=3",
+        "liars-dice:dice=2,sides=2,sorted=1",
+        "goofspiel:cards=3",
+        "dark-hex:width=2,height=2",
+        "dark-hex:width=2,height=2,hidden=1",
+        "dark-hex:width=2,height=2,abrupt=1",
+        "tiger",
+        "banker-and-thief",
+    ] {
+        for rounds in [RoundsInViews::Auto, RoundsInViews::Counted] {
+            let mut sim = game(spec);
+            match Tree::build(
+                &mut sim,
+                &Limits {
+                    histories: 200_000,
+                    ..Limits::default()
+                },
+                &mut |_| {},
+            ) {
+                Ok(_) => compare(sim, rounds, spec),
+                Err(error) => panic!("{spec}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn ratings_agree_with_the_tree_on_random_games() {
+    let mut rng = Seed(5).rng();
+    for number in 0..20 {
+        let text = random_game(&mut rng);
+        compare(
+            Scalar::new(&rules(&text)),
+            RoundsInViews::Auto,
+            &format!("game {number}"),
+        );
+    }
+}
+
+#[test]
+fn passes_solve_games_of_known_value() {
+    for (spec, value) in [
+        ("kuhn-poker", None),
+        ("leduc-poker", None),
+        ("liars-dice:sides=3", Some(55.5556)),
+        ("dark-hex:width=2,height=2,hidden=1", Some(100.0)),
+        ("goofspiel:cards=3", Some(50.0)),
+    ] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        for algorithm in [LargeAlgorithm::Predictive, LargeAlgorithm::Discounted] {
+            let mut solver = LargeSolver::new(&large, algorithm, 2);
+            let stop = StopFlag::default();
+            (0..400).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+            let rating = solver.rate(&stop, &mut |_| {});
+            assert!(rating.nash_conv() < 0.2, "{spec} {algorithm:?}: {rating:?}");
+            if let Some(value) = value {
+                assert!(
+                    (rating.values[0] - value).abs() < 0.1,
+                    "{spec} {algorithm:?}: {rating:?}"
+                );
+            }
+            let profile = large.rate(&solver.average(), 1, &stop, &mut |_| {});
+            assert!((profile.nash_conv() - rating.nash_conv()).abs() < 1e-9, "{spec}");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes_and_a_checkpoint_goes_on() {
+    let large = large(&mut game("leduc-poker"), RoundsInViews::Auto);
+    let stop = StopFlag::default();
+    let bytes = |solver: &LargeSolver<'_>| {
+        let mut out = Vec::new();
+        solver.save(&mut out).unwrap();
+        out
+    };
+    let mut one = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+    let mut three = LargeSolver::new(&large, LargeAlgorithm::Predictive, 3);
+    for _ in 0..5 {
+        one.iterate(&stop, &mut |_| {});
+        three.iterate(&stop, &mut |_| {});
+    }
+    let saved = bytes(&one);
+    assert!(saved == bytes(&three));
+    let mut later = LargeSolver::new(&large, LargeAlgorithm::Predictive, 2);
+    later.restore(&mut saved.as_slice()).unwrap();
+    assert_eq!(later.iterations(), 5);
+    for _ in 0..3 {
+        one.iterate(&stop, &mut |_| {});
+        later.iterate(&stop, &mut |_| {});
+    }
+    assert!(bytes(&one) == bytes(&later));
+    for wrong in [
+        &saved[..saved.len() - 1],
+        &saved[..40],
+        b"something else",
+        &[saved.as_slice(), b"x"].concat(),
+    ] {
+        assert!(later.restore(&mut &wrong[..]).is_err());
+        assert_eq!(later.iterations(), 0);
+    }
+    let other = self::large(&mut game("kuhn-poker"), RoundsInViews::Auto);
+    let mut other = LargeSolver::new(&other, LargeAlgorithm::Predictive, 1);
+    let error = other.restore(&mut saved.as_slice()).unwrap_err();
+    assert!(error.to_string().contains("another game"), "{error}");
+}
+
+#[test]
+fn too_little_memory_is_told_before_it_is_used() {
+    let limits = LargeLimits {
+        bytes: 100_000,
+        ..LargeLimits::default()
+    };
+    let error = LargeGame::build(&mut game("leduc-poker"), RoundsInViews::Auto, &limits, &mut |_| {}).err();
+    assert!(matches!(error, Some(LargeError::Memory { .. })), "{error:?}");
+}
+
+#[test]
+fn a_stopped_rating_gives_bounds() {
+    let large = large(&mut game("leduc-poker"), RoundsInViews::Auto);
+    let profile = Profile::uniform(&large);
+    let whole = large.rate(&profile, 1, &StopFlag::default(), &mut |_| {});
+    let looks = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let count = looks.clone();
+    let stop = StopFlag::by(move || f64::from(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 3.0);
+    let part = large.rate(&profile, 1, &stop, &mut |_| {});
+    assert!(!part.complete);
+    for ((low, high), (best, _)) in part.best.iter().zip(&whole.best) {
+        assert!(low <= best && best <= high, "{part:?} {whole:?}");
+    }
+    assert!(part.best.iter().any(|(low, high)| low < high), "{part:?}");
+}
+
+/// Published counts of games in which forced moves count as decisions. Waiting is a move too in GDL-II, and does not.
+#[test]
+fn counts_of_liars_dice_are_the_published_ones() {
+    let mut sim = game("liars-dice:dice=2,sides=5,sorted=1");
+    let large = large(&mut sim, RoundsInViews::Counted);
+    let roles = large.players().to_vec();
+    let noop: Vec<_> = roles.iter().map(|&role| sim.find_move(role, "noop").unwrap()).collect();
+    let decides = |player: usize, moves: &[game::MoveId]| moves != [noop[player]];
+    let views: f64 = (0..2).map(|p| large.count_views(p, &|moves| decides(p, moves))).sum();
+    assert_eq!(views, 15_728_640.0);
+    assert_eq!(large.count_histories(&decides).0, 235_929_600.0);
+}
+
+#[test]
+fn counts_agree_with_the_tree() {
+    for spec in [
+        "kuhn-poker",
+        "leduc-poker",
+        "dark-hex:width=2,height=2,hidden=1",
+        "liars-dice:dice=2,sides=2",
+    ] {
+        let mut sim = game(spec);
+        let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
+        let large = large(&mut sim, RoundsInViews::Counted);
+        assert_eq!(large.sizes().histories, tree.histories as f64, "{spec}");
+        let sets: f64 = (0..2).map(|p| large.count_views(p, &|moves| moves.len() > 1)).sum();
+        assert_eq!(sets, tree.infosets().len() as f64, "{spec}");
+    }
+}
+
+#[test]
+fn dropping_rounds_that_tell_something_makes_another_game() {
+    // Whoever waits in the catalogue's form can count the other's failures.
+    let counted = large(&mut game("dark-hex:width=2,height=2"), RoundsInViews::Auto);
+    let dropped = large(&mut game("dark-hex:width=2,height=2"), RoundsInViews::Dropped);
+    let hidden = large(&mut game("dark-hex:width=2,height=2,hidden=1"), RoundsInViews::Auto);
+    assert!(counted.is_faithful() && !counted.drops_silent_rounds());
+    assert!(!dropped.is_faithful());
+    assert!(hidden.is_faithful() && hidden.drops_silent_rounds());
+    assert_eq!(dropped.sizes().infosets, hidden.sizes().infosets);
+    assert!(counted.sizes().infosets[1] > dropped.sizes().infosets[1]);
+    let value = |large: &LargeGame| {
+        let rating = large.rate(&Profile::uniform(large), 1, &StopFlag::default(), &mut |_| {});
+        rating.best
+    };
+    let (dropped, hidden) = (value(&dropped), value(&hidden));
+    for (a, b) in dropped.iter().zip(&hidden) {
+        assert!((a.0 - b.0).abs() < 1e-9, "{dropped:?} {hidden:?}");
+    }
+}
+
+#[test]
+fn restricted_responses_trade_the_worst_case_for_gain() {
+    let stop = StopFlag::default();
+    for spec in ["kuhn-poker", "leduc-poker", "liars-dice:sides=3"] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        let model = Profile::uniform(&large);
+        let best = large.rate(&model, 1, &stop, &mut |_| {}).best[0].0;
+        let mut points = Vec::new();
+        for weight in [0.0, 0.5, 0.9, 1.0] {
+            let mut solver = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+            solver.restrict(1, &model, weight);
+            (0..600).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+            let response = solver.average();
+            let against = large.rate(&response.with(1, &model), 1, &stop, &mut |_| {}).values[0];
+            let worst = 100.0 - large.rate(&response, 1, &stop, &mut |_| {}).best[1].0;
+            points.push((against, worst));
+        }
+        // More weight: more gain, and a worse worst case; the ends are the equilibrium and the best response.
+        for pair in points.windows(2) {
+            assert!(
+                pair[1].0 > pair[0].0 - 0.05 && pair[1].1 < pair[0].1 + 0.05,
+                "{spec}: {points:?}"
+            );
+        }
+        assert!(
+            (points[3].0 - best).abs() < 0.05,
+            "{spec}: {points:?}, best response {best}"
+        );
+        let mut free = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+        (0..600).for_each(|_| assert!(free.iterate(&stop, &mut |_| {})));
+        let value = free.rate(&stop, &mut |_| {}).values[0];
+        assert!((points[0].1 - value).abs() < 0.05, "{spec}: {points:?}, value {value}");
+    }
+}

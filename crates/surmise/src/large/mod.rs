@@ -1,0 +1,631 @@
+//! Rating and solving games that are too large for a tree.
+
+pub mod compact;
+mod table;
+
+use crate::{Error, Game, Method, PlayerSpec, Unsuitable, files};
+use game::{Simulator, StopFlag};
+use serde_json::{Map, Value, json};
+use solve::{
+    Algorithm, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
+    Profile, ProfileBuilder, RestoreError, RoundsInViews,
+};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How a large game is rated or solved.
+#[derive(Clone, Debug)]
+pub struct LargeOptions {
+    /// Whether silent rounds are part of views.
+    pub rounds: RoundsInViews,
+    /// Bytes of memory that the arrays may take.
+    pub bytes: u64,
+    /// Distinct states that the game may have.
+    pub states: usize,
+    /// Algorithm: [`Method::Auto`] is predictive CFR+.
+    pub method: Method,
+    /// Iterations at most.
+    pub iterations: Option<u64>,
+    /// Time at most, finding states and views not counted.
+    pub time: Option<Duration>,
+    /// NashConv, in points, at which to stop. Without this, iterations and time: a thousandth of the payoffs' range.
+    pub until: Option<f64>,
+    /// File from which to go on if it is there, and to which the work is saved now and then.
+    pub checkpoint: Option<PathBuf>,
+    /// Threads. The result does not depend on them.
+    pub threads: usize,
+    /// Ends the work.
+    pub stop: StopFlag,
+}
+
+impl Default for LargeOptions {
+    fn default() -> Self {
+        LargeOptions {
+            rounds: RoundsInViews::Auto,
+            bytes: LargeLimits::default().bytes,
+            states: LargeLimits::default().states,
+            method: Method::Auto,
+            iterations: None,
+            time: None,
+            until: None,
+            checkpoint: None,
+            threads: 1,
+            stop: StopFlag::default(),
+        }
+    }
+}
+
+impl LargeOptions {
+    fn algorithm(&self) -> Result<LargeAlgorithm, Error> {
+        match self.method {
+            Method::Auto => Ok(LargeAlgorithm::Predictive),
+            Method::Iterate(Algorithm::Discounted) => Ok(LargeAlgorithm::Discounted),
+            _ => Err(Error::Option {
+                option: "algorithm",
+                must: "must be auto or discounted for a game that is too large for a tree".to_owned(),
+            }),
+        }
+    }
+}
+
+/// What the work is at.
+#[derive(Clone, Debug)]
+pub enum LargeStep {
+    /// States played out so far.
+    States(usize),
+    /// States are merged, views found.
+    Views,
+    /// Share of a rating that is done.
+    Rating(f64),
+    /// Iterations that are complete, and the share of the next one that is done.
+    Iterations(u64, f64),
+    /// Iterations, and NashConv after them.
+    Rated(u64, f64),
+    /// A checkpoint was written.
+    Saved(PathBuf),
+}
+
+/// A game as graphs of states and views, with the simulator that names its moves.
+pub struct LargeSolving<'g> {
+    game: &'g Game,
+    /// The graphs.
+    pub large: LargeGame,
+    /// Names of moves and percepts.
+    pub sim: Box<dyn Simulator>,
+    /// Seconds that building took.
+    pub seconds: f64,
+}
+
+/// How strategies came about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LargeHow {
+    /// By an algorithm, in so many iterations.
+    Iterated(LargeAlgorithm, u64),
+    /// A policy that was given, which does not know so many information sets.
+    Given(String, u64),
+}
+
+/// A point of the curve of exploitability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Iterations so far.
+    pub iterations: u64,
+    /// Seconds of iterating so far, ratings not counted.
+    pub seconds: f64,
+    /// NashConv in points.
+    pub nash_conv: f64,
+}
+
+/// Strategies for all roles of a large game, and what they are worth.
+pub struct LargeSolution {
+    /// How they came about.
+    pub how: LargeHow,
+    /// The strategies.
+    pub profile: Profile,
+    /// What they are worth. If the work was stopped: the last rating that was completed, or bounds.
+    pub rating: LargeRating,
+    /// Iterations after which the rating was made.
+    pub rated_after: u64,
+    /// Seconds of iterating or rating.
+    pub seconds: f64,
+    /// NashConv over time.
+    pub curve: Vec<CurvePoint>,
+    /// Entries that were visited: the measure of the work.
+    pub entries: u64,
+}
+
+/// What a role can gain against a model, and what it risks.
+pub struct Exploitation {
+    /// The player that responds.
+    pub player: usize,
+    /// One point for each weight that was done.
+    pub points: Vec<ExploitationPoint>,
+    /// The strategies of the last point.
+    pub response: Option<Profile>,
+}
+
+/// A response to a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExploitationPoint {
+    /// Probability with which the other role is taken to follow the model.
+    pub weight: f64,
+    /// Points against the model.
+    pub against_model: f64,
+    /// Points against the other role's best response; none if goals do not sum to a constant.
+    pub worst_case: Option<f64>,
+    /// Iterations.
+    pub iterations: u64,
+}
+
+/// Time between two checkpoints.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(120);
+
+impl Game {
+    /// Finds states and views of a game with one or two roles.
+    ///
+    /// # Errors
+    /// If the game does not fit, or the work was stopped.
+    pub fn large(
+        &self,
+        options: &LargeOptions,
+        progress: &mut dyn FnMut(LargeStep),
+    ) -> Result<LargeSolving<'_>, Error> {
+        let started = Instant::now();
+        let mut sim = self.simulator();
+        let limits = LargeLimits {
+            bytes: options.bytes,
+            states: options.states,
+            stop: options.stop.clone(),
+        };
+        let large = LargeGame::build(sim.as_mut(), options.rounds, &limits, &mut |step| {
+            progress(match step {
+                LargeProgress::States(n) => LargeStep::States(n),
+                LargeProgress::Views => LargeStep::Views,
+            });
+        })?;
+        Ok(LargeSolving {
+            game: self,
+            large,
+            sim,
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+impl LargeSolving<'_> {
+    fn fits(&self, needed: u64, what: &str, limit: u64) -> Result<(), Error> {
+        match needed > limit {
+            true => Err(Error::Large(LargeError::Memory {
+                what: what.to_owned(),
+                needed,
+                limit,
+            })),
+            false => Ok(()),
+        }
+    }
+
+    /// What a policy is worth: `uniform`; a file that [`LargeSolving::to_bytes`] or `surmise solve --save` wrote, or a
+    /// table in JSON lines; or the table of a trained player, `cfr:net=DIR`.
+    ///
+    /// # Errors
+    /// If the policy does not belong to the game, or there is too little memory.
+    pub fn rate(
+        &self,
+        what: &str,
+        options: &LargeOptions,
+        progress: &mut dyn FnMut(LargeStep),
+    ) -> Result<LargeSolution, Error> {
+        let sizes = self.large.sizes();
+        self.fits(sizes.rating_bytes, "rating a policy", options.bytes)?;
+        let started = Instant::now();
+        let (profile, missing) = match what {
+            "uniform" => (Profile::uniform(&self.large), 0),
+            what => {
+                self.fits(
+                    sizes.rating_bytes + 4 * sizes.sequences.iter().sum::<u64>(),
+                    "reading a policy",
+                    options.bytes,
+                )?;
+                match policy_file(what) {
+                    Some(path) => self.read_policy(path)?,
+                    None => self.learned_policy(what)?,
+                }
+            }
+        };
+        let rating = self.large.rate(&profile, options.threads, &options.stop, &mut |share| {
+            progress(LargeStep::Rating(share));
+        });
+        Ok(LargeSolution {
+            how: LargeHow::Given(what.to_owned(), missing),
+            entries: rating.entries,
+            rating,
+            rated_after: 0,
+            profile,
+            seconds: started.elapsed().as_secs_f64(),
+            curve: Vec::new(),
+        })
+    }
+
+    /// The table of a trained player. Where it knows nothing, moves are random.
+    fn learned_policy(&self, player: &str) -> Result<(Profile, u64), Error> {
+        let spec = PlayerSpec::parse(player)?;
+        let learned = spec
+            .learned()
+            .ok_or_else(|| spec.unsuitable(Unsuitable::NothingLearned))?;
+        let horizon = learned.horizon(self.game.engine())?;
+        let mut builder = ProfileBuilder::new(&self.large);
+        for (player, &role) in self.large.players().iter().enumerate() {
+            let start = learn::ViewKey::start(usize::from(role.0));
+            let asked = builder.fill(player, start, &learn::ViewKey::after, &mut |key, n| {
+                horizon.learned(key, n)
+            });
+            if !asked {
+                return Err(Error::Option {
+                    option: "--rounds",
+                    must: "must be counted to rate a trained player: its views have all rounds".to_owned(),
+                });
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    fn read_policy(&self, path: &Path) -> Result<(Profile, u64), Error> {
+        let mut builder = ProfileBuilder::new(&self.large);
+        if !compact::is_compact(path) {
+            table::read(path, self, &mut builder)?;
+            return Ok(builder.finish());
+        }
+        let saved = compact::read(path)?;
+        let other = |wrong: String| Error::OtherGame {
+            path: path.to_owned(),
+            wrong: format!("the strategy is for {}, and {wrong}", saved.game),
+        };
+        if saved.roles != self.sim.roles() {
+            return Err(other(format!(
+                "its roles are {}, not {}",
+                saved.roles.join(", "),
+                self.sim.roles().join(", ")
+            )));
+        }
+        for (player, &role) in self.large.players().iter().enumerate() {
+            let name = &self.sim.roles()[usize::from(role.0)];
+            let Some(strategy) = saved.strategies.get(name) else {
+                continue;
+            };
+            let views = compact::views_of(&self.large, self.sim.as_ref(), player, role);
+            if !strategy.is_for(&views) || !builder.set_all(player, strategy.probabilities().to_vec()) {
+                return Err(other(format!("the views of {name} are others than here")));
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// Finds strategies for all roles.
+    ///
+    /// # Errors
+    /// If the options do not fit the game, there is too little memory, or a checkpoint cannot be used.
+    pub fn solve(&self, options: &LargeOptions, progress: &mut dyn FnMut(LargeStep)) -> Result<LargeSolution, Error> {
+        let algorithm = options.algorithm()?;
+        self.fits(self.large.sizes().solving_bytes, "solving", options.bytes)?;
+        let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
+        if let Some(path) = options.checkpoint.as_ref().filter(|path| path.exists()) {
+            restore(&mut solver, path)?;
+        }
+        let mut run = LargeRun {
+            solver,
+            options,
+            saved: Instant::now(),
+            iterating: Duration::ZERO,
+            curve: Vec::new(),
+        };
+        let (rating, rated_after) = run.run(self.default_until(options), progress)?;
+        run.save(progress)?;
+        let LargeRun {
+            solver,
+            iterating,
+            curve,
+            ..
+        } = run;
+        Ok(LargeSolution {
+            how: LargeHow::Iterated(algorithm, solver.iterations()),
+            profile: solver.average(),
+            rating,
+            rated_after,
+            seconds: iterating.as_secs_f64(),
+            curve,
+            entries: solver.entries,
+        })
+    }
+
+    /// What a role can gain against a model of the other role, and what it risks, for each weight: the probability with
+    /// which the other role is taken to follow the model.
+    ///
+    /// # Errors
+    /// If there is no such role, the model does not belong to the game, there is too little memory, or the work was
+    /// stopped before the first weight was done.
+    pub fn against(
+        &self,
+        model: &str,
+        role: Option<&str>,
+        weights: &[f64],
+        options: &LargeOptions,
+        progress: &mut dyn FnMut(LargeStep),
+    ) -> Result<Exploitation, Error> {
+        let names: Vec<String> = (0..self.large.players().len())
+            .map(|p| self.role(p).to_owned())
+            .collect();
+        let player = match role {
+            Some(name) => names.iter().position(|n| n == name).ok_or_else(|| Error::NoRole {
+                name: name.to_owned(),
+                roles: names.clone(),
+            })?,
+            None => 0,
+        };
+        if names.len() != 2 {
+            return Err(Error::Option {
+                option: "--against",
+                must: "needs a game of two roles besides nature".to_owned(),
+            });
+        }
+        let sizes = self.large.sizes();
+        let needed = sizes.solving_bytes + 16 * sizes.slots.iter().sum::<u64>();
+        self.fits(needed, "a response to a model", options.bytes)?;
+        let (model, _) = match (model, policy_file(model)) {
+            ("uniform", _) => (Profile::uniform(&self.large), 0),
+            (_, Some(path)) => self.read_policy(path)?,
+            (player, None) => self.learned_policy(player)?,
+        };
+        let (algorithm, stop) = (options.algorithm()?, &options.stop);
+        let mut found = Exploitation {
+            player,
+            points: Vec::new(),
+            response: None,
+        };
+        for &weight in weights {
+            let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
+            solver.restrict(1 - player, &model, weight);
+            let started = Instant::now();
+            let (most, time) = (options.iterations.unwrap_or(300), options.time.unwrap_or(Duration::MAX));
+            while solver.iterations() < most && started.elapsed() < time {
+                let done = solver.iterations();
+                if !solver.iterate(stop, &mut |share| progress(LargeStep::Iterations(done, share))) {
+                    return Ok(found);
+                }
+            }
+            let response = solver.average();
+            let rate = |profile: &Profile| self.large.rate(profile, options.threads, stop, &mut |_| {});
+            let (free, bound) = (rate(&response), rate(&response.with(1 - player, &model)));
+            if !free.complete || !bound.complete {
+                return Ok(found);
+            }
+            found.points.push(ExploitationPoint {
+                weight,
+                against_model: bound.values[player],
+                worst_case: self
+                    .large
+                    .constant_sum()
+                    .map(|sum| f64::from(sum) - free.best[1 - player].0),
+                iterations: solver.iterations(),
+            });
+            found.response = Some(response);
+        }
+        Ok(found)
+    }
+
+    /// NashConv at which to stop.
+    fn default_until(&self, options: &LargeOptions) -> Option<f64> {
+        let unlimited = options.iterations.is_none() && options.time.is_none();
+        let range = self.large.range(0);
+        let default = f64::from(range.1 - range.0).max(1.0) / 1000.0;
+        options.until.or(unlimited.then_some(default))
+    }
+
+    /// Name of the game.
+    pub fn game(&self) -> &Game {
+        self.game
+    }
+
+    /// The role of a player.
+    pub fn role(&self, player: usize) -> &str {
+        &self.sim.roles()[usize::from(self.large.players()[player].0)]
+    }
+
+    /// One JSON object with everything but the strategies.
+    pub fn to_json(&self, solution: &LargeSolution) -> Value {
+        let by_role = |of: &dyn Fn(usize) -> Value| -> Map<String, Value> {
+            let players = 0..self.large.players().len();
+            players
+                .map(|player| (self.role(player).to_owned(), of(player)))
+                .collect()
+        };
+        let rating = &solution.rating;
+        let (algorithm, iterations, missing) = match &solution.how {
+            LargeHow::Iterated(algorithm, iterations) => (algorithm.name(), *iterations, 0),
+            LargeHow::Given(what, missing) => (what.as_str(), 0, *missing),
+        };
+        let point =
+            |p: &CurvePoint| json!({"iterations": p.iterations, "seconds": p.seconds, "nash_conv": p.nash_conv});
+        json!({
+            "version": 1,
+            "game": self.game.name(),
+            "roles": self.sim.roles(),
+            "algorithm": algorithm,
+            "complete": rating.complete,
+            "value": by_role(&|p| json!(rating.values[p])),
+            "best_response": by_role(&|p| json!(rating.best[p].0)),
+            "best_response_high": by_role(&|p| json!(rating.best[p].1)),
+            "nash_conv": rating.nash_conv(),
+            "exploitability": rating.nash_conv() / 2.0,
+            "equilibrium_promised": self.large.constant_sum().is_some(),
+            "iterations": iterations,
+            "rated_after": solution.rated_after,
+            "unknown_infosets": missing,
+            "seconds": solution.seconds,
+            "build_seconds": self.seconds,
+            "entries": solution.entries,
+            "curve": solution.curve.iter().map(point).collect::<Vec<_>>(),
+            "sizes": sizes_json(self.large.sizes()),
+            "rounds_in_views": if self.large.is_faithful() { "counted" } else { "dropped" },
+        })
+    }
+
+    /// The bytes of a file that `strategy:FILE` plays and `--rate` reads.
+    ///
+    /// # Errors
+    /// If views leave out rounds that tell something: nobody could follow such views in play.
+    pub fn to_bytes(&self, solution: &LargeSolution) -> Result<Vec<u8>, Error> {
+        if !self.large.is_faithful() {
+            return Err(Error::Option {
+                option: "--save",
+                must: "needs views that count rounds: a strategy for others cannot be played".to_owned(),
+            });
+        }
+        let players = 0..self.large.players().len();
+        let policies: Vec<Vec<f32>> = players.map(|p| solution.profile.policy(&self.large, p)).collect();
+        let mut about = Map::new();
+        if let Value::Object(fields) = self.to_json(solution) {
+            let kept = ["algorithm", "value", "best_response", "nash_conv", "iterations"];
+            about.extend(fields.into_iter().filter(|(name, _)| kept.contains(&name.as_str())));
+        }
+        Ok(compact::to_bytes(
+            self.game.name(),
+            &self.large,
+            self.sim.as_ref(),
+            &policies,
+            about,
+        ))
+    }
+}
+
+/// The file of a policy, if it is one.
+pub fn policy_file(what: &str) -> Option<&Path> {
+    match what.strip_prefix("strategy:") {
+        Some(path) => Some(Path::new(path)),
+        None => Some(Path::new(what)).filter(|path| path.is_file()),
+    }
+}
+
+fn sizes_json(sizes: &LargeSizes) -> Value {
+    json!({
+        "states": sizes.states,
+        "merged_states": sizes.merged_states,
+        "joint_moves": sizes.edges,
+        "classes": sizes.classes,
+        "pairs": sizes.pairs,
+        "infosets": sizes.infosets,
+        "sequences": sizes.sequences,
+        "slots": sizes.slots,
+        "histories": sizes.histories,
+        "deciding_histories": sizes.deciding,
+        "complete_histories": sizes.complete,
+        "rating_bytes": sizes.rating_bytes,
+        "solving_bytes": sizes.solving_bytes,
+    })
+}
+
+fn restore(solver: &mut LargeSolver<'_>, path: &Path) -> Result<(), Error> {
+    let file = File::open(path).map_err(Error::io("cannot read", path))?;
+    match solver.restore(&mut BufReader::with_capacity(1 << 20, file)) {
+        Ok(()) => Ok(()),
+        Err(RestoreError::Io(error)) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+            Err(Error::io("cannot read", path)(error))
+        }
+        Err(RestoreError::Io(_)) => Err(Error::format(path, "is no checkpoint of this game: it is too short")),
+        Err(error) => Err(Error::format(path, format!("cannot be continued: {error}"))),
+    }
+}
+
+/// A solver at work.
+struct LargeRun<'a> {
+    solver: LargeSolver<'a>,
+    options: &'a LargeOptions,
+    saved: Instant,
+    iterating: Duration,
+    curve: Vec<CurvePoint>,
+}
+
+impl LargeRun<'_> {
+    /// Iterates until some limit is reached. Returns the last rating and the iterations after which it was made.
+    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> Result<(LargeRating, u64), Error> {
+        let most = self.options.iterations.unwrap_or(u64::MAX);
+        let time = self.options.time.unwrap_or(Duration::MAX);
+        let stop = &self.options.stop;
+        let mut last: Option<(LargeRating, u64)> = None;
+        while self.solver.iterations() < most && self.iterating < time && !stop.is_raised() {
+            let before = Instant::now();
+            let done = self.solver.iterations();
+            let complete = self
+                .solver
+                .iterate(stop, &mut |share| progress(LargeStep::Iterations(done, share)));
+            self.iterating += before.elapsed();
+            if !complete {
+                break;
+            }
+            // Ratings are made after iterations that depend on nothing else, so that the result does not either.
+            if is_rated(self.solver.iterations()) {
+                self.rate(&mut last, progress);
+                let reached = last
+                    .as_ref()
+                    .is_some_and(|(rating, _)| until.is_some_and(|u| rating.nash_conv() <= u));
+                if reached {
+                    break;
+                }
+            }
+            if self.saved.elapsed() > BETWEEN_CHECKPOINTS {
+                self.save(progress)?;
+            }
+        }
+        if last.as_ref().is_none_or(|(_, after)| *after < self.solver.iterations()) {
+            self.rate(&mut last, progress);
+        }
+        match last {
+            Some(last) => Ok(last),
+            None => Ok((self.solver.rate(stop, &mut |_| {}), self.solver.iterations())),
+        }
+    }
+
+    /// Rates the average; a rating that was stopped is not kept if there is an earlier one.
+    fn rate(&mut self, last: &mut Option<(LargeRating, u64)>, progress: &mut dyn FnMut(LargeStep)) {
+        let iterations = self.solver.iterations();
+        let rating = self
+            .solver
+            .rate(&self.options.stop, &mut |share| progress(LargeStep::Rating(share)));
+        if rating.complete {
+            let nash_conv = rating.nash_conv();
+            progress(LargeStep::Rated(iterations, nash_conv));
+            self.curve.push(CurvePoint {
+                iterations,
+                seconds: self.iterating.as_secs_f64(),
+                nash_conv,
+            });
+        }
+        if rating.complete || last.is_none() {
+            *last = Some((rating, iterations));
+        }
+    }
+
+    fn save(&mut self, progress: &mut dyn FnMut(LargeStep)) -> Result<(), Error> {
+        let Some(path) = &self.options.checkpoint else {
+            return Ok(());
+        };
+        files::write_with(path, &mut |file| {
+            let mut out = BufWriter::with_capacity(1 << 20, file);
+            self.solver.save(&mut out)?;
+            out.flush()
+        })?;
+        self.saved = Instant::now();
+        progress(LargeStep::Saved(path.clone()));
+        Ok(())
+    }
+}
+
+/// Whether the average is rated after so many iterations: after 1, 2, 3, 5, 8, 12, …
+fn is_rated(iterations: u64) -> bool {
+    let mut next = 1;
+    while next < iterations {
+        next = (next * 3).div_ceil(2);
+    }
+    next == iterations
+}
