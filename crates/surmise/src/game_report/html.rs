@@ -266,13 +266,19 @@ fn chart(roles: &[RoleHidden]) -> String {
         let _ = write!(
             svg,
             "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" points=\"{}\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text>",
+             <text x=\"{:.1}\" y=\"{:.1}\" style=\"fill:{colour}\">{}</text>",
             points.trim_end(),
             left + 8.0 + 110.0 * at as f64,
             height - 4.0,
             escape(&role.role)
         );
     }
+    let _ = write!(
+        svg,
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">rounds played</text>",
+        width - 12.0,
+        height - 4.0
+    );
     svg + "</svg>"
 }
 

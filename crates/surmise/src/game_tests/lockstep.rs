@@ -28,26 +28,31 @@ pub(super) fn compare(
     if first.roles() != second.roles() {
         return Ok(Comparison::Differ(vec![format!("roles {}", first.roles().join(" "))]));
     }
-    let mut hidden = None;
-    for game in 0..games {
-        if !go_on() {
-            return Ok(hidden.map_or(Comparison::Same(game), Comparison::Differ));
-        }
-        let mut rng = seed.nth(u64::from(game)).rng();
+    // The shortest difference that players can notice, else the shortest that shows in the state alone.
+    let (mut seen, mut hidden): (Option<Vec<String>>, Option<Vec<String>>) = (None, None);
+    let mut played = 0;
+    while played < games && go_on() {
+        let mut rng = seed.nth(u64::from(played)).rng();
         let mut pair = Pair {
             lines: Vec::new(),
             first: &mut *first,
             second: &mut *second,
-            hidden: hidden.is_none(),
         };
-        match pair.play(max_rounds, &mut |legal| *rng.pick(legal))? {
-            Found::Nothing => {}
-            Found::Seen(lines) => return Ok(Comparison::Differ(lines)),
-            // A difference that shows in the state alone counts if no game shows one to the players.
-            Found::InState(lines) => hidden = hidden.or(Some(lines)),
+        // A difference after as many rounds as the best so far would not be shorter.
+        let rounds = seen.as_ref().map_or(max_rounds, |lines| lines.len().saturating_sub(1));
+        let best = match pair.play(rounds.min(max_rounds), &mut |legal| *rng.pick(legal))? {
+            Found::Nothing => None,
+            Found::Seen(lines) => Some((&mut seen, lines)),
+            Found::InState(lines) => Some((&mut hidden, lines)),
+        };
+        if let Some((best, lines)) = best
+            && best.as_ref().is_none_or(|known| lines.len() < known.len())
+        {
+            *best = Some(lines);
         }
+        played += 1;
     }
-    Ok(hidden.map_or(Comparison::Same(games), Comparison::Differ))
+    Ok(seen.or(hidden).map_or(Comparison::Same(played), Comparison::Differ))
 }
 
 enum Found {
@@ -60,8 +65,6 @@ struct Pair<'a> {
     lines: Vec<String>,
     first: &'a mut dyn Simulator,
     second: &'a mut dyn Simulator,
-    /// Whether differences of states are looked for.
-    hidden: bool,
 }
 
 impl Pair<'_> {
@@ -174,9 +177,6 @@ impl Pair<'_> {
     }
 
     fn states(&self, one: &State, two: &State) -> Option<Vec<String>> {
-        if !self.hidden {
-            return None;
-        }
         let (ours, theirs) = (self.first.fluents(one), self.second.fluents(two));
         let lost = ours.iter().find(|fluent| !theirs.contains(fluent));
         let gained = theirs.iter().find(|fluent| !ours.contains(fluent));
