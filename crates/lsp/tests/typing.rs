@@ -145,7 +145,7 @@ fn lost(forms: &[(gdl::Span, String)], start: usize, end: usize, found: &[String
     // The full stop of infix notation is no part of a fact.
     let untouched = forms
         .iter()
-        .filter(|(f, _)| (f.end as usize) < start || end < f.start as usize);
+        .filter(|(f, _)| (f.end as usize + 1) < start || end < f.start as usize);
     let titles = untouched.map(|(_, title)| title.clone());
     titles.filter(|title| !found.contains(title)).collect()
 }
