@@ -209,11 +209,11 @@ const MAX_HEAD: usize = 200;
 fn salvage(tokens: &[Token]) -> Vec<Node> {
     let mut arrow = None;
     let mut open: Vec<Vec<Node>> = vec![Vec::new()];
-    let close = |open: &mut Vec<Vec<Node>>| {
+    let close = |open: &mut Vec<Vec<Node>>, at: Option<Span>| {
         if open.len() > 1 {
             let items = open.pop().expect("more than one");
             if let (Some(first), Some(last)) = (items.first(), items.last()) {
-                let span = first.span.to(last.span);
+                let span = first.span.to(at.unwrap_or(last.span));
                 open.last_mut().expect("one is left").push(Node::list(items, span));
             }
         }
@@ -226,10 +226,10 @@ fn salvage(tokens: &[Token]) -> Vec<Node> {
                 let name = open.last_mut().filter(|_| applied).and_then(Vec::pop);
                 open.push(name.into_iter().collect());
             }
-            Token::Op(Op::Close, _) => close(&mut open),
+            Token::Op(Op::Close, span) => close(&mut open, Some(*span)),
             Token::Op(Op::Arrow, span) if arrow.is_none() => {
                 while open.len() > 1 {
-                    close(&mut open);
+                    close(&mut open, None);
                 }
                 arrow = Some(Node::name(kw::ARROW, *span));
             }
@@ -237,7 +237,7 @@ fn salvage(tokens: &[Token]) -> Vec<Node> {
         }
     }
     while open.len() > 1 {
-        close(&mut open);
+        close(&mut open, None);
     }
     let mut atoms = open.pop().unwrap_or_default();
     let Some(arrow) = arrow else {

@@ -63,16 +63,20 @@ pub fn offset(text: &str, lines: &LineIndex, position: Position, encoding: Encod
     range.end
 }
 
-/// Turns offsets into positions. Offsets in ascending order cost one pass over the text, however long its lines are.
+/// Turns offsets into positions. Offsets near each other are cheap, however long their line is: columns of a line are
+/// remembered at marks.
 pub struct Locator<'a> {
     text: &'a str,
     lines: &'a LineIndex,
     encoding: Encoding,
-    /// The last offset asked for, its line and its column.
-    at: usize,
+    /// The line that the marks belong to.
     line: usize,
-    column: u32,
+    /// Offsets in the line, ascending, with their columns; the first is the beginning of the line.
+    marks: Vec<(usize, u32)>,
 }
+
+/// Bytes between two marks.
+const STRIDE: usize = 256;
 
 impl<'a> Locator<'a> {
     /// A locator for a text and its lines.
@@ -81,30 +85,42 @@ impl<'a> Locator<'a> {
             text,
             lines,
             encoding,
-            at: 0,
             line: 0,
-            column: 0,
+            marks: vec![(0, 0)],
         }
     }
 
     /// The position of a byte offset.
     pub fn position(&mut self, offset: usize) -> Position {
+        let offset = self.floor(offset);
+        let line = self.lines.line_of(offset as u32);
+        if line != self.line {
+            self.line = line;
+            self.marks.clear();
+            self.marks.push((self.lines.line_range(line, self.text).start, 0));
+        }
+        let before = self.marks.partition_point(|&(at, _)| at <= offset);
+        let (mut at, mut column) = self.marks[before - 1];
+        // Only behind the last mark can the way be long.
+        while offset - at > STRIDE {
+            let next = self.floor(at + STRIDE);
+            column += self.encoding.units(&self.text[at..next]);
+            at = next;
+            self.marks.push((at, column));
+        }
+        Position {
+            line: line as u32,
+            character: column + self.encoding.units(&self.text[at..offset]),
+        }
+    }
+
+    /// The last boundary of characters that is not behind an offset.
+    fn floor(&self, offset: usize) -> usize {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let line = self.lines.line_of(offset as u32);
-        if line != self.line || offset < self.at {
-            self.line = line;
-            self.at = self.lines.line_range(line, self.text).start;
-            self.column = 0;
-        }
-        self.column += self.encoding.units(&self.text[self.at..offset]);
-        self.at = offset;
-        Position {
-            line: line as u32,
-            character: self.column,
-        }
+        offset
     }
 
     /// The range of a span.
@@ -151,6 +167,21 @@ mod tests {
                 assert_eq!(locator.position(at), slow(TEXT, at, encoding), "{at} {encoding:?}");
             }
         }
+    }
+
+    #[test]
+    fn long_lines_are_counted_in_any_order() {
+        let text = format!("x\n{}\ny", "(a é 𝄞) ".repeat(300));
+        let lines = LineIndex::new(&text);
+        let boundaries: Vec<usize> = (0..=text.len()).filter(|&i| text.is_char_boundary(i)).collect();
+        let mut locator = Locator::new(&text, &lines, Encoding::Utf16);
+        for step in [1, 7, 611, 1999] {
+            for i in 0..200 {
+                let at = boundaries[i * step % boundaries.len()];
+                assert_eq!(locator.position(at), slow(&text, at, Encoding::Utf16), "{at}");
+            }
+        }
+        assert!(locator.marks.len() <= text.len() / (STRIDE - 4) + 2);
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn unfinished_text_keeps_the_symbols_of_the_rest() {
             // The notation of the text is known from the time before the mistake.
             client.replace(&text);
             client.findings();
-            let step = (text.len() / 25).max(1);
+            let step = (text.len() / 12).max(1);
             for at in (0..text.len()).step_by(step).filter(|&at| text.is_char_boundary(at)) {
                 for (cut, insert) in [(0, "("), (0, "(<= (true ("), (1, ""), (7, ""), (0, ")"), (0, " x ")] {
                     let end = (at + cut).min(text.len());
@@ -145,7 +145,7 @@ fn lost(forms: &[(gdl::Span, String)], start: usize, end: usize, found: &[String
     // The full stop of infix notation is no part of a fact.
     let untouched = forms
         .iter()
-        .filter(|(f, _)| (f.end as usize) < start || end < f.start as usize);
+        .filter(|(f, _)| (f.end as usize + 1) < start || end < f.start as usize);
     let titles = untouched.map(|(_, title)| title.clone());
     titles.filter(|title| !found.contains(title)).collect()
 }

@@ -28,6 +28,7 @@ pub fn actions(
         })
     };
     let mut actions = Vec::new();
+    let mut places = view.places();
     if wanted(&CodeActionKind::QUICKFIX) {
         for found in all(view, lints, played) {
             if found.span.start > within.end || found.span.end < within.start {
@@ -37,7 +38,7 @@ pub fn actions(
                 actions.push(CodeActionOrCommand::CodeAction(CodeAction {
                     title: fix.title.clone(),
                     kind: Some(CodeActionKind::QUICKFIX),
-                    diagnostics: Some(vec![convert(view, found)]),
+                    diagnostics: Some(vec![convert(view, &mut places, found)]),
                     edit: Some(edit(view, &fix.edits)),
                     is_preferred: Some(number == 0 && !fix.changes_meaning),
                     ..CodeAction::default()

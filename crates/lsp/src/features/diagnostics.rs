@@ -1,6 +1,6 @@
 //! Findings as the protocol has them.
 
-use crate::document::View;
+use crate::document::{Places, View};
 use crate::facts::Played;
 use gdl::{Code, Diagnostic, Severity};
 use lsp_types::{
@@ -12,7 +12,9 @@ pub const SOURCE: &str = "surmise";
 
 /// The findings of a document, of the checks of what can hold, and of the games that were played with these rules.
 pub fn diagnostics(view: View, lints: &[Diagnostic], played: Option<&Played>) -> Vec<lsp_types::Diagnostic> {
-    all(view, lints, played).into_iter().map(|d| convert(view, d)).collect()
+    let mut places = view.places();
+    let all = all(view, lints, played).into_iter();
+    all.map(|d| convert(view, &mut places, d)).collect()
 }
 
 /// The findings themselves. What was found in the text has a better place than play can give it.
@@ -28,8 +30,7 @@ pub fn all<'a>(view: View<'a>, lints: &'a [Diagnostic], played: Option<&'a Playe
 }
 
 /// One finding.
-pub fn convert(view: View, found: &Diagnostic) -> lsp_types::Diagnostic {
-    let mut places = view.places();
+pub fn convert(view: View, places: &mut Places, found: &Diagnostic) -> lsp_types::Diagnostic {
     let range = places.range(found.span);
     let related = found.related.iter().map(|(span, note)| DiagnosticRelatedInformation {
         location: Location {
