@@ -210,7 +210,7 @@ impl<'g> ProfileBuilder<'g> {
             views.plan(&mut plan, &mut |sequence, policy| {
                 let given = &self.policies[player][sequence..sequence + policy.len()];
                 let sum: f64 = given.iter().map(|&p| f64::from(p)).sum();
-                if given[0] < 0.0 || !(sum > 0.0) {
+                if given[0] < 0.0 || sum <= 0.0 {
                     missing += u64::from(given[0] < 0.0);
                     let n = policy.len() as f64;
                     policy.fill(1.0 / n);
