@@ -92,6 +92,7 @@ fn ratings_agree_with_the_tree_on_games_of_the_catalogue() {
         "dark-hex:width=2,height=2",
         "dark-hex:width=2,height=2,hidden=1",
         "dark-hex:width=2,height=2,abrupt=1",
+        "dark-hex:width=3,height=2,abrupt=1",
         "tiger",
         "banker-and-thief",
     ] {
