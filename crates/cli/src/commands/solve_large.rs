@@ -29,7 +29,7 @@ fn is_player(args: &Args) -> bool {
         .is_some_and(|what| what != "uniform" && policy_file(what).is_none())
 }
 
-/// Rates or solves a game. An error comes with whether a tree may still do.
+/// Rates or solves a game. An error comes with whether it only says that the game is too large.
 pub fn run(
     args: &Args,
     game: &Game,
