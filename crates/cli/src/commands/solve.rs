@@ -72,15 +72,16 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player that
-    /// tells its probabilities (cfr)
+    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player
+    /// that tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
     /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
-    #[arg(long, value_name = "ROLE", conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
+    #[arg(long, value_name = "ROLE")]
+    #[arg(conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
     commit: Option<String>,
-    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the model
-    /// and worst case of restricted Nash responses
+    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the
+    /// model and worst case of restricted Nash responses
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
     against: Option<String>,
     /// With --against: how much the model is trusted, from 0 (equilibrium) to 1 (best response); without it a curve

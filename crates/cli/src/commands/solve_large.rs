@@ -221,8 +221,8 @@ fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
         ),
         LargeHow::Given(what, missing) => writeln!(
             out,
-            "{what}, and random moves in {missing} information sets that it does not know: NashConv {gap} points, rated \
-             in {:.1} s, {} entries",
+            "{what}, and random moves in {missing} information sets that it does not know: NashConv {gap} points, \
+             rated in {:.1} s, {} entries",
             solution.seconds, solution.entries
         ),
     };

@@ -160,8 +160,8 @@ impl<'g> ProfileBuilder<'g> {
         fits
     }
 
-    /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives the
-    /// key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
+    /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives
+    /// the key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
     /// are none, nothing is given.
     ///
     /// Returns false if views leave out rounds: there are no keys for such views.
