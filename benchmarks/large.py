@@ -74,7 +74,11 @@ def measure(surmise, game, threads, rate_only):
             "exploitability": solved["nash_conv"] / 100,
             "value": scaled(list(solved["value"].values())[0]),
             "curve": [
-                {"iterations": p["iterations"], "seconds": round(p["seconds"], 1), "exploitability": p["nash_conv"] / 100}
+                {
+                    "iterations": p["iterations"],
+                    "seconds": round(p["seconds"], 1),
+                    "exploitability": p["nash_conv"] / 100,
+                }
                 for p in solved["curve"]
             ],
         }

@@ -1,7 +1,9 @@
 //! Sizes of a game, the exploitability of the uniform policy, and some iterations of predictive CFR+, without a tree:
-//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS]]`.
+//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS]]`. With `counts` in place of
+//! iterations: information sets and histories as the literature counts them, where forced moves are decisions and
+//! `noop` is none.
 
-use game::StopFlag;
+use game::{MoveId, Simulator, StopFlag};
 use propnet::Scalar;
 use std::time::Instant;
 use surmise_solve::{LargeAlgorithm, LargeGame, LargeLimits, LargeProgress, LargeSolver, Profile, RoundsInViews};
@@ -9,7 +11,7 @@ use surmise_solve::{LargeAlgorithm, LargeGame, LargeLimits, LargeProgress, Large
 fn main() {
     let mut args = std::env::args().skip(1);
     let spec = args.next().expect("a game");
-    let iterations: u32 = args.next().map_or(0, |n| n.parse().expect("iterations"));
+    let iterations = args.next().unwrap_or_else(|| "0".to_owned());
     let threads: usize = args.next().map_or(1, |n| n.parse().expect("threads"));
     let text = catalogue::rules(&spec).expect("a game of the catalogue");
     let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
@@ -20,6 +22,10 @@ fn main() {
         bytes: 12 << 30,
         ..LargeLimits::default()
     };
+    if iterations == "counts" {
+        return count(&mut sim, &limits);
+    }
+    let iterations: u32 = iterations.parse().expect("iterations");
     let started = Instant::now();
     let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &limits, &mut |p| {
         if p == LargeProgress::Views {
@@ -54,4 +60,21 @@ fn main() {
             );
         }
     }
+}
+
+fn count(sim: &mut Scalar, limits: &LargeLimits) {
+    let large = LargeGame::build(sim, RoundsInViews::Counted, limits, &mut |_| {}).expect("a game that fits");
+    let players = large.players().iter();
+    let noop: Vec<_> = players
+        .map(|&role| sim.find_move(role, "noop").expect("noop"))
+        .collect();
+    let decides = |player: usize, moves: &[MoveId]| moves != [noop[player]];
+    let sets: Vec<f64> = (0..noop.len())
+        .map(|p| large.count_views(p, &|moves| decides(p, moves)))
+        .collect();
+    let (deciding, over) = large.count_histories(&decides);
+    println!(
+        "information sets {sets:?}, histories {deciding} deciding + {over} over = {}",
+        deciding + over
+    );
 }

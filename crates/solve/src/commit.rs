@@ -7,7 +7,7 @@
 //! ```text
 //! maximise   the leader's gain of x against f
 //! such that  x is a plan of the leader, and for every sequence s of the follower
-//!            v where s is chosen  ≥  the follower's gain of s against x  +  v of the information sets that s leads to,
+//!            v where s is chosen  ≥  the follower's gain of s against x  +  v of the sets that s leads to,
 //!            and the follower's gain of f against x  ≥  v of the start: f is a best response
 //! ```
 //!
@@ -54,8 +54,8 @@ impl fmt::Display for CommitError {
             }
             CommitError::TooMany(limit) => write!(
                 f,
-                "the follower has more than {limit} pure strategies, and each needs a linear program; smaller parameters \
-                 make a smaller game"
+                "the follower has more than {limit} pure strategies, and each needs a linear program; smaller \
+                 parameters make a smaller game"
             ),
             CommitError::Stopped => f.write_str("stopped before all strategies of the follower were tried"),
             CommitError::Failed => f.write_str("no linear program could be solved"),

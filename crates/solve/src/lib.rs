@@ -1,7 +1,7 @@
 //! Solving games: equilibria, best responses and exploitability.
 //!
-//! Most of this crate is for games that are small enough to play out all histories (some millions). If you want to solve a
-//! game by name and save its strategy, use the crate `surmise`.
+//! Most of this crate is for games that are small enough to play out all histories (some millions). If you want to
+//! solve a game by name and save its strategy, use the crate `surmise`.
 //!
 //! [`Tree::build`] plays out a game once, from any [`game::Simulator`]. [`Form`] is the same game in sequence form:
 //! numbers without histories. A [`Solver`] improves a strategy profile on it, and [`Form::nash_conv`] is the sum of

@@ -72,15 +72,16 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player that
-    /// tells its probabilities (cfr)
+    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player
+    /// that tells its probabilities (cfr)
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
     /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
-    #[arg(long, value_name = "ROLE", conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
+    #[arg(long, value_name = "ROLE")]
+    #[arg(conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
     commit: Option<String>,
-    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the model
-    /// and worst case of restricted Nash responses
+    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the
+    /// model and worst case of restricted Nash responses
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
     against: Option<String>,
     /// With --against: how much the model is trusted, from 0 (equilibrium) to 1 (best response); without it a curve
@@ -113,12 +114,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(Ok(time)) => Some(time),
         Some(Err(_)) => bail!("--seconds must be a number of seconds that is not negative"),
     };
-    let mut options = SolveOptions {
+    let options = SolveOptions {
         method: args.algorithm,
         iterations: args.iterations,
         time,
         until: args.until,
-        histories: args.limit.unwrap_or(SMALL_TREE),
+        histories: args.limit.unwrap_or(Limits::default().histories),
         seed: args.seed,
         threads: args.threads.unwrap_or_else(threads::all_cores),
         stop: interrupt::flag(),
@@ -132,23 +133,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
-    let build = |options: &SolveOptions| {
-        let shown = progress::spinner("building the tree");
-        let tree = game.tree(options, &mut |p| tell(&shown, p));
-        shown.finish();
-        tree
-    };
-    let mut tree = build(&options);
-    if matches!(tree, Err(Error::Tree(BuildError::TooLarge { .. }))) && args.limit.is_none() {
-        // The tree is too large to be made by the way. What does not fit into graphs may still fit into a larger tree.
-        if args.efg.is_none() && args.commit.is_none() && !large::needs_tree(args) {
-            match large::run(args, &game, &options, time) {
-                Err((error, true)) => output::note(&format!("{error}; trying a tree")),
-                done => return done.map_err(|(error, _)| error),
-            }
+    let shown = progress::spinner("building the tree");
+    let tree = game.tree(&options, &mut |p| tell(&shown, p));
+    shown.finish();
+    let too_large = matches!(tree, Err(Error::Tree(BuildError::TooLarge { .. })));
+    let with_tree = args.limit.is_some() || args.efg.is_some() || args.commit.is_some() || large::needs_tree(args);
+    if too_large && !with_tree {
+        match large::run(args, &game, &options, time) {
+            // The tree was too large as well, which says more about the game.
+            Err((error, true)) => output::note(&error.to_string()),
+            done => return done.map_err(|(error, _)| error),
         }
-        options.histories = Limits::default().histories;
-        tree = build(&options);
     }
     let tree = match tree {
         Err(Error::Tree(error @ BuildError::TooLarge { .. })) => bail!(
@@ -197,9 +192,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     saved?;
     Ok(interrupt::exit_code())
 }
-
-/// Histories up to which a tree is made by the way, before graphs are tried.
-const SMALL_TREE: u64 = 3_000_000;
 
 fn rounds(text: &str) -> Result<RoundsInViews, String> {
     match text {

@@ -29,7 +29,7 @@ fn is_player(args: &Args) -> bool {
         .is_some_and(|what| what != "uniform" && policy_file(what).is_none())
 }
 
-/// Rates or solves a game. An error comes with whether a tree may still do.
+/// Rates or solves a game. An error comes with whether it only says that the game is too large.
 pub fn run(
     args: &Args,
     game: &Game,
@@ -57,7 +57,7 @@ pub fn run(
         stop: options.stop.clone(),
     };
     let shown = progress::spinner("finding states and views");
-    let solving = game.large(&options, &mut |step| tell(&shown, &step, Instant::now()));
+    let solving = game.large(&options, &mut |step| tell(&shown, &step, None));
     shown.finish();
     let solving = solving.map_err(|error| {
         let fits = matches!(
@@ -80,8 +80,8 @@ fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Resu
     let shown = progress::spinner(what);
     let started = Instant::now();
     let solution = match &args.rate {
-        Some(what) => solving.rate(what, options, &mut |step| tell(&shown, &step, started)),
-        None => solving.solve(options, &mut |step| tell(&shown, &step, started)),
+        Some(what) => solving.rate(what, options, &mut |step| tell(&shown, &step, Some(started))),
+        None => solving.solve(options, &mut |step| tell(&shown, &step, None)),
     };
     shown.finish();
     let solution = solution?;
@@ -113,7 +113,7 @@ fn against(args: &Args, model: &str, solving: &LargeSolving<'_>, options: &Large
     let shown = progress::spinner("responding to the model");
     let started = Instant::now();
     let role = args.role.as_deref();
-    let found = solving.against(model, role, &weights, options, &mut |step| tell(&shown, &step, started));
+    let found = solving.against(model, role, &weights, options, &mut |step| tell(&shown, &step, None));
     shown.finish();
     let found = found?;
     let role = solving.role(found.player);
@@ -149,13 +149,14 @@ fn against(args: &Args, model: &str, solving: &LargeSolving<'_>, options: &Large
 }
 
 /// Shows how far the work is.
-fn tell(shown: &progress::Progress, step: &LargeStep, started: Instant) {
-    let left = |share: f64| {
-        let spent = started.elapsed().as_secs_f64();
-        match share > 0.01 {
-            true => format!(", {:.0} s left", spent / share - spent),
-            false => String::new(),
+fn tell(shown: &progress::Progress, step: &LargeStep, started: Option<Instant>) {
+    // Ratings between iterations began later than the work.
+    let left = |share: f64| match started.filter(|_| share > 0.01) {
+        Some(started) => {
+            let spent = started.elapsed().as_secs_f64();
+            format!(", {:.0} s left", spent / share - spent)
         }
+        None => String::new(),
     };
     match step {
         LargeStep::States(n) => shown.set_message(|| format!("{n} states")),
@@ -220,8 +221,8 @@ fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
         ),
         LargeHow::Given(what, missing) => writeln!(
             out,
-            "{what}, and random moves in {missing} information sets that it does not know: NashConv {gap} points, rated \
-             in {:.1} s, {} entries",
+            "{what}, and random moves in {missing} information sets that it does not know: NashConv {gap} points, \
+             rated in {:.1} s, {} entries",
             solution.seconds, solution.entries
         ),
     };

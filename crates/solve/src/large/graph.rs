@@ -444,10 +444,10 @@ impl<'a> GraphBuilder<'a> {
     fn follow(&mut self, state: &State, joint: &[MoveId], actions: [u16; 2]) -> Result<(Edge, State), LargeError> {
         let mut sees = [0, 0];
         let mut percepts = Vec::new();
-        for player in 0..self.graph.players.len() {
+        for (player, seen) in sees.iter_mut().enumerate().take(self.graph.players.len()) {
             self.sim
                 .percepts(state, joint, self.graph.players[player], &mut percepts)?;
-            sees[player] = number(&mut self.percepts[player], &percepts, &mut self.graph.percepts[player]);
+            *seen = number(&mut self.percepts[player], &percepts, &mut self.graph.percepts[player]);
         }
         let edge = Edge {
             actions,

@@ -2,8 +2,8 @@
 //!
 //! Predictive CFR+ (Farina, Kroer and Sandholm, *Faster Game Solving via Predictive Blackwell Approachability*, 2021):
 //! regret matching+ to the accumulated regrets plus the regrets of the last iteration, which predict those of the next;
-//! the roles are updated in turn, and iteration t has weight t² in the average. Discounted CFR (Brown and Sandholm 2019)
-//! is there for comparison. Differences from the papers:
+//! the roles are updated in turn, and iteration t has weight t² in the average. Discounted CFR (Brown and Sandholm
+//! 2019) is there for comparison. Differences from the papers:
 //!
 //! - Regrets below [`NOISE`] of the payoffs that can still be reached count as 0. Without this floor rounding becomes
 //!   strategy where moves tie.

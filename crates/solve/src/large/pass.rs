@@ -1,12 +1,13 @@
-//! One pass: the counterfactual values of all moves of one role, the *responder*, against a fixed strategy of the other.
+//! One pass: the counterfactual values of all moves of one role, the *responder*, against a fixed strategy of the
+//! other.
 //!
 //! The pass walks the responder's tree of views. At a node it keeps *entries*: pairs of a state and a class of the
 //! other role's views, each with a slice of the other role's realization plan, which says how likely the other role
 //! reaches the pair and what it does from there on. Entries with the same pair are merged by adding their slices: what
 //! the other role did before does not matter any more. So the work grows with the distinct continuations, not with the
 //! histories. At the end of the game the header of the slice is the probability. The idea is that of public-state
-//! best responses (Johanson and others, *Accelerating Best Response Calculation in Large Extensive Games*, 2011) carried
-//! over to games without public states.
+//! best responses (Johanson and others, *Accelerating Best Response Calculation in Large Extensive Games*, 2011)
+//! carried over to games without public states.
 //!
 //! Determinism: the tree is cut into tasks at places that depend on the game only. Each value is computed within one
 //! task, and entries are added in the order in which they were met. So results are the same for any number of threads.

@@ -160,8 +160,8 @@ impl<'g> ProfileBuilder<'g> {
         fits
     }
 
-    /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives the
-    /// key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
+    /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives
+    /// the key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
     /// are none, nothing is given.
     ///
     /// Returns false if views leave out rounds: there are no keys for such views.
@@ -210,7 +210,7 @@ impl<'g> ProfileBuilder<'g> {
             views.plan(&mut plan, &mut |sequence, policy| {
                 let given = &self.policies[player][sequence..sequence + policy.len()];
                 let sum: f64 = given.iter().map(|&p| f64::from(p)).sum();
-                if given[0] < 0.0 || !(sum > 0.0) {
+                if given[0] < 0.0 || sum <= 0.0 {
                     missing += u64::from(given[0] < 0.0);
                     let n = policy.len() as f64;
                     policy.fill(1.0 / n);
