@@ -98,8 +98,8 @@ impl Serving {
         }
     }
 
-    /// Plays a move that is offered, here and there on the board; returns the rounds that were played before, or nothing
-    /// if the game is over.
+    /// Plays a move that is offered, here and there on the board; returns the rounds played before, or nothing if the
+    /// game is over.
     fn play(&self, table: &(String, String)) -> Option<u64> {
         let view = self.turn(table);
         if view["finished"] == json!(true) {

@@ -32,7 +32,8 @@ pub const COLOURS: [(&str, &str); 14] = [
 ];
 
 /// The colour, by its place in [`COLOURS`], that a name contains: as a word (`(pawn red)`, `red-3`), or at the
-/// beginning of one (`whitepawn`). Three letters begin many words, so `red` has to be followed by a number or by `player`.
+/// beginning of one (`whitepawn`). Three letters begin many words, so `red` has to be followed by a number or by
+/// `player`.
 pub fn named(name: &str) -> Option<usize> {
     let words = name.split(|c: char| !c.is_alphanumeric());
     words.into_iter().find_map(|word| {
