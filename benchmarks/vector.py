@@ -3,14 +3,14 @@
 
     benchmarks/vector.py [--seconds 1] [--batches 1,64,1024,16384] [--json FILE]
 
-Needs the packages surmise (a release wheel: `make wheel`), numpy and, for the comparison, open_spiel, jax and pgx; what is
-not installed is left out and said. Every environment writes observations and masks of legal actions, and takes random
+Needs the packages surmise (a release wheel: `make wheel`), numpy and, for the comparison, open_spiel, jax and pgx; what
+is not installed is left out and said. Every environment writes observations and masks of legal actions, and takes random
 legal actions that are drawn by the same library (for OpenSpiel's, which has no such function, by NumPy from its masks).
 A step is one joint move of one game. One thread: the script limits JAX to one. "Step only" is without the drawing of
 actions, whose time is measured by itself and subtracted.
 
-OpenSpiel's vector environment is `open_spiel.python.vector_env.SyncVectorEnv` over `rl_environment.Environment`, its own
-implementations of the games in C++ below. pgx is compiled by XLA for the CPU.
+OpenSpiel's vector environment is `open_spiel.python.vector_env.SyncVectorEnv` over `rl_environment.Environment`, its
+own implementations of the games in C++ below. pgx is compiled by XLA for the CPU.
 """
 
 import argparse

@@ -520,7 +520,7 @@ fn any_simulator_will_do() {
     }
 }
 
-/// Possible moves and weights of fluents, with a batch and without, are those found by asking about every state by itself.
+/// Possible moves and weights of fluents, with a batch and without, are those found by asking about every state.
 #[test]
 fn possible_moves_and_marginals_are_those_of_every_state() {
     for name in ["krieg-tictactoe:size=3,line=3", "monty-hall", "leduc-poker"] {

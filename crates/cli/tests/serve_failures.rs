@@ -1,5 +1,5 @@
-//! `surmise serve` on a disk that is full, and killed in the middle of games: tables go on as far as they were saved, and
-//! no file is ever half written.
+//! `surmise serve` on a disk that is full, and killed in the middle of games: tables go on as far as they were saved,
+//! and no file is ever half written.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -98,7 +98,8 @@ impl Serving {
         }
     }
 
-    /// Plays a move that is offered, here and there on the board; the rounds that were played before, or nothing if the game is over.
+    /// Plays a move that is offered, here and there on the board; returns the rounds played before, or nothing if the
+    /// game is over.
     fn play(&self, table: &(String, String)) -> Option<u64> {
         let view = self.turn(table);
         if view["finished"] == json!(true) {

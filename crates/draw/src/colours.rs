@@ -1,5 +1,5 @@
-//! Colours of pieces and roles. A name that contains the name of a colour has this colour; roles without one get colours
-//! that are easy to tell apart.
+//! Colours of pieces and roles. A name that contains the name of a colour has this colour; roles without one get
+//! colours that are easy to tell apart.
 
 /// Colours of roles without a colour in their name: light and dark.
 pub const PALETTE: [(&str, &str); 8] = [
@@ -31,8 +31,9 @@ pub const COLOURS: [(&str, &str); 14] = [
     ("cyan", "#25a9c4"),
 ];
 
-/// The colour, by its place in [`COLOURS`], that a name contains: as a word (`(pawn red)`, `red-3`), or at the beginning
-/// of one (`whitepawn`). Three letters begin many words, so `red` has to be followed by a number or by `player`.
+/// The colour, by its place in [`COLOURS`], that a name contains: as a word (`(pawn red)`, `red-3`), or at the
+/// beginning of one (`whitepawn`). Three letters begin many words, so `red` has to be followed by a number or by
+/// `player`.
 pub fn named(name: &str) -> Option<usize> {
     let words = name.split(|c: char| !c.is_alphanumeric());
     words.into_iter().find_map(|word| {

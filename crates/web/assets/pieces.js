@@ -21,8 +21,8 @@ const COLOURS = [
 ];
 
 /**
- * The colour that a name contains: as a word, or at the beginning of one. Three letters begin many words, so `red` has to
- * be followed by a number or by `player`.
+ * The colour that a name contains: as a word, or at the beginning of one. Three letters begin many words, so `red` has
+ * to be followed by a number or by `player`.
  *
  * @param {string} name
  * @returns {string|undefined}

@@ -1,5 +1,5 @@
-//! Deliberate leaks: each makes one kind of answer depend on the true state. Compiled for tests only; `secrets` switches
-//! them on, one after the other, to show that it finds them.
+//! Deliberate leaks: each makes one kind of answer depend on the true state. Compiled for tests only; `secrets`
+//! switches them on, one after the other, to show that it finds them.
 
 use crate::table::Table;
 use sha2::{Digest, Sha256};

@@ -15,8 +15,8 @@ use surmise::{BeliefOptions, Game};
 /// A whole play: the joint moves, round by round.
 type History = Vec<Vec<String>>;
 
-/// Rounds of a play that are compared: as many as can be had. Nature has to play along, and the longer a play, the fewer
-/// seeds let it.
+/// Rounds of a play that are compared: as many as can be had. Nature has to play along, and the longer a play, the
+/// fewer seeds let it.
 const ROUNDS: [usize; 3] = [12, 7, 4];
 
 /// Seeds that are tried to let nature make the moves of a history.
@@ -285,7 +285,7 @@ fn data(event: &str) -> Value {
     serde_json::from_str(event.split_once("data: ").unwrap().1).unwrap()
 }
 
-/// Lets every person move; returns what the seat itself is answered. It moves first in even rounds and last in odd ones.
+/// Lets every person move; returns what the seat itself is answered. It moves first in even rounds, last in odd ones.
 fn play_round(
     server: &TestServer,
     game: &Game,

@@ -5,8 +5,8 @@
 //! - [`expand`] writes all bytes of a cell, eight at a time from a table;
 //! - [`update`] writes them only if the cell differs from the one that was written last;
 //! - [`planes`] and [`numbers`] go between numbers and bit planes: plane k has bit k of the number of every lane.
-//!   Rows with one bit per number are made from planes by [`decode`], and planes from rows by [`encode`]. The work grows
-//!   with the number of rows and the logarithm of the numbers, and not with lanes times rows.
+//!   Rows with one bit per number are made from planes by [`decode`], and planes from rows by [`encode`]. The work
+//!   grows with the number of rows and the logarithm of the numbers, and not with lanes times rows.
 
 use super::cell::{LANES, Mask};
 
@@ -34,8 +34,8 @@ fn spread_word(word: u64, out: &mut [u8; 64]) {
 /// Brings bytes that hold `old` up to date: afterwards they hold `new`, and so does `old`. A row is written whole if it
 /// has changed.
 ///
-/// Tried: writing the changed lanes one by one where they are few. A row took 27 to 35 ns in place of 14, at densities of
-/// 1/2 to 1/64, because the number of changes is different in every word.
+/// Tried: writing the changed lanes one by one where they are few. A row took 27 to 35 ns in place of 14, at densities
+/// of 1/2 to 1/64, because the number of changes is different in every word.
 pub fn update(old: &mut Mask, new: Mask, out: &mut [u8]) {
     if *old != new {
         *old = new;

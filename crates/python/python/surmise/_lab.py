@@ -61,9 +61,9 @@ def lab(
 
     `spec` is a TOML file, the name of a preset, or TOML text (something with a line break). `players` gives names to
     players of your own, which the spec uses like any other player: `players = ["mine", "hp:16,4"]`. Results go to
-    `out`, or to lab-results/NAME; matches that are there already are not played again. The file that a player of your own is
-    written in is part of what decides this: after a change its matches are played again. Code that is in no file cannot
-    be compared: use another folder after a change.
+    `out`, or to lab-results/NAME; matches that are there already are not played again. The file that a player of your
+    own is written in is part of what decides this: after a change its matches are played again. Code that is in no file
+    cannot be compared: use another folder after a change.
     """
     text, origin = _spec_text(os.fspath(spec))
     own = [(name, _lab_entrant(player), _files(player)) for name, player in (players or {}).items()]

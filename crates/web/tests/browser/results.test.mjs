@@ -41,7 +41,10 @@ test("the page of results shows how far a running experiment is", async () => {
   try {
     const running = /(\d+) of 2000 matches, running/;
     const done = async () => Number((await page.textContent("#lab")).match(running)?.[1] ?? -1);
-    await page.waitForFunction((text) => new RegExp(text).test(document.getElementById("lab").textContent), running.source);
+    await page.waitForFunction(
+      (text) => new RegExp(text).test(document.getElementById("lab").textContent),
+      running.source,
+    );
     const first = await done();
     await page.waitForFunction(
       ([text, old]) => Number(document.getElementById("lab").textContent.match(new RegExp(text))?.[1] ?? -1) > old,
