@@ -27,7 +27,7 @@ const LAST_ITERATIONS: u64 = 100;
 /// Iterations on a tree that is the whole game: at least, and at most.
 const WHOLE_ITERATIONS: [u32; 2] = [300, 4_000];
 /// Nodes that iterations on the whole game visit, about, beyond the least number of iterations.
-const WHOLE_WORK: u64 = 10_000_000;
+const WHOLE_WORK: u64 = 2_000_000;
 /// Rounds that the tree may reach below its roots.
 const MOST_ROUNDS: u32 = 400;
 /// Nodes of a tree at most.
