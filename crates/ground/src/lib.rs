@@ -4,6 +4,7 @@
 //!   second, and its answers define those of the fast simulators.
 //! - [`ground()`] turns the rules into a [`Program`] without variables, which `propnet` compiles to a fast simulator.
 //!   If a game is too large, the error names the relation that is, and the game is played on [`Reference`].
+//! - [`rewrite`] makes rules that ground to fewer instances; [`ground_rewritten`] proves what that needs.
 //! - [`Direct`] runs a [`Program`] naively. Tests compare other simulators of programs with it.
 //! - [`audit()`] plays random games and reports what breaks the promises of the language.
 //! - [`testing`] makes random games for tests.
@@ -42,7 +43,9 @@ mod ground;
 mod order;
 mod pattern;
 pub mod program;
+mod prove;
 mod reference;
+pub mod rewrite;
 mod scc;
 mod steps;
 mod terms;
@@ -51,9 +54,11 @@ mod theory;
 
 pub use audit::{Audit, AuditOptions, audit};
 pub use direct::Direct;
-pub use ground::{GroundError, Limits, Progress, Splitting, ground};
+pub use ground::{GroundError, Limits, Progress, Splitting, ground, ground_rewritten};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
+pub use prove::unproven;
 pub use reference::{EvaluationLimits, Reference};
+pub use rewrite::Passes;
 
 /// The payoff that a goal's second argument stands for: decimal digits, so that `00` is 0.
 pub fn goal_value(text: &str) -> Option<i32> {

@@ -152,6 +152,11 @@ impl Theory {
         &self.relations[id.0 as usize]
     }
 
+    /// The relation with this name and number of arguments.
+    pub fn find(&self, relation: (Symbol, usize)) -> Option<RelId> {
+        self.index.get(&relation).copied()
+    }
+
     /// A relation that no text can name.
     pub fn add_relation(&mut self, label: String, arity: usize) -> RelId {
         let id = RelId(self.relations.len() as u32);

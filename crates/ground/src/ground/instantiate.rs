@@ -152,7 +152,13 @@ pub(crate) fn instantiate(
         let atom = work.found.atoms.mention(rel::TRUE, &[fluent]);
         work.found.atoms.derive(atom, &work.machine.terms);
     }
-    work.run()?;
+    let r = work.run();
+    if std::env::var("DBG").is_ok() {
+        let mut v: Vec<_> = work.per_relation.iter().enumerate().map(|(i, &n)| (n, work.theory.relations[i].label.clone())).collect();
+        v.sort(); v.reverse();
+        for (n, l) in v.iter().take(22) { eprintln!("{n:9} {l}"); }
+    }
+    r?;
     Ok(work.found)
 }
 
