@@ -187,7 +187,11 @@ pub fn ground_rewritten(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<(Program, Passes)>, GroundError> {
     let Some(first) = rewrite(rules, passes, None, &limits.stop) else {
-        return if limits.stop.is_raised() { Err(GroundError::Stopped) } else { Ok(None) };
+        return if limits.stop.is_raised() {
+            Err(GroundError::Stopped)
+        } else {
+            Ok(None)
+        };
     };
     let program = ground(&first.rules, limits, progress)?;
     let open = unproven(&program, &first.families, &limits.stop);
@@ -197,7 +201,11 @@ pub fn ground_rewritten(
     drop(program);
     let proven: Vec<Family> = first.families.into_iter().filter(|f| !open.contains(f)).collect();
     let Some(second) = rewrite(rules, passes, Some(&proven), &limits.stop) else {
-        return if limits.stop.is_raised() { Err(GroundError::Stopped) } else { Ok(None) };
+        return if limits.stop.is_raised() {
+            Err(GroundError::Stopped)
+        } else {
+            Ok(None)
+        };
     };
     let program = ground(&second.rules, limits, progress)?;
     match unproven(&program, &second.families, &limits.stop).is_empty() {

@@ -9,20 +9,26 @@
 //! - its support: a set of moves of which at least one is made.
 //!
 //! Two rules exclude each other if the fluents they imply do, for each pair of moves of their supports that can be
-//! made together: equal moves, or moves of different roles.
+//! made together: equal moves, or moves of different roles. They also do if one of the moves, by rules without
+//! negation, gives an atom that one of the rules negates: so a move that takes a fluent away excludes the frame rule of
+//! this fluent.
 //!
 //! The proof is sound but not complete. It needs no search, so that it is quick where a general prover is not: "at most
 //! one white king" on a chess board is 2,016 pairs of fluents with thousands of moves each.
 
-use crate::program::{AtomId, Output, Program};
+use crate::program::{AtomId, Lit, Output, Program};
 use crate::rewrite::{Family, parts};
 use game::StopFlag;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Implied fluents of an atom that are kept.
 const MOST_IMPLIED: usize = 24;
+/// Atoms that follow from a move that are kept.
+const MOST_GIVEN: usize = 200;
+/// Literals of a rule that may give an atom.
+const LONGEST_USED: usize = 3;
 /// Comparisons of moves in all proofs together.
 const EFFORT: u64 = 20_000_000;
 /// Fluents of a family.
@@ -85,6 +91,10 @@ struct Prover<'p> {
     move_of: FxHashMap<u32, u32>,
     /// For the atom of a move, the atom of its legality.
     legality: Vec<Option<AtomId>>,
+    /// The rules without negation that use an atom and depend on a move.
+    uses: FxHashMap<u32, Vec<u32>>,
+    /// Atoms that each move gives; kept once computed.
+    given: FxHashMap<u32, FxHashSet<u32>>,
     effort: u64,
 }
 
@@ -92,6 +102,8 @@ struct Prover<'p> {
 struct Case {
     fluents: Vec<u32>,
     support: Option<Moves>,
+    /// Atoms that its body negates.
+    negated: Vec<u32>,
 }
 
 impl<'p> Prover<'p> {
@@ -133,10 +145,24 @@ impl<'p> Prover<'p> {
             moves,
             move_of,
             legality,
+            uses: FxHashMap::default(),
+            given: FxHashMap::default(),
             effort: 0,
         };
         prover.imply();
+        prover.note_uses();
         prover
+    }
+
+    /// Rules without negation whose bodies are moves, fluents, and heads of such rules.
+    fn note_uses(&mut self) {
+        for (n, rule) in self.program.rules.iter().enumerate() {
+            if rule.body.len() <= LONGEST_USED && rule.body.iter().all(|l| !l.is_neg()) {
+                for literal in &rule.body {
+                    self.uses.entry(literal.atom().0).or_default().push(n as u32);
+                }
+            }
+        }
     }
 
     fn prove(&mut self, stop: &StopFlag) -> Vec<bool> {
@@ -190,24 +216,23 @@ impl<'p> Prover<'p> {
             Output::Always => vec![Case {
                 fluents: Vec::new(),
                 support: None,
+                negated: Vec::new(),
             }],
             Output::Atom(atom) => {
                 let (start, end) = self.rules_of[atom.0 as usize];
                 if start == end {
-                    return vec![self.case(&[atom])];
+                    return vec![self.case(&[Lit::pos(atom)])];
                 }
+                let program = self.program;
                 (start..end)
-                    .map(|rule| {
-                        let body = &self.program.rules[rule as usize].body;
-                        let positive: Vec<AtomId> = body.iter().filter(|l| !l.is_neg()).map(|l| l.atom()).collect();
-                        self.case(&positive)
-                    })
+                    .map(|rule| self.case(&program.rules[rule as usize].body))
                     .collect()
             }
         }
     }
 
-    fn case(&mut self, positive: &[AtomId]) -> Case {
+    fn case(&mut self, body: &[Lit]) -> Case {
+        let positive: Vec<AtomId> = body.iter().filter(|l| !l.is_neg()).map(|l| l.atom()).collect();
         let mut fluents: Vec<u32> = positive
             .iter()
             .flat_map(|a| self.implied[a.0 as usize].iter().copied())
@@ -217,51 +242,78 @@ impl<'p> Prover<'p> {
         let supports: Vec<Moves> = positive.iter().filter_map(|&a| self.support(a, 0)).collect();
         Case {
             fluents,
-            support: supports.into_iter().min_by_key(|s| count(s)),
+            support: supports.into_iter().min_by_key(count),
+            negated: body.iter().filter(|l| l.is_neg()).map(|l| l.atom().0).collect(),
         }
     }
 
     /// Whether two rules never apply together.
     fn exclude(&mut self, x: &Case, y: &Case) -> bool {
         self.effort += 1;
-        let mut fluents = merge(&x.fluents, &y.fluents);
+        let fluents = merge(&x.fluents, &y.fluents);
         if self.contradicts(&fluents) {
             return true;
         }
+        let negated = merge(&x.negated, &y.negated);
         match (&x.support, &y.support) {
             (None, None) => false,
-            (Some(moves), None) | (None, Some(moves)) => {
-                bits(moves).all(|m| self.contradicts(&merge(&fluents, self.implied_by_move(m))))
-            }
-            (Some(first), Some(second)) => {
-                for m in bits(first) {
-                    let with = merge(&fluents, self.implied_by_move(m));
-                    self.effort += 1;
-                    if self.contradicts(&with) {
-                        continue;
-                    }
-                    if has(second, m) {
-                        return false;
-                    }
-                    for other in bits(second) {
-                        self.effort += 1;
-                        if self.moves[other as usize].0 == self.moves[m as usize].0 {
-                            // A role makes one move.
-                            continue;
-                        }
-                        fluents.clear();
-                        fluents.extend_from_slice(&with);
-                        if !self.contradicts(&merge(&fluents, self.implied_by_move(other))) {
-                            return false;
-                        }
-                    }
-                    if self.effort > EFFORT {
-                        return false;
-                    }
+            (Some(moves), None) | (None, Some(moves)) => bits(moves)
+                .all(|m| self.contradicts(&merge(&fluents, self.implied_by_move(m))) || self.gives(m, &negated)),
+            (Some(first), Some(second)) => bits(first).all(|m| self.move_excludes(m, second, &fluents, &negated)),
+        }
+    }
+
+    /// Whether a move contradicts what is implied and negated, alone and with each other move that may be made beside
+    /// it.
+    fn move_excludes(&mut self, m: u32, others: &Moves, fluents: &[u32], negated: &[u32]) -> bool {
+        self.effort += 1;
+        let with = merge(fluents, self.implied_by_move(m));
+        if self.contradicts(&with) || self.gives(m, negated) {
+            return true;
+        }
+        if has(others, m) {
+            return false;
+        }
+        let role = self.moves[m as usize].0;
+        bits(others).all(|other| {
+            self.effort += 1;
+            // A role makes one move.
+            self.moves[other as usize].0 == role
+                || self.contradicts(&merge(&with, self.implied_by_move(other)))
+                || self.gives(other, negated)
+        })
+    }
+
+    /// Whether one of these atoms follows from a move, by rules without negation and the fluents that the move implies.
+    fn gives(&mut self, m: u32, atoms: &[u32]) -> bool {
+        if atoms.is_empty() {
+            return false;
+        }
+        if !self.given.contains_key(&m) {
+            let closure = self.closure(m);
+            self.given.insert(m, closure);
+        }
+        let given = &self.given[&m];
+        atoms.iter().any(|a| given.contains(a))
+    }
+
+    /// Atoms that follow from a move and the fluents it implies, by rules without negation.
+    fn closure(&self, m: u32) -> FxHashSet<u32> {
+        let does = self.moves[m as usize].1;
+        let fluents = self.implied[does.0 as usize].iter();
+        let mut todo: Vec<u32> = fluents.map(|&f| self.program.true_atoms[f as usize].0).collect();
+        todo.push(does.0);
+        let mut closure: FxHashSet<u32> = todo.iter().copied().collect();
+        while let Some(atom) = todo.pop() {
+            for &rule in self.uses.get(&atom).into_iter().flatten() {
+                let rule = &self.program.rules[rule as usize];
+                let holds = rule.body.iter().all(|l| closure.contains(&l.atom().0));
+                if holds && closure.len() < MOST_GIVEN && closure.insert(rule.head.0) {
+                    todo.push(rule.head.0);
                 }
-                true
             }
         }
+        closure
     }
 
     fn implied_by_move(&self, m: u32) -> &[u32] {
@@ -401,7 +453,7 @@ impl<'p> Prover<'p> {
             let body = &self.program.rules[rule as usize].body;
             let positive: Vec<AtomId> = body.iter().filter(|l| !l.is_neg()).map(|l| l.atom()).collect();
             let supports: Vec<Moves> = positive.iter().filter_map(|&a| self.support(a, depth + 1)).collect();
-            let least = supports.into_iter().min_by_key(|s| count(s))?;
+            let least = supports.into_iter().min_by_key(count)?;
             all.iter_mut().zip(least.iter()).for_each(|(to, from)| *to |= from);
         }
         Some(all.into())

@@ -94,12 +94,11 @@ fn towers(kings: &str, extra: &str) -> gdl::Rules {
          (<= (blank ?x) (place ?x) (not (full ?x)))
          (<= (full ?x) (true (king ?r ?x))) (<= (full ?x) (true (tower ?r ?x)))
          (<= (seen ?r ?k ?i) (other ?r ?o) (true (tower ?o ?t)) (or (line ?t ?k ?i) (line ?k ?t ?i)))
-         (<= (legal ?r (tower ?x ?y)) (true (control ?r)) (true (tower ?r ?x)) (next-to ?x ?y) (blank ?y)
-             (true (king ?r ?k)) (not (seen ?r ?k ?x)))
+         (<= (ahead ?r ?x ?y) (true (tower ?r ?x)) (next-to ?x ?y) (blank ?y))
+         (<= (legal ?r (tower ?x ?y)) (true (control ?r)) (ahead ?r ?x ?y) (true (king ?r ?k)) (not (seen ?r ?k ?x)))
          (<= (legal ?r (king ?x ?y)) (true (control ?r)) (true (king ?r ?x)) (blank ?y)
              (or (next-to ?x ?y) (next-to ?y ?x)))
          (<= (legal ?r pass) (role ?r))
-         (<= (moved ?r ?w ?x) (does ?r (?w ?x ?y)))
          (<= (next (king ?r ?y)) (does ?r (king ?x ?y)))
          (<= (next (king ?r ?x)) (true (king ?r ?x)) (not (leaves ?r ?x)))
          (<= (leaves ?r ?x) (does ?r (king ?x ?y)))
@@ -109,8 +108,7 @@ fn towers(kings: &str, extra: &str) -> gdl::Rules {
          (<= (next (control ?o)) (true (control ?r)) (other ?r ?o))
          (<= terminal (not (safe white))) (<= (safe ?r) (true (king ?r ?k)) (not (seen ?r ?k a)))
          (<= (goal ?r 100) (safe ?r)) (<= (goal ?r 0) (role ?r) (not (safe ?r))) {extra} "
-    )
-    .replace("(<= (moved ?r ?w ?x) (does ?r (?w ?x ?y)))", "");
+    );
     for (x, y) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
         text.push_str(&format!("(next-to {x} {y}) "));
     }

@@ -106,7 +106,7 @@ impl Way {
 
     const REWRITTEN: Way = Way {
         passes: Passes::ALL,
-        splitting: Splitting::Full,
+        splitting: Splitting::Thorough,
     };
 
     fn is_rewritten(self) -> bool {
@@ -119,7 +119,7 @@ impl fmt::Display for Way {
         let splitting = match self.splitting {
             Splitting::Off => "rules not split",
             Splitting::Components => "rules split by components",
-            Splitting::Full => "rules split by variables",
+            Splitting::Full | Splitting::Thorough => "rules split by variables",
         };
         match self.is_rewritten() {
             true => write!(f, "rewritten ({}), {splitting}", self.passes),

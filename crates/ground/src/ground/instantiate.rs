@@ -154,9 +154,17 @@ pub(crate) fn instantiate(
     }
     let r = work.run();
     if std::env::var("DBG").is_ok() {
-        let mut v: Vec<_> = work.per_relation.iter().enumerate().map(|(i, &n)| (n, work.theory.relations[i].label.clone())).collect();
-        v.sort(); v.reverse();
-        for (n, l) in v.iter().take(22) { eprintln!("{n:9} {l}"); }
+        let mut v: Vec<_> = work
+            .per_relation
+            .iter()
+            .enumerate()
+            .map(|(i, &n)| (n, work.theory.relations[i].label.clone()))
+            .collect();
+        v.sort();
+        v.reverse();
+        for (n, l) in v.iter().take(22) {
+            eprintln!("{n:9} {l}");
+        }
     }
     r?;
     Ok(work.found)

@@ -125,7 +125,10 @@ fn frame_of(clause: &Clause, at: usize, changing: &FxHashSet<Rel>) -> Option<(Fr
         .filter(|&n| n != at)
         .map(|n| clause.body[n].clone())
         .collect();
-    let suits = matches!(literal, Literal::Pos(_)) && is_changing(literal) && rest.iter().any(is_changing);
+    let own = vars(literal);
+    // Otherwise the rest multiplies nothing.
+    let multiplies = |l: &Literal| is_changing(l) || vars(l).iter().any(|v| !own.contains(v));
+    let suits = matches!(literal, Literal::Pos(_)) && is_changing(literal) && rest.iter().any(multiplies);
     if !suits {
         return None;
     }

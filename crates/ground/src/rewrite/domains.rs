@@ -5,7 +5,7 @@
 //! used at all with such values (as in magic sets, Bancilhon et al. 1986, but on domains). Relations between
 //! arguments are ignored except within static relations, so a domain may have values that never occur, but misses none.
 
-use super::program::{Draft, Rel, is_keyword, rel};
+use super::program::{Draft, Rel, is_keyword, rel, vars};
 use super::statics::Statics;
 use gdl::{Atom, Clause, Literal, Symbol, Term, kw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -121,7 +121,9 @@ impl<'s> Domains<'s> {
             asked: FxHashMap::default(),
         };
         let (facts, rules): (Vec<&Clause>, Vec<&Clause>) = draft.clauses.iter().partition(|c| c.body.is_empty());
-        facts.into_iter().for_each(|c| drop(domains.add_clause(c)));
+        for fact in facts {
+            domains.add_clause(fact);
+        }
         let rounds = ROUNDS.min(VISITS / rules.len().max(1));
         for _ in 0..rounds {
             let mut grown = false;
@@ -160,7 +162,12 @@ impl<'s> Domains<'s> {
         let head = rel(&clause.head);
         if self.is_asked(head) && !clause.body.is_empty() {
             let asked = self.asked.get(&head)?;
-            let fits = clause.head.args.iter().zip(asked).all(|(t, d)| narrow(t, d, &mut known));
+            let fits = clause
+                .head
+                .args
+                .iter()
+                .zip(asked)
+                .all(|(t, d)| narrow(t, d, &mut known));
             if !fits {
                 return None;
             }
@@ -186,31 +193,58 @@ impl<'s> Domains<'s> {
     }
 
     /// Notes the uses of relations in a clause. A use knows what the head is asked for, the static conditions, state and
-    /// move, and the conditions before it; a negation knows all positive conditions.
+    /// move, and the conditions that come before it in an order in which few variables are open; a negation knows all
+    /// positive conditions.
     fn ask(&mut self, clause: &Clause) -> bool {
-        let free = |l: &Literal| matches!(l, Literal::Pos(a) if !self.is_asked(rel(a)));
-        let free: Vec<bool> = clause.body.iter().map(free).collect();
+        let places = self.places(clause);
         let mut grown = false;
         for (n, literal) in clause.body.iter().enumerate() {
-            let (atom, positive) = match literal {
-                Literal::Pos(atom) => (atom, true),
-                Literal::Neg(atom) => (atom, false),
-                Literal::Distinct(..) => continue,
+            let (Literal::Pos(atom) | Literal::Neg(atom)) = literal else {
+                continue;
             };
             let relation = rel(atom);
             if !self.is_asked(relation) {
                 continue;
             }
-            let Some(known) = self.variables_with(clause, &|m| !positive || free[m] || m < n) else {
+            let Some(known) = self.variables_with(clause, &|m| places[m] < places[n]) else {
                 continue;
             };
             grown |= !self.asked.contains_key(&relation);
-            let asked = self.asked.entry(relation).or_insert_with(|| vec![Domain::default(); relation.1]);
+            let asked = self
+                .asked
+                .entry(relation)
+                .or_insert_with(|| vec![Domain::default(); relation.1]);
             for (own, term) in asked.iter_mut().zip(&atom.args) {
                 grown |= own.add(&domain_of(term, &known), DEPTH);
             }
         }
         grown
+    }
+
+    /// The place of each condition in the order in which values are passed on: 0 for those that need no values, and the
+    /// largest one for negations.
+    fn places(&self, clause: &Clause) -> Vec<usize> {
+        let mut places = vec![usize::MAX; clause.body.len()];
+        let mut bound: FxHashSet<u32> = FxHashSet::default();
+        let mut left = Vec::new();
+        for (n, literal) in clause.body.iter().enumerate() {
+            match literal {
+                Literal::Pos(atom) if self.is_asked(rel(atom)) => left.push(n),
+                Literal::Pos(_) => {
+                    places[n] = 0;
+                    bound.extend(vars(literal));
+                }
+                _ => {}
+            }
+        }
+        for place in 1..=left.len() {
+            let open = |n: &usize| vars(&clause.body[*n]).iter().filter(|v| !bound.contains(v)).count();
+            let next = *left.iter().min_by_key(|n| (open(n), **n)).expect("some are left");
+            left.retain(|&n| n != next);
+            places[next] = place;
+            bound.extend(vars(&clause.body[next]));
+        }
+        places
     }
 
     /// Restricts variables to the rows of static relations that fit; false if there are none.
@@ -223,7 +257,11 @@ impl<'s> Domains<'s> {
                 let Some(rows) = self.statics.rows(rel(atom)).filter(|_| atom.args.len() > 1) else {
                     continue;
                 };
-                let fits = |row: &&Vec<Symbol>| row.iter().zip(&atom.args).all(|(value, term)| may_be(term, *value, known));
+                let fits = |row: &&Vec<Symbol>| {
+                    row.iter()
+                        .zip(&atom.args)
+                        .all(|(value, term)| may_be(term, *value, known))
+                };
                 let fitting: Vec<&Vec<Symbol>> = rows.iter().filter(fits).collect();
                 if fitting.is_empty() {
                     return false;

@@ -163,8 +163,9 @@ pub(super) fn in_order(body: Vec<Literal>) -> Vec<Literal> {
     let mut bound: FxHashSet<u32> = FxHashSet::default();
     let mut ordered = Vec::with_capacity(positive.len() + tests.len());
     let mut take_ready = |bound: &FxHashSet<u32>, ordered: &mut Vec<Literal>| {
-        let (ready, waiting) =
-            std::mem::take(&mut tests).into_iter().partition(|l| vars(l).iter().all(|v| bound.contains(v)));
+        let (ready, waiting) = std::mem::take(&mut tests)
+            .into_iter()
+            .partition(|l| vars(l).iter().all(|v| bound.contains(v)));
         tests = waiting;
         let ready: Vec<Literal> = ready;
         ordered.extend(ready);

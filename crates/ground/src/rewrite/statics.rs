@@ -48,7 +48,9 @@ impl Statics {
             };
             let terms = &machine.terms;
             let row = |row: &Vec<_>| -> Option<Vec<Symbol>> {
-                row.iter().map(|&t| terms.args(t).is_empty().then(|| terms.symbol(t))).collect()
+                row.iter()
+                    .map(|&t| terms.args(t).is_empty().then(|| terms.symbol(t)))
+                    .collect()
             };
             if rows.len() <= MOST_ROWS
                 && let Some(mut rows) = rows.iter().map(row).collect::<Option<Vec<Vec<Symbol>>>>()

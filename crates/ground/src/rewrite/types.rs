@@ -30,11 +30,29 @@ pub(super) fn add_types(draft: &mut Draft, statics: &Statics) -> bool {
         let is_static = |l: &&Literal| matches!(l, Literal::Pos(a) if !changing.contains(&rel(a)));
         let fixed: Vec<bool> = clause.body.iter().map(|l| is_static(&l)).collect();
         let mentioned: BTreeSet<u32> = clause.body.iter().filter(is_static).flat_map(vars).collect();
-        let Some(all) = domains.variables(&clause) else { continue };
-        let Some(alone) = domains.alone(&clause, &fixed) else { continue };
+        let Some(all) = domains.variables(&clause) else {
+            continue;
+        };
+        if std::env::var("DBG").is_ok() {
+            let d: Vec<String> = all
+                .iter()
+                .zip(&clause.variables)
+                .map(|(d, n)| format!("{n}:{}", d.only_constants().map_or(9999, |c| c.len())))
+                .collect();
+            eprintln!("TYPES {} {}", clause.head.canonical(&draft.symbols), d.join(" "));
+            for l in &clause.body {
+                if let Literal::Pos(a) = l {
+                    eprintln!("      {}", a.canonical(&draft.symbols));
+                }
+            }
+        }
+        let Some(alone) = domains.alone(&clause, &fixed) else {
+            continue;
+        };
         let mut body = clause.body.clone();
         for v in mentioned {
-            let (Some(all), Some(alone)) = (all[v as usize].only_constants(), alone[v as usize].only_constants()) else {
+            let (Some(all), Some(alone)) = (all[v as usize].only_constants(), alone[v as usize].only_constants())
+            else {
                 continue;
             };
             if all.len() == alone.len() || all.len() > LARGEST_SET {

@@ -301,6 +301,9 @@ fn write(draft: &mut Draft, parts: Parts) -> bool {
                 true => draft.fresh(relation.0, "any"),
                 false => relation.0,
             };
+            if draft.kept.contains(&relation.0) {
+                draft.kept.insert(symbol);
+            }
             named.push((symbol, pattern));
         }
         names.variants.insert(relation, named);
