@@ -1,5 +1,6 @@
 //! Grounds conformance games and checks the programs on recorded plays: `instances FILTER [LINES]
-//! [off|components|full|thorough] [PASSES]`, with passes by their letters: `owfjgt`.
+//! [off|components|full|thorough] [PASSES]`, with passes by their letters: `owfjgt`. With
+//! the variable RELATIONS, the largest relations are printed too.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -65,6 +66,9 @@ fn main() {
             program.n_atoms,
             program.fluents.len(),
         );
+        if std::env::var_os("RELATIONS").is_some() {
+            relations(&program);
+        }
         let start = Instant::now();
         let outcome = follow(
             &mut Direct::new(Arc::new(program)),
@@ -77,4 +81,19 @@ fn main() {
         outcome.truncate(300);
         println!(" {:.3} s {outcome}", start.elapsed().as_secs_f64());
     }
+}
+
+/// Prints the relations with most ground rules.
+fn relations(program: &surmise_ground::Program) {
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for rule in &program.rules {
+        let name = program.names[rule.head.0 as usize].trim_start_matches('(');
+        *counts
+            .entry(name.split([' ', ')']).next().unwrap_or_default())
+            .or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    println!();
+    counts.iter().take(16).for_each(|(name, n)| println!("{n:9} {name}"));
 }

@@ -91,7 +91,7 @@ struct Prover<'p> {
     move_of: FxHashMap<u32, u32>,
     /// For the atom of a move, the atom of its legality.
     legality: Vec<Option<AtomId>>,
-    /// The rules without negation that use an atom and depend on a move.
+    /// The rules without negation that use an atom, made on first use.
     uses: FxHashMap<u32, Vec<u32>>,
     /// Atoms that each move gives; kept once computed.
     given: FxHashMap<u32, FxHashSet<u32>>,
@@ -150,11 +150,10 @@ impl<'p> Prover<'p> {
             effort: 0,
         };
         prover.imply();
-        prover.note_uses();
         prover
     }
 
-    /// Rules without negation whose bodies are moves, fluents, and heads of such rules.
+    /// Notes where short rules without negation use each atom.
     fn note_uses(&mut self) {
         for (n, rule) in self.program.rules.iter().enumerate() {
             if rule.body.len() <= LONGEST_USED && rule.body.iter().all(|l| !l.is_neg()) {
@@ -288,6 +287,9 @@ impl<'p> Prover<'p> {
     fn gives(&mut self, m: u32, atoms: &[u32]) -> bool {
         if atoms.is_empty() {
             return false;
+        }
+        if self.uses.is_empty() {
+            self.note_uses();
         }
         if !self.given.contains_key(&m) {
             let closure = self.closure(m);

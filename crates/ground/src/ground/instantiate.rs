@@ -152,21 +152,7 @@ pub(crate) fn instantiate(
         let atom = work.found.atoms.mention(rel::TRUE, &[fluent]);
         work.found.atoms.derive(atom, &work.machine.terms);
     }
-    let r = work.run();
-    if std::env::var("DBG").is_ok() {
-        let mut v: Vec<_> = work
-            .per_relation
-            .iter()
-            .enumerate()
-            .map(|(i, &n)| (n, work.theory.relations[i].label.clone()))
-            .collect();
-        v.sort();
-        v.reverse();
-        for (n, l) in v.iter().take(22) {
-            eprintln!("{n:9} {l}");
-        }
-    }
-    r?;
+    work.run()?;
     Ok(work.found)
 }
 

@@ -44,23 +44,6 @@ pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
     }
     theory.rules = done;
     theory.analyse();
-    if std::env::var("DBG").is_ok() {
-        for r in &theory.rules {
-            let show = |l: &Literal| match l {
-                Literal::Pos(r, a) => format!("{} {:?}", theory.relation(*r).label, a),
-                Literal::Neg(r, a) => format!("NOT {} {:?}", theory.relation(*r).label, a),
-                Literal::Distinct(a, b) => format!("distinct {a:?} {b:?}"),
-            };
-            if !r.body.is_empty() {
-                eprintln!(
-                    "{} {:?} <= {}",
-                    theory.relation(r.head).label,
-                    r.args,
-                    r.body.iter().map(show).collect::<Vec<_>>().join(" & ")
-                );
-            }
-        }
-    }
 }
 
 fn split_rule(theory: &mut Theory, mut rule: Rule, splitting: Splitting, done: &mut Vec<Rule>) {

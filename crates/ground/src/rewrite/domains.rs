@@ -128,6 +128,9 @@ impl<'s> Domains<'s> {
         for _ in 0..rounds {
             let mut grown = false;
             for clause in &rules {
+                if statics.stop.is_raised() {
+                    return None;
+                }
                 grown |= domains.ask(clause);
                 grown |= domains.add_clause(clause);
             }

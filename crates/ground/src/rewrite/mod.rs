@@ -39,6 +39,8 @@ use std::fmt;
 
 /// Clauses of a description, beyond which it is not rewritten.
 const MOST_CLAUSES: usize = 20_000;
+/// Conditions of a clause, beyond which a description is not rewritten.
+const LONGEST_CLAUSE: usize = 200;
 
 /// Which passes to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -124,7 +126,8 @@ pub struct Rewritten {
 ///
 /// `families` restricts the pass over dependencies to these families, as far as they are given.
 pub fn rewrite(rules: &Rules, passes: Passes, families: Option<&[Family]>, stop: &StopFlag) -> Option<Rewritten> {
-    if rules.clauses.len() > MOST_CLAUSES {
+    let is_long = |c: &gdl::Clause| c.body.len() > LONGEST_CLAUSE;
+    if rules.clauses.len() > MOST_CLAUSES || rules.clauses.iter().any(is_long) {
         return None;
     }
     let statics = Statics::new(rules, stop);

@@ -17,6 +17,8 @@ const MOST_ROWS: usize = 4_096;
 /// Rows by relation. A relation that is missing is too large, not static, or has rows that are not constants.
 #[derive(Default)]
 pub(super) struct Statics {
+    /// Flag that ends the analysis of the rules.
+    pub stop: StopFlag,
     rows: FxHashMap<Rel, Vec<Vec<Symbol>>>,
 }
 
@@ -24,7 +26,10 @@ impl Statics {
     pub fn new(rules: &Rules, stop: &StopFlag) -> Statics {
         let draft = Draft::new(rules);
         let theory = Theory::new(rules);
-        let mut statics = Statics::default();
+        let mut statics = Statics {
+            stop: stop.clone(),
+            ..Statics::default()
+        };
         if theory.unfit_relation().is_some() {
             return statics;
         }

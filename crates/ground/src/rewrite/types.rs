@@ -33,19 +33,6 @@ pub(super) fn add_types(draft: &mut Draft, statics: &Statics) -> bool {
         let Some(all) = domains.variables(&clause) else {
             continue;
         };
-        if std::env::var("DBG").is_ok() {
-            let d: Vec<String> = all
-                .iter()
-                .zip(&clause.variables)
-                .map(|(d, n)| format!("{n}:{}", d.only_constants().map_or(9999, |c| c.len())))
-                .collect();
-            eprintln!("TYPES {} {}", clause.head.canonical(&draft.symbols), d.join(" "));
-            for l in &clause.body {
-                if let Literal::Pos(a) = l {
-                    eprintln!("      {}", a.canonical(&draft.symbols));
-                }
-            }
-        }
         let Some(alone) = domains.alone(&clause, &fixed) else {
             continue;
         };

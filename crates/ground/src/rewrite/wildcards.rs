@@ -17,6 +17,7 @@
 use super::domains::{Domain, Domains};
 use super::program::{Draft, Rel, is_keyword, pos, rel, tidy};
 use super::statics::Statics;
+use game::StopFlag;
 use gdl::{Atom, Clause, Literal, Symbol, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,7 @@ pub(super) fn drop_wildcards(draft: &mut Draft, statics: &Statics) -> bool {
             draft,
             domains: &domains,
             sets: &sets,
+            stop: &statics.stop,
             fit: |r: Rel| changing.contains(&r) && !is_keyword(r) && !exempt.contains(&r),
         };
         match splitter.split() {
@@ -108,6 +110,7 @@ struct Splitter<'d, F: Fn(Rel) -> bool> {
     draft: &'d Draft,
     domains: &'d Domains<'d>,
     sets: &'d FxHashMap<Symbol, BTreeSet<Symbol>>,
+    stop: &'d StopFlag,
     fit: F,
 }
 
@@ -121,6 +124,9 @@ impl<F: Fn(Rel) -> bool> Splitter<'_, F> {
         while grows {
             grows = false;
             for source in 0..self.draft.clauses.len() {
+                if self.stop.is_raised() {
+                    return Outcome::TooMany;
+                }
                 let Some(choices) = self.choices(source, &variants, most) else {
                     return Outcome::TooMany;
                 };
