@@ -194,15 +194,11 @@ impl<'p> Prover<'p> {
             .iter()
             .map(|&f| self.cases(self.program.next[f as usize]))
             .collect();
-        for a in 0..cases.len() {
-            for b in 0..a {
-                for x in &cases[a] {
-                    for y in &cases[b] {
-                        if !self.exclude(x, y) || self.effort > EFFORT || stop.is_raised() {
-                            return false;
-                        }
-                    }
-                }
+        for (n, some) in cases.iter().enumerate() {
+            let others = cases[..n].iter().flatten();
+            let mut pairs = others.flat_map(|y| some.iter().map(move |x| (x, y)));
+            if !pairs.all(|(x, y)| self.exclude(x, y) && self.effort <= EFFORT && !stop.is_raised()) {
+                return false;
             }
         }
         true

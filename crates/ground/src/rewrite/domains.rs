@@ -177,11 +177,8 @@ impl<'s> Domains<'s> {
         }
         for (_, literal) in clause.body.iter().enumerate().filter(|(n, _)| counts(*n)) {
             let Literal::Pos(atom) = literal else { continue };
-            let domains = self.of.get(&rel(atom));
-            if domains.is_none() {
-                return None;
-            }
-            for (term, domain) in atom.args.iter().zip(domains.into_iter().flatten()) {
+            let domains = self.of.get(&rel(atom))?;
+            for (term, domain) in atom.args.iter().zip(domains) {
                 if !narrow(term, domain, &mut known) {
                     return None;
                 }

@@ -4,16 +4,16 @@
 //!
 //! | pass | what it does |
 //! |---|---|
-//! | [`disjunctions`] | rules that differ in one literal become one rule with an auxiliary relation |
-//! | [`wildcards`] | arguments that may be anything of a set are dropped |
-//! | [`dependencies`] | a negation with an argument that the state determines loses the argument |
-//! | [`inline`] | relations that are used once are replaced by their rules |
-//! | [`project`] | existential variables under a negation are eliminated in a rule of their own |
-//! | [`types`] | variables get the sets that their values are in |
+//! | `disjunctions` | rules that differ in one literal become one rule with an auxiliary relation |
+//! | `wildcards` | arguments that may be anything of a set are dropped |
+//! | `dependencies` | a negation with an argument that the state determines loses the argument |
+//! | `inline` | relations that are used once are replaced by their rules |
+//! | `project` | existential variables under a negation are eliminated in a rule of their own |
+//! | `types` | variables get the sets that their values are in |
 //!
-//! Every pass keeps the meaning of every relation that a game is asked for, in every state. [`dependencies`] does so
+//! Every pass keeps the meaning of every relation that a game is asked for, in every state. `dependencies` does so
 //! only in states in which certain families of fluents are exclusive; these families are returned and must be proven
-//! ([`crate::prove`]).
+//! ([`crate::unproven`]).
 //!
 //! No pass makes every game smaller. The passes are therefore candidates: the caller grounds and compiles with and
 //! without them, and keeps what is smallest.

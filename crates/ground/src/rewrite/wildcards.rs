@@ -238,7 +238,7 @@ impl<F: Fn(Rel) -> bool> Splitter<'_, F> {
         };
         let pattern: Pattern = clause.head.args.iter().map(wild).collect();
         let mut dropped = BTreeSet::new();
-        for (&v, _) in sets.iter() {
+        for &v in sets.keys() {
             let at = clause.head.args.iter().position(|t| *t == Term::Var(v));
             let head_drops = in_head[v as usize] == 0 || at.is_some_and(|at| pattern[at].is_some());
             if uses[v as usize] == 0 && head_drops {
