@@ -479,7 +479,11 @@ impl Ways {
             Ok(Some((program, _))) => Some(program.rules.len()),
             _ => None,
         };
-        let is_first = self.least.is_none() && !self.is_large;
+        let is_first = self.least.is_none() && !self.is_large && way.splitting == Splitting::Full;
+        let is_too_large = matches!(
+            program,
+            Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
+        );
         if let Some(rules) = rules {
             self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
         }
@@ -499,7 +503,7 @@ impl Ways {
                     self.left.push(Way::REWRITTEN);
                 }
             }
-            (false, None) if way.splitting == Splitting::Full && is_first && self.rewriting == Rewriting::Auto => {
+            (false, None) if is_first && is_too_large && self.rewriting == Rewriting::Auto => {
                 self.is_large = true;
                 self.left = vec![Way::REWRITTEN];
                 if limit < self.most {
