@@ -3,7 +3,7 @@
 use crate::{interrupt, memory, output, progress};
 use anyhow::{Context, Result};
 use std::time::Duration;
-use surmise::engine::{EngineKind, EngineOptions};
+use surmise::engine::{EngineKind, EngineOptions, Rewriting};
 use surmise::{Game, GameText};
 
 /// The text of a game: standard input for `-`, a file, or a game of the catalogue.
@@ -82,6 +82,28 @@ impl From<EngineArg> for EngineKind {
             EngineArg::Reference => EngineKind::Reference,
             EngineArg::Scalar => EngineKind::Scalar,
             EngineArg::Lanes => EngineKind::Lanes,
+        }
+    }
+}
+
+/// Whether rules are rewritten before they are ground, as an argument.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub enum RewritingArg {
+    /// If the rules as written are large; the smaller network is kept
+    #[default]
+    Auto,
+    /// Only the rules as written
+    Never,
+    /// Only the rewritten rules
+    Always,
+}
+
+impl From<RewritingArg> for Rewriting {
+    fn from(arg: RewritingArg) -> Rewriting {
+        match arg {
+            RewritingArg::Auto => Rewriting::Auto,
+            RewritingArg::Never => Rewriting::Never,
+            RewritingArg::Always => Rewriting::Always,
         }
     }
 }

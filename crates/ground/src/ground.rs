@@ -17,7 +17,9 @@ mod simplify;
 mod split;
 
 use crate::program::Program;
+use crate::prove::unproven;
 use crate::reference::{EvaluationLimits, Machine, roles_in_order};
+use crate::rewrite::{Family, Passes, rewrite};
 use crate::terms::TermId;
 use crate::theory::{Theory, rel};
 pub use census::{Census, RelationCost, RuleCost, census};
@@ -171,6 +173,53 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
         initial: &initial,
         stop: &limits.stop,
     })
+}
+
+/// Rewrites rules by some passes and grounds the result; `None` if no pass changes the rules.
+///
+/// Where the new rules mean the same only if families of fluents are exclusive, that is proven on the new program. If
+/// some of the proofs fail, the rules are rewritten again without these families. Deterministic.
+///
+/// # Errors
+/// As [`ground()`].
+pub fn ground_rewritten(
+    rules: &Rules,
+    passes: Passes,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<(Program, Passes)>, GroundError> {
+    let Some(first) = rewrite(rules, passes, None, &limits.stop) else {
+        return if limits.stop.is_raised() {
+            Err(GroundError::Stopped)
+        } else {
+            Ok(None)
+        };
+    };
+    let program = ground(&first.rules, limits, progress)?;
+    let open = unproven(&program, &first.families, &limits.stop);
+    if open.is_empty() {
+        return Ok(Some((program, first.passes)));
+    }
+    drop(program);
+    let proven: Vec<Family> = first.families.into_iter().filter(|f| !open.contains(f)).collect();
+    let Some(second) = rewrite(rules, passes, Some(&proven), &limits.stop) else {
+        return if limits.stop.is_raised() {
+            Err(GroundError::Stopped)
+        } else {
+            Ok(None)
+        };
+    };
+    let program = ground(&second.rules, limits, progress)?;
+    match unproven(&program, &second.families, &limits.stop).is_empty() {
+        true => Ok(Some((program, second.passes))),
+        false => {
+            let without = Passes {
+                dependencies: false,
+                ..passes
+            };
+            ground_rewritten(rules, without, limits, progress)
+        }
+    }
 }
 
 fn decide(instances: &instantiate::Instances, initial: &FxHashSet<TermId>, roles: &[TermId]) -> simplify::Decided {

@@ -4,6 +4,7 @@
 //!   second, and its answers define those of the fast simulators.
 //! - [`ground()`] turns the rules into a [`Program`] without variables, which `propnet` compiles to a fast simulator.
 //!   If a game is too large, the error names the relation that is, and the game is played on [`Reference`].
+//! - [`rewrite`] makes rules that ground to fewer instances; [`ground_rewritten`] proves what that needs.
 //! - [`Direct`] runs a [`Program`] naively. Tests compare other simulators of programs with it.
 //! - [`audit()`] plays random games and reports what breaks the promises of the language.
 //! - [`Reference::why`] explains why an atom holds in a state, or why not.
@@ -43,7 +44,9 @@ mod ground;
 mod order;
 mod pattern;
 pub mod program;
+mod prove;
 mod reference;
+pub mod rewrite;
 mod scc;
 mod steps;
 mod terms;
@@ -52,9 +55,13 @@ mod theory;
 
 pub use audit::{Audit, AuditOptions, RuleCount, audit};
 pub use direct::Direct;
-pub use ground::{Census, GroundError, Limits, Progress, RelationCost, RuleCost, Splitting, census, ground};
+pub use ground::{
+    Census, GroundError, Limits, Progress, RelationCost, RuleCost, Splitting, census, ground, ground_rewritten,
+};
 pub use program::{AtomId, GroundRule, Lit, Output, Program};
+pub use prove::unproven;
 pub use reference::{Because, Condition, Derivation, EvaluationLimits, Reference, Why};
+pub use rewrite::Passes;
 
 /// The payoff that a goal's second argument stands for: decimal digits, so that `00` is 0.
 pub fn goal_value(text: &str) -> Option<i32> {

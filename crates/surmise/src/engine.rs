@@ -7,9 +7,10 @@
 use crate::Error;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
-use ground::{EvaluationLimits, GroundError, Limits, Program, Progress, Reference, Splitting};
+use ground::{EvaluationLimits, GroundError, Limits, Passes, Program, Progress, Reference, Splitting};
 use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
@@ -26,6 +27,18 @@ pub enum EngineKind {
     Scalar,
     /// The compiled network, 256 games at a time.
     Lanes,
+}
+
+/// Whether rules may be rewritten before they are ground.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rewriting {
+    /// If the rules as written are large, both forms are tried, and the smaller network is kept.
+    #[default]
+    Auto,
+    /// Only the rules as written.
+    Never,
+    /// Only the rewritten rules, if any pass changes them.
+    Always,
 }
 
 /// Which engine to make, and its limits.
@@ -45,6 +58,8 @@ pub struct EngineOptions {
     pub compile_time: Duration,
     /// Whether lanes may run machine code.
     pub native: bool,
+    /// Whether rules may be rewritten.
+    pub rewriting: Rewriting,
 }
 
 impl Default for EngineOptions {
@@ -57,15 +72,76 @@ impl Default for EngineOptions {
             time: Duration::from_secs(30),
             compile_time: Duration::from_secs(180),
             native: true,
+            rewriting: Rewriting::Auto,
         }
     }
 }
 
 /// A program that is being compiled.
-type Compiling<'a> = ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program)>;
+type Compiling<'a> = ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program, Way)>;
 
-/// Instances that every further way of splitting rules may use, however small the first result was.
+/// Instances that every further way to ground rules may use, however small the first result was.
 const MIN_INSTANCES: usize = 2_000;
+
+/// Ground rules from which on rewriting is tried. Smaller games are set up in no time, and run as they always did.
+const REWRITTEN_FROM: usize = 100_000;
+
+/// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
+const FIRST_INSTANCES: usize = 400_000;
+
+/// A way to ground rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    passes: Passes,
+    splitting: Splitting,
+}
+
+impl Way {
+    const fn written(splitting: Splitting) -> Way {
+        Way {
+            passes: Passes::NONE,
+            splitting,
+        }
+    }
+
+    const REWRITTEN: Way = Way {
+        passes: Passes::ALL,
+        splitting: Splitting::Thorough,
+    };
+
+    fn is_rewritten(self) -> bool {
+        self.passes != Passes::NONE
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let splitting = match self.splitting {
+            Splitting::Off => "rules not split",
+            Splitting::Components => "rules split by components",
+            Splitting::Full | Splitting::Thorough => "rules split by variables",
+        };
+        match self.is_rewritten() {
+            true => write!(f, "rewritten ({}), {splitting}", self.passes),
+            false => write!(f, "as written, {splitting}"),
+        }
+    }
+}
+
+/// One way that was tried to ground a game, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The way, for people.
+    pub way: String,
+    /// Ground rules, if it was ground.
+    pub ground_rules: Option<usize>,
+    /// Two-input operations of the network, if it was compiled.
+    pub ops: Option<usize>,
+    /// Why there is no network, if there is none.
+    pub why: Option<String>,
+    /// Whether the engine runs this network.
+    pub chosen: bool,
+}
 
 /// A game that can be run.
 pub struct Engine {
@@ -80,6 +156,8 @@ pub struct Engine {
     /// The reference simulator, behind a lock so that any thread can fork it.
     reference: Mutex<Reference>,
     compiled: Option<Compiled>,
+    /// Whether the network was made from rewritten rules.
+    rewritten: bool,
 }
 
 /// Times and sizes of making an engine.
@@ -97,6 +175,8 @@ pub struct Setup {
     pub propositions: usize,
     /// Moves of each role.
     pub moves: Vec<usize>,
+    /// The ways that were tried to ground the game, in order.
+    pub tried: Vec<Tried>,
 }
 
 impl Engine {
@@ -125,6 +205,7 @@ impl Engine {
             rules: rules.clone(),
             reference: Mutex::new(reference),
             compiled: None,
+            rewritten: false,
         };
         if options.kind == EngineKind::Reference {
             return Ok(engine);
@@ -139,6 +220,9 @@ impl Engine {
                     EngineKind::Auto => "the game grounds within its budget".to_owned(),
                     _ => "asked for".to_owned(),
                 };
+                if let Some(reason) = engine.why_rewritten() {
+                    engine.why = format!("{}; {reason}", engine.why);
+                }
                 Ok(engine)
             }
             Err(error @ (GroundError::Invalid(_) | GroundError::NegativeCycle { .. })) => Err(Error::Engine(error)),
@@ -150,9 +234,9 @@ impl Engine {
         }
     }
 
-    /// Which way of splitting rules gives the smallest network depends on the game. All ways are tried, as far as they
-    /// are not much larger than what there is already, and the network with the fewest operations is kept. While one
-    /// is being compiled, the next is grounded.
+    /// Which way to rewrite and split rules gives the smallest network depends on the game. All ways are tried, as far
+    /// as they are not much larger than what there is already, and the network with the fewest operations is kept. While
+    /// one is being compiled, the next is ground.
     fn compile(
         &mut self,
         rules: &Rules,
@@ -162,30 +246,46 @@ impl Engine {
         let mut limits = options.limits.clone();
         limits.stop = within(options.time, &options.limits.stop);
         let stop = within(options.compile_time, &options.limits.stop);
-        let mut failed = None;
+        let (mut failed, mut failed_at) = (None, 0);
         let started = Instant::now();
         std::thread::scope(|scope| {
             let mut compiling = None;
-            for splitting in [Splitting::Full, Splitting::Components, Splitting::Off] {
-                limits.splitting = splitting;
+            let mut ways = Ways::new(options.rewriting, limits.instances);
+            while let Some((way, most)) = ways.next() {
+                let limits = Limits {
+                    splitting: way.splitting,
+                    instances: most,
+                    ..limits.clone()
+                };
                 let grounding = Instant::now();
-                let program = ground::ground(rules, &limits, progress);
+                let program = ground_by(way, rules, &limits, progress);
                 self.setup.ground_s += grounding.elapsed().as_secs_f64();
                 if let Some(worker) = compiling.take() {
                     failed = self.consider(worker).err().or(failed.take());
                 }
+                ways.note(&program);
                 match program {
-                    Ok(program) => {
-                        limits.instances = limits.instances.min((3 * program.rules.len()).max(MIN_INSTANCES));
-                        if !self.has_shape(&program) {
-                            let stop = stop.clone();
-                            compiling = Some(scope.spawn(move || {
-                                let compiled = compile_until(&program, &compile_options(options), &stop);
-                                (compiled, program)
-                            }));
+                    Ok(Some((program, way))) if !self.has_shape(&program) => {
+                        let stop = stop.clone();
+                        compiling = Some(scope.spawn(move || {
+                            let compiled = compile_until(&program, &compile_options(options), &stop);
+                            (compiled, program, way)
+                        }));
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        self.setup.tried.push(Tried {
+                            way: way.to_string(),
+                            ground_rules: None,
+                            ops: None,
+                            why: Some(error.to_string()),
+                            chosen: false,
+                        });
+                        // The failure under the widest limit says most.
+                        if failed.is_none() || most > failed_at {
+                            (failed, failed_at) = (Some(error), most);
                         }
                     }
-                    Err(error) => failed = Some(failed.take().unwrap_or(error)),
                 }
                 let stopped = limits.stop.is_raised() && compiling.is_none() && self.compiled.is_none();
                 if stopped || options.limits.stop.is_raised() {
@@ -211,14 +311,56 @@ impl Engine {
 
     /// Waits for a compiled program and keeps it if it is smaller than what there is.
     fn consider(&mut self, worker: Compiling<'_>) -> Result<(), GroundError> {
-        let (compiled, program) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let compiled = compiled.map_err(|_: CompileError| GroundError::Stopped)?;
+        let (compiled, program, way) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut tried = Tried {
+            way: way.to_string(),
+            ground_rules: Some(program.rules.len()),
+            ops: None,
+            why: None,
+            chosen: false,
+        };
         let ops = |c: &Compiled| c.stats().ops();
-        if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
-            self.note_sizes(&program);
-            self.compiled = Some(compiled);
+        match compiled {
+            Ok(compiled) => {
+                tried.ops = Some(ops(&compiled));
+                if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
+                    self.setup.tried.iter_mut().for_each(|t| t.chosen = false);
+                    tried.chosen = true;
+                    self.note_sizes(&program);
+                    self.rewritten = way.is_rewritten();
+                    self.compiled = Some(compiled);
+                }
+                self.setup.tried.push(tried);
+                Ok(())
+            }
+            Err(_) => {
+                tried.why = Some(GroundError::Stopped.to_string());
+                self.setup.tried.push(tried);
+                Err(GroundError::Stopped)
+            }
         }
-        Ok(())
+    }
+
+    /// What the rewritten rules were chosen over, if they were.
+    fn why_rewritten(&self) -> Option<String> {
+        let tried = &self.setup.tried;
+        let chosen = tried.iter().find(|t| t.chosen && self.rewritten)?;
+        let size = |t: &Tried| match (&t.why, t.ops) {
+            (Some(why), _) => why.clone(),
+            (None, Some(ops)) => format!("{ops} operations"),
+            (None, None) => "not compiled".to_owned(),
+        };
+        let others: Vec<String> = tried
+            .iter()
+            .filter(|t| !t.chosen)
+            .map(|t| format!("{}: {}", t.way, size(t)))
+            .collect();
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            format!(", where {}", others.join("; "))
+        };
+        Some(format!("{}: {}{others}", chosen.way, size(chosen)))
     }
 
     fn note_sizes(&mut self, program: &Program) {
@@ -265,6 +407,114 @@ impl Engine {
             others: None,
             role,
             seed,
+        }
+    }
+}
+
+/// Grounds rules in one way; `None` if rewriting does not change them.
+fn ground_by(
+    way: Way,
+    rules: &Rules,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<(Program, Way)>, GroundError> {
+    if !way.is_rewritten() {
+        return ground::ground(rules, limits, progress).map(|program| Some((program, way)));
+    }
+    let rewritten = ground::ground_rewritten(rules, way.passes, limits, progress)?;
+    Ok(rewritten.map(|(program, passes)| (program, Way { passes, ..way })))
+}
+
+/// The ways to ground a game, in the order in which they are tried, each with its limit of instances.
+struct Ways {
+    rewriting: Rewriting,
+    left: Vec<Way>,
+    /// Limit of instances of the whole search.
+    most: usize,
+    /// The way tried last, and its limit.
+    last: Option<(Way, usize)>,
+    /// Ground rules of the smallest program so far.
+    least: Option<usize>,
+    /// Whether the rules as written have exceeded their first limit.
+    is_large: bool,
+}
+
+impl Ways {
+    fn new(rewriting: Rewriting, most: usize) -> Ways {
+        let first = match rewriting {
+            Rewriting::Always => Way::REWRITTEN,
+            _ => Way::written(Splitting::Full),
+        };
+        Ways {
+            rewriting,
+            left: vec![first],
+            most,
+            last: None,
+            least: None,
+            is_large: false,
+        }
+    }
+
+    /// The next way, and the instances that it may have.
+    fn next(&mut self) -> Option<(Way, usize)> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let way = self.left.remove(0);
+        let is_first = self.last.is_none() && self.rewriting == Rewriting::Auto;
+        let factor = if self.is_large { 2 } else { 3 };
+        let most = match self.least {
+            Some(least) => self.most.min((factor * least).max(MIN_INSTANCES)),
+            None if is_first => self.most.min(FIRST_INSTANCES),
+            None => self.most,
+        };
+        self.last = Some((way, most));
+        self.last
+    }
+
+    /// Takes note of what came of the last way, and plans the next ones.
+    fn note(&mut self, program: &Result<Option<(Program, Way)>, GroundError>) {
+        let Some((way, limit)) = self.last else { return };
+        let rules = match program {
+            Ok(Some((program, _))) => Some(program.rules.len()),
+            _ => None,
+        };
+        let is_first = self.least.is_none() && !self.is_large && way.splitting == Splitting::Full;
+        let is_too_large = matches!(
+            program,
+            Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
+        );
+        if let Some(rules) = rules {
+            self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
+        }
+        let written = [Splitting::Components, Splitting::Off].map(Way::written);
+        match (way.is_rewritten(), rules) {
+            // Rules that nothing rewrites are ground as written.
+            (true, None) if self.rewriting == Rewriting::Always => {
+                if matches!(program, Ok(None)) {
+                    self.left = vec![Way::written(Splitting::Full)];
+                    self.rewriting = Rewriting::Never;
+                }
+            }
+            (true, _) => {}
+            (false, Some(rules)) if way.splitting == Splitting::Full => {
+                self.left = written.to_vec();
+                if self.rewriting == Rewriting::Auto && !self.is_large && rules >= REWRITTEN_FROM {
+                    self.left.push(Way::REWRITTEN);
+                }
+            }
+            (false, None) if is_first && is_too_large && self.rewriting == Rewriting::Auto => {
+                self.is_large = true;
+                self.left = vec![Way::REWRITTEN];
+                if limit < self.most {
+                    self.left.push(way);
+                } else {
+                    self.left.extend(written);
+                }
+            }
+            // Other ways to split rules are seldom smaller by much.
+            (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
+            _ => {}
         }
     }
 }

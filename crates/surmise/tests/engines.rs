@@ -8,7 +8,7 @@ use ground::Reference;
 use ground::testing::random_game;
 use support::conformance::{SKIPS, entries, follow};
 use support::{Face, face, joint, percept_texts};
-use surmise::engine::{Engine, EngineKind, EngineOptions, Pending};
+use surmise::engine::{Engine, EngineKind, EngineOptions, Pending, Rewriting};
 use surmise_testing::conformance as folder;
 
 fn engine(rules: &gdl::Rules, kind: EngineKind, native: bool) -> Engine {
@@ -70,9 +70,13 @@ fn play_together(name: &str, sims: &mut [Box<dyn Simulator>], rng: &mut Rng, max
     }
 }
 
+/// Games whose set-up takes seconds on every engine; outside the full run they are played once, in a test of their own.
+const LARGE: [&str; 3] = ["chess", "fog-of-war-chess", "kriegspiel"];
+
 #[test]
 fn the_whole_catalogue_agrees() {
-    for game in catalogue::games() {
+    let full = std::env::var_os("SURMISE_FULL").is_some();
+    for game in catalogue::games().iter().filter(|g| full || !LARGE.contains(&g.name)) {
         let rules = support::rules(&catalogue::rules(game.name).unwrap());
         let mut sims = all_simulators(&rules);
         for n in 0..200 {
@@ -82,6 +86,75 @@ fn the_whole_catalogue_agrees() {
             play_together(game.name, &mut sims[..taking_part], &mut rng, usize::MAX);
         }
     }
+}
+
+#[test]
+fn large_games_agree() {
+    for name in LARGE {
+        let rules = support::rules(&catalogue::rules(name).unwrap());
+        let made = Engine::new(&rules, &EngineOptions::default()).unwrap();
+        let game = made.compiled().expect("the game grounds");
+        let mut sims: Vec<Box<dyn Simulator>> = vec![
+            Box::new(Reference::new(&rules).unwrap()),
+            Box::new(propnet::Scalar::new(game)),
+            made.simulator(),
+        ];
+        play_together(name, &mut sims, &mut Seed(5).child(name).rng(), 60);
+    }
+}
+
+#[test]
+fn rewritten_rules_agree_with_the_reference() {
+    let full = std::env::var_os("SURMISE_FULL").is_some();
+    for game in catalogue::games().iter().filter(|g| full || !LARGE.contains(&g.name)) {
+        let rules = support::rules(&catalogue::rules(game.name).unwrap());
+        let options = EngineOptions {
+            rewriting: Rewriting::Always,
+            ..EngineOptions::default()
+        };
+        let made = Engine::new(&rules, &options).unwrap();
+        let compiled = made.compiled().expect("the game grounds");
+        let mut sims: Vec<Box<dyn Simulator>> = vec![
+            Box::new(Reference::new(&rules).unwrap()),
+            Box::new(propnet::Scalar::new(compiled)),
+        ];
+        for n in 0..10 {
+            play_together(game.name, &mut sims, &mut Seed(n).child("rewritten").rng(), 200);
+        }
+    }
+}
+
+/// A relation with six arguments that do not matter: a million instances as written.
+#[test]
+fn rules_that_are_too_large_are_rewritten() {
+    let mut text = "(role r) (init (at 0)) (<= (legal r go) (ok 0 0 0 0 0 0 0)) (<= (legal r stay) (true (at ?n)))
+        (<= (next (at ?m)) (does r go) (true (at ?n)) (succ ?n ?m)) (<= (next (at ?n)) (does r stay) (true (at ?n)))
+        (<= terminal (true (at 9))) (<= (goal r 100) (true (at 9))) (<= (goal r 0) (not (true (at 9))))
+        (<= (ok ?a ?b ?c ?d ?e ?f ?g) (all ?a ?b ?c ?d ?e ?f ?g))
+        (<= (all ?a ?b ?c ?d ?e ?f ?g) (d ?a) (d ?b) (d ?c) (d ?d) (d ?e) (d ?f) (d ?g) (true (at ?n)) (other ?g))
+        (<= (other ?g) (d ?g) (all ?h ?i ?j ?k ?l ?m ?g)) (<= (other ?g) (d ?g) (true (at ?n)))"
+        .to_owned();
+    (0..10).for_each(|n| text.push_str(&format!("(d {n}) (succ {n} {})", n + 1)));
+    let rules = support::rules(&text);
+    let with = |rewriting| {
+        let mut options = EngineOptions {
+            rewriting,
+            ..EngineOptions::default()
+        };
+        options.limits.instances = 300_000;
+        Engine::new(&rules, &options).unwrap()
+    };
+    let written = with(Rewriting::Never);
+    assert!(written.compiled().is_none(), "a million instances");
+    assert!(written.why.contains("rule instances"), "{}", written.why);
+    let made = with(Rewriting::Auto);
+    assert!(made.why.contains("rewritten (wildcards"), "{}", made.why);
+    assert!(made.setup.tried.iter().any(|t| t.chosen) && made.setup.tried.len() > 1);
+    let mut sims: Vec<Box<dyn Simulator>> = vec![
+        Box::new(propnet::Scalar::new(made.compiled().unwrap())),
+        made.simulator(),
+    ];
+    play_together("wild", &mut sims, &mut Seed(1).rng(), 40);
 }
 
 #[test]

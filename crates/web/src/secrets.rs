@@ -30,7 +30,9 @@ type Pair = [(u64, History); 2];
 fn traffic_is_a_function_of_the_view_and_leaks_are_found() {
     let server = TestServer::start(options());
     let (mut compared, mut longest) = (BTreeSet::new(), 0);
-    for entry in surmise::catalogue::games() {
+    // The set-up of these takes longer than that of all other games together.
+    let large = ["chess", "fog-of-war-chess", "kriegspiel"];
+    for entry in surmise::catalogue::games().iter().filter(|e| !large.contains(&e.name)) {
         let game = Game::open(entry.name).unwrap();
         for &role in game.seating().played() {
             let Some(pair) = ROUNDS.iter().find_map(|&rounds| find_pair(&game, role, rounds)) else {

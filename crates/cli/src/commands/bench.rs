@@ -1,7 +1,7 @@
 //! `surmise bench`: how fast the engine is.
 
 use crate::commands::JSON_VERSION;
-use crate::open::EngineArg;
+use crate::open::{EngineArg, RewritingArg};
 use crate::{complete, interrupt, open, output, progress, threads};
 use anyhow::{Result, bail};
 use clap_complete::ArgValueCompleter;
@@ -34,6 +34,9 @@ pub struct Args {
     /// Which engine to measure
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
+    /// Whether a compiled engine may rewrite the rules first
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    rewriting: RewritingArg,
     /// Interpret the network of the lanes engine instead of running machine code
     #[arg(long)]
     no_native: bool,
@@ -91,7 +94,8 @@ fn bench_one(game: &str, args: &Args, time: Duration) -> Result<Report> {
     let loaded = open::text(game)?;
     let reading = loaded.playable()?;
     let read_s = started.elapsed().as_secs_f64();
-    let options = open::engine_options(args.engine.into(), !args.no_native);
+    let mut options = open::engine_options(args.engine.into(), !args.no_native);
+    options.rewriting = args.rewriting.into();
     let engine = make_engine(&reading.rules, &options)?;
     let sees = reading.rules.has_sees();
     let seed = Seed(args.seed).child("bench");
@@ -254,6 +258,13 @@ impl Report {
             .flat_map(|s| &s.passes)
             .map(|p| json!({"pass": p.name, "gates": p.gates, "ops": p.ops}))
             .collect();
+        let tried: Vec<Value> = setup
+            .tried
+            .iter()
+            .map(|t| {
+                json!({"way": t.way, "ground_rules": t.ground_rules, "ops": t.ops, "why": t.why, "chosen": t.chosen})
+            })
+            .collect();
         let mean = |&points: &u64| points as f64 / self.played.playouts.max(1) as f64;
         let mean_goals: Vec<f64> = self.played.points.iter().map(mean).collect();
         json!({
@@ -279,6 +290,7 @@ impl Report {
             "gates": stats.map(|s| s.gates()),
             "gates_before": stats.and_then(|s| s.passes.first()).map(|p| p.gates),
             "passes": passes,
+            "tried": tried,
             "bytes": peak_bytes(),
         })
     }

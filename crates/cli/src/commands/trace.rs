@@ -1,6 +1,6 @@
 //! `surmise trace`: what the engine derives, step by step.
 
-use crate::open::EngineArg;
+use crate::open::{EngineArg, RewritingArg};
 use crate::{complete, interrupt, open, output};
 use anyhow::{Context, Result, anyhow, bail};
 use clap_complete::ArgValueCompleter;
@@ -50,6 +50,9 @@ pub struct Args {
     /// Which engine to ask; all print the same bytes. For up to 20 steps, auto is the reference
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
+    /// Whether a compiled engine may rewrite the rules first
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    rewriting: RewritingArg,
     /// Interpret the network of the lanes engine instead of running machine code
     #[arg(long)]
     no_native: bool,
@@ -65,7 +68,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         EngineKind::Auto if is_short => EngineKind::Reference,
         kind => kind,
     };
-    let options = open::engine_options(kind, !args.no_native);
+    let mut options = open::engine_options(kind, !args.no_native);
+    options.rewriting = args.rewriting.into();
     let engine = Engine::new(&reading.rules, &options)?;
     let mut sim = engine.simulator();
     if args.xml {

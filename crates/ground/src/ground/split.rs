@@ -24,6 +24,9 @@ pub enum Splitting {
     /// Eliminate one variable after another.
     #[default]
     Full,
+    /// As `Full`, and literals that share all their variables with a group go with it if that eliminates another
+    /// variable.
+    Thorough,
 }
 
 /// Splits the rules of relations that depend on the state.
@@ -66,7 +69,7 @@ struct Group {
     n_vars: usize,
 }
 
-/// The group that leaves the smallest auxiliary relation.
+/// The group that leaves the smallest auxiliary relation, or with [`Splitting::Thorough`] the smallest auxiliary rule.
 fn best_group(theory: &Theory, rule: &Rule, splitting: Splitting) -> Option<Group> {
     let in_head = head_vars(rule);
     let all = count(&used_vars(rule));
@@ -74,7 +77,10 @@ fn best_group(theory: &Theory, rule: &Rule, splitting: Splitting) -> Option<Grou
         .filter(|&v| !in_head[v as usize])
         .filter_map(|v| group_of(theory, rule, v, splitting))
         .filter(|g| g.literals.len() < rule.body.len() && g.n_vars < all)
-        .min_by_key(|g| (g.shared.len(), g.n_vars))
+        .min_by_key(|g| match splitting {
+            Splitting::Thorough => (g.n_vars, g.shared.len()),
+            _ => (g.shared.len(), g.n_vars),
+        })
 }
 
 /// The literals to move out so that a variable vanishes from the rule.
@@ -98,6 +104,9 @@ fn group_of(theory: &Theory, rule: &Rule, var: u32, splitting: Splitting) -> Opt
             }
         }
     }
+    if splitting == Splitting::Thorough {
+        absorb(rule, &in_head, &mut taken);
+    }
     let literals: Vec<usize> = (0..rule.body.len()).filter(|&n| taken[n]).collect();
     let fluid = |&n: &usize| is_fluid(theory, &rule.body[n]);
     if !literals.iter().any(fluid) {
@@ -106,6 +115,22 @@ fn group_of(theory: &Theory, rule: &Rule, var: u32, splitting: Splitting) -> Opt
     let mut group = complete_group(theory, rule, literals);
     add_binders(rule, &mut group);
     is_safe(&aux_rule(rule, &group, RelId(0))).then_some(group)
+}
+
+/// Takes further literals into a group if all their variables are in it already and another variable vanishes thereby.
+fn absorb(rule: &Rule, in_head: &[bool], taken: &mut [bool]) {
+    let mut own = vec![false; rule.n_vars];
+    for (literal, _) in rule.body.iter().zip(taken.iter()).filter(|(_, taken)| **taken) {
+        literal.for_each_var(&mut |v| own[v as usize] = true);
+    }
+    let all: Vec<Vec<u32>> = rule.body.iter().map(vars).collect();
+    for v in (0..rule.n_vars as u32).filter(|&v| own[v as usize] && !in_head[v as usize]) {
+        let outside = |n: &usize| !taken[*n] && all[*n].contains(&v);
+        let outside: Vec<usize> = (0..rule.body.len()).filter(outside).collect();
+        if outside.iter().all(|&n| all[n].iter().all(|&w| own[w as usize])) {
+            outside.into_iter().for_each(|n| taken[n] = true);
+        }
+    }
 }
 
 fn complete_group(theory: &Theory, rule: &Rule, literals: Vec<usize>) -> Group {

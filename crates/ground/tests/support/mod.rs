@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod conformance;
+pub mod walk;
 
 use game::{Fault, Goal, MoveId, RoleId, Simulator};
 use gdl::Rules;
