@@ -51,9 +51,12 @@ pub fn unproven(program: &Program, families: &[Family], stop: &StopFlag) -> Vec<
     open.map(|(family, _)| family.clone()).collect()
 }
 
+/// Fluents by their other arguments.
+type ByOthers<'a> = BTreeMap<Vec<&'a str>, Vec<u32>>;
+
 /// Small families of fluents that differ in one argument, such as whose turn it is.
 fn lemmas(program: &Program) -> Vec<Vec<u32>> {
-    let mut groups: BTreeMap<(&str, usize, usize), BTreeMap<Vec<&str>, Vec<u32>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, usize, usize), ByOthers> = BTreeMap::new();
     for (f, name) in program.fluents.iter().enumerate() {
         let parts = parts(name);
         for at in 1..parts.len() {

@@ -33,8 +33,8 @@ pub fn text(input: &[u8]) {
     let (line, column) = (seed % (lines + 1), seed / 7 % 60);
     let start = json!({ "line": line, "character": column });
     let item = json!({ "uri": URI, "languageId": "gdl", "version": 1, "text": text });
-    let change =
-        json!({ "range": { "start": start, "end": start }, "text": ["(", ")", "?x", " a ", ""][seed as usize % 5] });
+    let typed = ["(", ")", "?x", " a ", ""][seed as usize % 5];
+    let change = json!({ "range": { "start": start, "end": start }, "text": typed });
     let mut messages = vec![
         note("textDocument/didOpen", json!({ "textDocument": item })),
         note(

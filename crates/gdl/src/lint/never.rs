@@ -383,11 +383,14 @@ fn not_a_role(role: Symbol, span: Span, message: String, roles: &[Symbol], conte
     }
 }
 
+/// A positive condition: the rounds in which it may hold, its place, whether it is a fluent, and which.
+type PositiveCondition = (Rounds, Span, bool, Option<(Symbol, usize)>);
+
 /// A rule each of whose conditions may hold, but never all of them together.
 fn report_rule(number: usize, reach: &mut Reach, context: &mut Context) {
     let rule = &reach.rules[number];
     let form = rule.form;
-    let atoms: Vec<(Rounds, Span, bool, Option<(Symbol, usize)>)> = rule
+    let atoms: Vec<PositiveCondition> = rule
         .body
         .iter()
         .filter_map(|g| match g {

@@ -298,6 +298,7 @@ fn old_values(old: &Subgame, found: &[Candidate], grower: &Grower) -> FxHashMap<
 
 impl Subgame {
     /// A subgame of nothing but histories: at the start of a game, or if nothing is left of an earlier search.
+    #[expect(clippy::too_many_arguments, reason = "what a search is made of, passed on")]
     pub(crate) fn of_histories(
         histories: &[FollowedHistory],
         round: u32,
