@@ -177,7 +177,7 @@ fn check_counts_how_often_rules_apply() {
     let expected = [
         "played 100 random games, 200 rounds; 4 of 5 rules applied",
         "N-NEVER-FIRED",
-        "300  (legal robot go)",
+        "300        100  (legal robot go)",
     ];
     check(&["check", "--simulate", "--counts", name], 0, &expected);
     let json = check(&["check", "--simulate", "--counts", "--json", name], 0, &[]);

@@ -67,8 +67,10 @@ impl Block {
             diagnostics.extend(surmise::gdl::lint(&reading));
         }
         if self.has("simulate") {
-            diagnostics
-                .extend(surmise::ground::audit(&reading.rules, &surmise::ground::AuditOptions::default()).diagnostics);
+            let report = surmise::ground::audit(&reading.rules, &surmise::ground::AuditOptions::default());
+            // Rules that never apply are noted in many examples of other findings.
+            let wanted = |d: &surmise::gdl::Diagnostic| self.has("counts") || d.code != Code::NeverFired;
+            diagnostics.extend(report.diagnostics.into_iter().filter(wanted));
         }
         let mut codes: Vec<_> = diagnostics.iter().map(|d| d.code.text()).collect();
         codes.dedup();

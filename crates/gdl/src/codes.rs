@@ -48,7 +48,7 @@ codes! {
     NoEffect "W-NO-EFFECT", Typo "W-TYPO", Lost "W-LOST",
     // Found only by playing.
     NoMove "E-NO-MOVE", GoalValue "E-GOAL-VALUE", GoalNone "W-GOAL-NONE", GoalMany "W-GOAL-MANY",
-    NotRole "W-NOT-ROLE", NeverFired "N-NEVER-FIRED", GoalNever "N-GOAL-NEVER",
+    NotRole "W-NOT-ROLE", NeverFired "N-NEVER-FIRED",
     Long "W-LONG", UnknownLegal "N-UNKNOWN-LEGAL", RunBlowup "E-RUN-BLOWUP",
 }
 

@@ -70,6 +70,8 @@ pub struct RuleCount {
     pub rounds: Vec<u64>,
     /// Ends of games in which it applied.
     pub ends: u64,
+    /// Whether the rule defines `goal`.
+    pub is_goal: bool,
 }
 
 /// Plays random games and reports what is wrong.
@@ -502,15 +504,14 @@ impl Auditor<'_> {
         self.report
     }
 
-    /// Rules that never applied, and goals that were never reached.
+    /// Rules that never applied.
     fn never(&mut self) {
-        let (games, ended) = (self.report.games, self.report.ended);
+        let games = self.report.games;
         if games < MIN_GAMES {
             return;
         }
         for rule in std::mem::take(&mut self.report.rules) {
             let about = format!("{}", rule.place.start);
-            let is_goal = self.counts.goals.contains(&rule.place);
             let dead = rule.rounds.iter().filter(|&&n| n == 0).count();
             if dead == rule.rounds.len()
                 && let Some(fluent) = self.lifetimes.lost(self.rules, rule.place)
@@ -522,10 +523,6 @@ impl Auditor<'_> {
                 let message = format!("this rule never applied in {games} random games");
                 let help = "if it should apply more often, look for a wrong name or condition in it";
                 self.say(Code::NeverFired, &about, rule.place, message, help);
-            } else if is_goal && rule.ends == 0 && ended > 0 {
-                let message = format!("this goal was not reached at the end of any of {ended} random games");
-                let help = "if it should be reached more often, look for a wrong name or condition in the rule";
-                self.say(Code::GoalNever, &about, rule.place, message, help);
             } else if dead > 0 {
                 let n = rule.rounds.len();
                 let message =

@@ -235,7 +235,7 @@ fn says_as_much(proved: &Diagnostic, played: &Diagnostic, text: &str) -> bool {
             .is_some_and(|between| !between.contains("<="))
     };
     match played.code {
-        Code::NeverFired | Code::GoalNever => dead && same_rule(),
+        Code::NeverFired => dead && same_rule(),
         code => proved.code == code,
     }
 }
@@ -259,7 +259,7 @@ fn counts(report: &Audit, loaded: &GameText, reading: &Reading, as_json: bool) -
             json!({"version": JSON_VERSION, "file": loaded.name, "simulation": simulation})
         );
     }
-    let mut out = String::from("  line     rounds  rule\n");
+    let mut out = String::from("  line     rounds       ends  rule\n");
     for (rule, at) in report.rules.iter().zip(&places) {
         let total: u64 = rule.rounds.iter().sum();
         let head: Vec<&str> = reading.text[rule.place.range()].split_whitespace().collect();
@@ -268,7 +268,13 @@ fn counts(report: &Audit, loaded: &GameText, reading: &Reading, as_json: bool) -
             1 => String::new(),
             _ => format!("  (or: {})", members.join(", ")),
         };
-        let _ = writeln!(out, "  {:>4} {total:>10}  {}{members}", at.line, head.join(" "));
+        let _ = writeln!(
+            out,
+            "  {:>4} {total:>10} {:>10}  {}{members}",
+            at.line,
+            rule.ends,
+            head.join(" ")
+        );
     }
     out
 }
@@ -297,13 +303,24 @@ fn simulate(reading: &Reading, mode: Mode, args: &Args) -> (Audit, String) {
     let applied = report.rules.iter().filter(|r| r.rounds.iter().any(|&n| n > 0)).count();
     let rules = match report.rules.len() {
         0 => String::new(),
-        n => format!("; {applied} of {n} rules applied"),
+        n => format!("; {applied} of {n} rules applied{}", unreached(&report)),
     };
     let note = format!(
         "played {} random games, {} rounds{cut}{rules}",
         report.games, report.rounds
     );
     (report, note)
+}
+
+/// How many goals held at the end of no game.
+fn unreached(report: &Audit) -> String {
+    let goals = report.rules.iter().filter(|r| r.is_goal);
+    match goals.filter(|r| r.ends == 0).count() {
+        0 => String::new(),
+        _ if report.ended == 0 => String::new(),
+        1 => ", 1 goal held at no end".to_owned(),
+        n => format!(", {n} goals held at no end"),
+    }
 }
 
 fn json_lines(diagnostics: &[Diagnostic], file: &str, text: &str) -> String {

@@ -8,7 +8,7 @@ use super::RuleCount;
 use crate::Reference;
 use game::{Fault, MoveId, State};
 use gdl::{Atom, Clause, Literal, Rules, Span, Symbol, Term, kw};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Relations of the probes. No name of a description contains a space.
 const IN_ROUND: &str = "in round";
@@ -66,7 +66,6 @@ impl Probe {
         Counts {
             rounds: vec![0; self.clauses.len()],
             ends: vec![0; self.clauses.len()],
-            goals: BTreeSet::new(),
         }
     }
 }
@@ -102,8 +101,6 @@ fn relations_by_move(rules: &Rules) -> HashSet<(Symbol, usize)> {
 pub(super) struct Counts {
     rounds: Vec<u64>,
     ends: Vec<u64>,
-    /// Places of rules for `goal`.
-    pub goals: BTreeSet<Span>,
 }
 
 impl Counts {
@@ -125,7 +122,7 @@ impl Counts {
     }
 
     /// The counts by rule of the source, in order; the clauses into which one rule was split are its alternatives.
-    pub fn by_rule(&mut self, probe: &Probe, rules: &Rules) -> Vec<RuleCount> {
+    pub fn by_rule(&self, probe: &Probe, rules: &Rules) -> Vec<RuleCount> {
         let mut found: BTreeMap<Span, RuleCount> = BTreeMap::new();
         for (number, &i) in probe.clauses.iter().enumerate() {
             let clause = &rules.clauses[i];
@@ -138,12 +135,10 @@ impl Counts {
                 place,
                 rounds: Vec::new(),
                 ends: 0,
+                is_goal: clause.head.relation == kw::GOAL,
             });
             count.rounds.push(self.rounds[number]);
             count.ends = count.ends.max(self.ends[number]);
-            if clause.head.relation == kw::GOAL {
-                self.goals.insert(place);
-            }
         }
         found.into_values().collect()
     }
