@@ -92,6 +92,9 @@ def measure(program, text):
     server.findings(uri, version)
     times = {"open to findings": [time.perf_counter() - started]}
     document = {"textDocument": {"uri": uri}}
+    started = time.perf_counter()
+    server.ask("textDocument/formatting", {**document, "options": {"tabSize": 4, "insertSpaces": True}})
+    times["formatting"] = [time.perf_counter() - started]
     lines = text.split("\n")
     # Between forms: before a line that begins one.
     begins = [n for n, line in enumerate(lines) if line.startswith("(")] or [0]
@@ -118,9 +121,6 @@ def measure(program, text):
                 started = time.perf_counter()
                 server.ask(f"textDocument/{method}", {**document, "position": position})
                 times.setdefault(method, []).append(time.perf_counter() - started)
-    started = time.perf_counter()
-    server.ask("textDocument/formatting", {**document, "options": {"tabSize": 4, "insertSpaces": True}})
-    times["formatting"] = [time.perf_counter() - started]
     server.ask("shutdown", None)
     server.notify("exit", None)
     server.process.wait(timeout=30)
