@@ -69,7 +69,10 @@ pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, Wron
 pub use error::{Error, Unsuitable};
 pub use explaining::{ExplainOptions, Explanation, LikelyState, check_sight};
 pub use lab_games::LabGames;
-pub use large::{CurvePoint, Exploitation, ExploitationPoint, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, policy_file};
+pub use large::{
+    CurvePoint, Exploitation, ExploitationPoint, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
+    policy_file,
+};
 pub use matches::{Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SummaryRow, write_record};
 pub use open_game::Game;
 pub use players::PlayerSpec;
