@@ -51,12 +51,12 @@ pub fn unproven(program: &Program, families: &[Family], stop: &StopFlag) -> Vec<
     open.map(|(family, _)| family.clone()).collect()
 }
 
-/// Fluents by their other arguments.
-type ByOthers<'a> = BTreeMap<Vec<&'a str>, Vec<u32>>;
+/// Fluents of one function by all their arguments but one.
+type Group<'p> = BTreeMap<Vec<&'p str>, Vec<u32>>;
 
 /// Small families of fluents that differ in one argument, such as whose turn it is.
 fn lemmas(program: &Program) -> Vec<Vec<u32>> {
-    let mut groups: BTreeMap<(&str, usize, usize), ByOthers> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, usize, usize), Group> = BTreeMap::new();
     for (f, name) in program.fluents.iter().enumerate() {
         let parts = parts(name);
         for at in 1..parts.len() {
@@ -65,7 +65,7 @@ fn lemmas(program: &Program) -> Vec<Vec<u32>> {
             group.entry(others).or_default().push(f as u32);
         }
     }
-    let few = |group: &BTreeMap<Vec<&str>, Vec<u32>>| group.len() <= MOST_LEMMAS;
+    let few = |group: &Group| group.len() <= MOST_LEMMAS;
     groups
         .into_values()
         .filter(few)
