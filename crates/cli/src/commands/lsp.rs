@@ -17,7 +17,9 @@ pub struct Args {
     stdio: bool,
 }
 
-pub fn run(_args: &Args) -> Result<ExitCode> {
+pub fn run(args: &Args) -> Result<ExitCode> {
+    // There is no other way to speak.
+    let _ = args.stdio;
     let options = surmise_lsp::ServeOptions {
         stop: interrupt::flag(),
         ..surmise_lsp::ServeOptions::default()
