@@ -298,6 +298,7 @@ fn old_values(old: &Subgame, found: &[Candidate], grower: &Grower) -> FxHashMap<
 
 impl Subgame {
     /// A subgame of nothing but histories: at the start of a game, or if nothing is left of an earlier search.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn of_histories(
         histories: &[FollowedHistory],
         round: u32,
@@ -365,8 +366,7 @@ impl Subgame {
         for root in &self.roots {
             aside[root.node as usize] = !root.mine;
         }
-        for at in 0..aside.len() {
-            let node = self.tree.nodes[at];
+        for (at, node) in self.tree.nodes.clone().into_iter().enumerate() {
             for child in node.children() {
                 aside[child as usize] = aside[at];
             }
