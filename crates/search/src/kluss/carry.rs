@@ -366,8 +366,7 @@ impl Subgame {
         for root in &self.roots {
             aside[root.node as usize] = !root.mine;
         }
-        for at in 0..aside.len() {
-            let node = self.tree.nodes[at];
+        for (at, node) in self.tree.nodes.clone().into_iter().enumerate() {
             for child in node.children() {
                 aside[child as usize] = aside[at];
             }

@@ -1,8 +1,8 @@
 //! The order of knowledge: how far the histories of a round are from our information set.
 //!
-//! Zhang and Sandholm 2025, section B.1: two histories are neighbours if some player cannot tell them apart. The order-k
-//! knowledge set holds the histories at a distance of less than k from our information set: order 1 is the set itself,
-//! order 2 adds what the opponent may hold possible. Views contain everything that a player was ever told, so
+//! Zhang and Sandholm 2025, section B.1: two histories are neighbours if some player cannot tell them apart. The
+//! order-k knowledge set holds the histories at a distance of less than k from our information set: order 1 is the set
+//! itself, order 2 adds what the opponent may hold possible. Views contain everything that a player was ever told, so
 //! histories whose continuations can be confused are neighbours already now, and the views of one round suffice.
 //!
 //! Ours: without a fixed order, the order is the largest for which no more than a number of histories is kept, and at

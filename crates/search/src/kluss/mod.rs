@@ -1,11 +1,11 @@
 //! Knowledge-limited unfrozen subgame solving with one-sided GT-CFR: search that needs no common knowledge.
 //!
 //! Zhang and Sandholm, *General search techniques without common knowledge for imperfect-information games, and
-//! application to superhuman Fog of War chess* (2025): the program Obscuro. At each move the game tree of the move before
-//! is cut down to what we, and the opponent as far as we know, may still hold possible ([`carry`], [`knowledge`]); new
-//! histories from the belief are added; gadgets at the root keep what was reached before ([`gadgets`]); then PCFR+
-//! ([`solver`]) and the expansion of leaves ([`expander`], [`grow`]) take turns ([`search`]), and the last strategy is
-//! purified ([`purify`]).
+//! application to superhuman Fog of War chess* (2025): the program Obscuro. At each move the game tree of the move
+//! before is cut down to what we, and the opponent as far as we know, may still hold possible ([`carry`],
+//! [`knowledge`]); new histories from the belief are added; gadgets at the root keep what was reached before
+//! ([`gadgets`]); then PCFR+ ([`solver`]) and the expansion of leaves ([`expander`], [`grow`]) take turns ([`search`]),
+//! and the last strategy is purified ([`purify`]).
 //!
 //! For two roles with opposed interests, with or without nature. Values are differences of points: where the points of
 //! the two do not always have the same sum, the player maximises its lead.

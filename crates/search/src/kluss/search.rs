@@ -1,8 +1,8 @@
 //! Solving and expanding by turns, until the budget is used up.
 //!
-//! The paper runs a solver thread and expander threads side by side. Here they take turns, by counted work: an iteration
-//! of the solver is due when the expansions since the last one have cost as much. So a budget in nodes gives the same
-//! bytes everywhere.
+//! The paper runs a solver thread and expander threads side by side. Here they take turns, by counted work: an
+//! iteration of the solver is due when the expansions since the last one have cost as much. So a budget in nodes gives
+//! the same bytes everywhere.
 
 use super::expander::{ExpansionRules, choose_leaf};
 use super::grow::Grower;

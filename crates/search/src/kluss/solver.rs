@@ -262,9 +262,9 @@ mod tests {
             let set = tree.infosets[tree.infoset_of(crate::views::ViewId(view)).unwrap() as usize];
             let totals: Vec<f64> = tree.actions[set.actions()].iter().map(|a| a.total).collect();
             let sum: f64 = totals.iter().sum();
-            for at in 0..3 {
-                assert!((last[at] - known[at]).abs() < 0.01, "{last:?}");
-                assert!((totals[at] / sum - known[at]).abs() < 0.005, "{totals:?}");
+            for ((last, total), known) in last.iter().zip(&totals).zip(known) {
+                assert!((last - known).abs() < 0.01, "{last}");
+                assert!((total / sum - known).abs() < 0.005, "{totals:?}");
             }
         }
         assert!(tree.value(0).abs() < 0.01);

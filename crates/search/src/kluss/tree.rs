@@ -1,8 +1,8 @@
 //! The growing game tree: histories as nodes, information sets with the numbers of a regret minimiser.
 //!
 //! Nodes are histories of the serialised game: the roles with a choice decide one after the other, nature last, and a
-//! role decides by its view at the start of the round (as in `solve::Tree`). The children of a node are adjacent. Values
-//! are our expected points less the opponent's, in -1..1.
+//! role decides by its view at the start of the round (as in `solve::Tree`). The children of a node are adjacent.
+//! Values are our expected points less the opponent's, in -1..1.
 
 use crate::views::ViewId;
 use game::MoveId;
