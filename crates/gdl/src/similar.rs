@@ -10,7 +10,8 @@ pub(crate) fn within_one_edit(a: &str, b: &str) -> bool {
 }
 
 /// Whether the names are one typing error apart that is hardly made on purpose: `step1` and `step2`, `xplayer` and
-/// `oplayer`, `toX` and `toY` are different names that differ in a digit, or in their first or last letter.
+/// `oplayer`, `toX` and `toY` are different names that differ in a digit, or in their first or last letter. Words of
+/// four letters that differ in one are often different words: `last` and `lost`.
 pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
     let Some((x, y)) = difference(a, b) else {
         return false;
@@ -19,7 +20,7 @@ pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
     let letters = x.iter().chain(&y).all(is_letter);
     let at_an_end = a.chars().next() != b.chars().next() || a.chars().last() != b.chars().last();
     let one = match (x.len(), y.len()) {
-        (1, 1) => !at_an_end,
+        (1, 1) => !at_an_end && a.chars().count() > 4,
         (0 | 1, 0 | 1) => true,
         _ => is_swap(&x, &y),
     };
@@ -69,6 +70,7 @@ mod tests {
         }
         assert!(within_one_edit("step1", "step2") && !is_misspelling("step1", "step2"));
         assert!(!is_misspelling("xplayer", "oplayer") && !is_misspelling("tox", "toy"));
+        assert!(!is_misspelling("last", "lost") && is_misspelling("last", "lats") && is_misspelling("phase", "phose"));
         assert!(is_longer_by_one("33", "3") && is_longer_by_one("abc", "ac") && !is_longer_by_one("34", "5"));
     }
 }

@@ -1,7 +1,7 @@
 //! Places for the matches that compute: a match that was given up keeps its place until its work has ended.
 //!
-//! Only the player that was asked for needs a place. Reading the rules and the fallback player are quick and do not wait
-//! for one, so that a match has legal moves while its predecessor still winds down.
+//! Only the player that was asked for needs a place. Reading the rules and the fallback player are quick and do not
+//! wait for one, so that a match has legal moves while its predecessor still winds down.
 
 use game::StopFlag;
 use referee::Runtime;

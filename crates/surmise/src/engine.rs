@@ -235,8 +235,8 @@ impl Engine {
     }
 
     /// Which way to rewrite and split rules gives the smallest network depends on the game. All ways are tried, as far
-    /// as they are not much larger than what there is already, and the network with the fewest operations is kept. While
-    /// one is being compiled, the next is ground.
+    /// as they are not much larger than what there is already, and the network with the fewest operations is kept.
+    /// While one is being compiled, the next is ground.
     fn compile(
         &mut self,
         rules: &Rules,

@@ -511,9 +511,9 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// What each condition asks for, with all rounds taken together: calls `visit` with the rule, the condition, and the
-    /// possible arguments. A condition of a rule that never applies may ask for anything of its shape: what is wrong
-    /// with the rule is reported by itself.
+    /// What each condition asks for, with all rounds taken together: calls `visit` with the rule, the condition, and
+    /// the possible arguments. A condition of a rule that never applies may ask for anything of its shape: what is
+    /// wrong with the rule is reported by itself.
     pub fn for_each_question(&mut self, visit: &mut impl FnMut(&Rule<'a>, &AtomGoal<'a>, Vec<Set>)) {
         let now = self.ever.clone();
         let rules = std::mem::take(&mut self.rules);

@@ -192,9 +192,9 @@ impl<'s> Domains<'s> {
         self.changing.contains(&relation) && !is_keyword(relation)
     }
 
-    /// Notes the uses of relations in a clause. A use knows what the head is asked for, the static conditions, state and
-    /// move, and the conditions that come before it in an order in which few variables are open; a negation knows all
-    /// positive conditions.
+    /// Notes the uses of relations in a clause. A use knows what the head is asked for, the static conditions, state
+    /// and move, and the conditions that come before it in an order in which few variables are open; a negation knows
+    /// all positive conditions.
     fn ask(&mut self, clause: &Clause) -> bool {
         let places = self.places(clause);
         let mut grown = false;

@@ -161,8 +161,8 @@ impl<'g> ProfileBuilder<'g> {
     }
 
     /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives
-    /// the key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where there
-    /// are none, nothing is given.
+    /// the key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where
+    /// there are none, nothing is given.
     ///
     /// Returns false if views leave out rounds: there are no keys for such views.
     pub fn fill<K: Copy>(

@@ -74,7 +74,8 @@ fn random(out: &mut String, report: &GameReport) {
             n => {
                 let _ = writeln!(
                     out,
-                    "  {role:<width$}  {} moves where it has a choice, in {:.0} % of states; at most {} (n = {n} states)",
+                    "  {role:<width$}  {} moves where it has a choice, in {:.0} % of states; at most {} (n = {n} \
+                     states)",
                     estimate(&branching.moves, 1),
                     100.0 * branching.share,
                     branching.most,

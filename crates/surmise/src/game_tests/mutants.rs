@@ -2,9 +2,9 @@
 //!
 //! Mutants are made by `gdl::mutate` (DeMillo, Lipton and Sayward, "Hints on test data selection", 1978). A mutant is
 //! noticed by the checks if it gives an error or warning that the original does not give, statically or in random
-//! games, and by the tests if a line fails that held before. For a mutant that nothing noticed, random games of both are compared
-//! move by move (`lockstep`); the first difference is a test that would notice it. Without a difference the mutant may
-//! be the same game, which no test can notice.
+//! games, and by the tests if a line fails that held before. For a mutant that nothing noticed, random games of both
+//! are compared move by move (`lockstep`); the first difference is a test that would notice it. Without a difference
+//! the mutant may be the same game, which no test can notice.
 //!
 //! Work is bounded by counts, and mutants are independent of each other: the result depends neither on the clock nor on
 //! the number of threads.

@@ -166,7 +166,8 @@ const FENCES: [&str; 2] = ["```test", "```facts"];
 const MOST_MISTAKES: usize = 100;
 
 impl GameTests {
-    /// Reads tests. Of a Markdown file (`.md`), the blocks that begin with ```` ```test ```` or ```` ```facts ```` are read.
+    /// Reads tests. Of a Markdown file (`.md`), the blocks that begin with ```` ```test ```` or ```` ```facts ```` are
+    /// read.
     ///
     /// # Errors
     /// With every mistake, by place.
