@@ -116,7 +116,8 @@ fn a_fact_that_is_gone_too_soon_is_suspected() {
     let lost = GAME
         .replace("(succ 2 3)", "(succ 2 3) (succ 3 4)")
         .replace("(<= terminal (true (step 3)))", "(<= terminal (true (step 4)))")
-        + "(<= (next (prize ?n)) (true (step ?n)) (does right go))\n(<= (legal left (take ?n)) (true (prize ?n)) (true (step 3)))\n";
+        + "(<= (next (prize 1)) (true (step 1)))
+(<= (legal left (take ?n)) (true (prize ?n)) (true (step 3)))\n";
     check(&lost, Code::Lost, "(legal left (take ?n))", 14);
 }
 

@@ -4,6 +4,7 @@
 mod support;
 
 use serde_json::json;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use support::{Client, outline};
@@ -116,7 +117,7 @@ fn unfinished_text_keeps_the_symbols_of_the_rest() {
                     client.replace(&edited);
                     let params = client.document();
                     let found = outline(&client.ask("textDocument/documentSymbol", params));
-                    let lost = lost(&forms, at, end, &found);
+                    let lost = lost(&forms, &text, at..end, &found);
                     assert!(lost.is_empty(), "{name}: {insert:?} at {at}, {cut} cut: lost {lost:?}");
                     looks += 1;
                 }
@@ -140,12 +141,14 @@ fn titles(text: &str) -> Vec<(gdl::Span, String)> {
     reading.ast.forms.iter().map(title).collect()
 }
 
-/// The titles of forms that do not touch a changed place and are not in the outline.
-fn lost(forms: &[(gdl::Span, String)], start: usize, end: usize, found: &[String]) -> Vec<String> {
+/// The titles of forms that do not touch a changed place and are not in the outline. A form that begins later in the
+/// same line belongs to the unfinished one.
+fn lost(forms: &[(gdl::Span, String)], text: &str, changed: Range<usize>, found: &[String]) -> Vec<String> {
+    let line_end = changed.end + text[changed.end..].find('\n').unwrap_or(0);
     // The full stop of infix notation is no part of a fact.
     let untouched = forms
         .iter()
-        .filter(|(f, _)| (f.end as usize + 1) < start || end < f.start as usize);
+        .filter(|(f, _)| (f.end as usize + 1) < changed.start || line_end < f.start as usize);
     let titles = untouched.map(|(_, title)| title.clone());
     titles.filter(|title| !found.contains(title)).collect()
 }

@@ -29,8 +29,8 @@ use crate::{Reading, forms::Form};
 /// let reading = read(text, &Options::default());
 /// assert_eq!(reading.diagnostics, []);
 /// let findings = lint(&reading);
-/// assert_eq!(findings[0].code, Code::NoValue);
-/// assert_eq!(findings[0].fixes[0].edits[0].replacement, "on");
+/// let dead = findings.iter().find(|finding| finding.code == Code::NoValue).unwrap();
+/// assert_eq!(dead.fixes[0].edits[0].replacement, "on");
 /// ```
 pub fn lint(reading: &Reading) -> Vec<Diagnostic> {
     if !reading.is_playable() {

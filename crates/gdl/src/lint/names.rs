@@ -20,6 +20,7 @@ pub(super) fn check(context: &mut Context) {
     for form in &context.reading.ast.forms {
         count(form, &mut uses);
     }
+    let percepts = percept_names(context);
     let mut names: BTreeMap<Span, Symbol> = BTreeMap::new();
     let mut common: Vec<Symbol> = Vec::new();
     for (&symbol, &(n, span)) in &uses {
@@ -36,7 +37,9 @@ pub(super) fn check(context: &mut Context) {
         let close = common.iter().copied().find(|&c| {
             let other = context.symbols.text(c);
             let length = text.chars().count().max(other.chars().count());
-            length > SHORT && is_misspelling(text, other) && !is_plural(text, other)
+            // Most percepts have one rule, and no rule asks for them: they are compared with each other only.
+            let alike = !percepts.contains(&symbol) || percepts.contains(&c);
+            alike && length > SHORT && is_misspelling(text, other) && !is_inflection(text, other)
         });
         if let Some(close) = close
             && !text.bytes().all(|b| b.is_ascii_digit())
@@ -63,8 +66,26 @@ fn count(form: &Node, uses: &mut HashMap<Symbol, (usize, Span)>) {
     }
 }
 
-fn is_plural(a: &str, b: &str) -> bool {
-    a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a)
+/// Names of percepts.
+fn percept_names(context: &Context) -> BTreeSet<Symbol> {
+    let heads = context.reading.ast.forms.iter().map(|form| match form.items() {
+        [arrow, head, ..] if matches!(arrow.kind, NodeKind::Name(kw::ARROW)) => head,
+        _ => form,
+    });
+    let percept = |head: &Node| match head.items() {
+        [sees, _, percept] if matches!(sees.kind, NodeKind::Name(kw::SEES)) => match percept.kind {
+            NodeKind::Name(symbol) => Some(symbol),
+            _ => percept.head_name(),
+        },
+        _ => None,
+    };
+    heads.filter_map(percept).collect()
+}
+
+/// Whether one name is the plural or the past tense of the other: `cells`, `moved`.
+fn is_inflection(a: &str, b: &str) -> bool {
+    let is = |a: &str, b: &str| a.strip_suffix('s') == Some(b) || (a.ends_with("ed") && a.strip_suffix('d') == Some(b));
+    is(a, b) || is(b, a)
 }
 
 fn report(span: Span, name: Symbol, close: Symbol, context: &mut Context) {
@@ -183,7 +204,7 @@ fn variables(form: &Node, all: &HashMap<Symbol, (usize, Span)>, context: &mut Co
         let text = &context.symbols.text(symbol)[1..];
         let is_close = |other: &str| {
             let doubled = text.len() == 2 && other.len() == 1 && text.chars().all(|c| other.starts_with(c));
-            doubled || (is_misspelling(text, other) && !is_plural(text, other))
+            doubled || (is_misspelling(text, other) && !is_inflection(text, other))
         };
         let close = uses
             .keys()
