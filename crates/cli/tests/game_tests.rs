@@ -170,6 +170,11 @@ fn a_report_is_printed_and_written() {
     }
     let page = std::fs::read_to_string(here.join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"), "{page}");
+    std::fs::write(here.join("page.html"), "mine").unwrap();
+    ends_with(here, 1, &args);
+    assert_eq!(std::fs::read_to_string(here.join("page.html")).unwrap(), "mine");
+    succeeds(here, &[&args[..], &["--force"]].concat());
+    assert_eq!(std::fs::read_to_string(here.join("page.html")).unwrap(), page);
     let output = surmise(
         here,
         &[&["show", "monty-hall", "--report", "--json"], &few[..]].concat(),

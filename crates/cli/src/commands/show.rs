@@ -51,6 +51,9 @@ struct ReportArgs {
     /// With --report: also write the report as an HTML page
     #[arg(long, value_name = "FILE", requires = "report")]
     html: Option<PathBuf>,
+    /// With --html: overwrite a file that exists
+    #[arg(long, requires = "html")]
+    force: bool,
     /// With --report: random games
     #[arg(long, default_value_t = 1_000, value_name = "N", requires = "report")]
     games: u32,
@@ -116,6 +119,9 @@ fn report(args: &Args, loaded: &GameText) -> Result<ExitCode> {
     let more = &args.more;
     if let Some(file) = more.html.as_ref().filter(|file| file.is_dir()) {
         bail!("`{}` is a folder; name a file for the page", file.display());
+    }
+    if let Some(file) = more.html.as_ref().filter(|file| !more.force && file.exists()) {
+        bail!("`{}` exists; --force overwrites it", file.display());
     }
     let game = open::with(loaded, &open::engine_options(EngineKind::Auto, true))?;
     let options = ReportOptions {
