@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 mod complete;
+mod console;
 mod interrupt;
 mod log;
 mod memory;

@@ -50,6 +50,15 @@ pub fn bar(what: &str, length: u64) -> Progress {
     Progress::new(what, Some(length), "{prefix} {wide_bar} {pos}/{len} {per_sec} {eta}")
 }
 
+/// No progress: somebody plays at the terminal.
+pub fn none() -> Progress {
+    Progress {
+        bar: ProgressBar::hidden(),
+        lines: None,
+        shown: Mutex::new(Instant::now()),
+    }
+}
+
 impl Progress {
     fn new(what: &str, length: Option<u64>, style: &str) -> Progress {
         let terminal = std::io::stderr().is_terminal();

@@ -10,6 +10,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+/// What stands in place of a fingerprint for a player whose matches cannot be repeated.
+pub const NOT_REPEATABLE: &str = "not repeatable";
+
 /// Fingerprints of the files of games and players, by the name of the game or player.
 pub type Contents = BTreeMap<String, String>;
 
@@ -28,6 +31,9 @@ pub fn of(spec: &Spec, source: &dyn GameSource) -> Result<Contents> {
         let mut prints = Vec::new();
         for path in source.files(name).iter().filter(|path| path.is_file()) {
             prints.push(fingerprint(path).map_err(Error::io(FileAction::Read, path))?);
+        }
+        if matches!(name, Named::Player(player) if !source.is_repeatable(player)) {
+            prints.push(NOT_REPEATABLE.to_owned());
         }
         if !prints.is_empty() {
             contents.insert(name.text().to_owned(), prints.join(" "));

@@ -80,6 +80,8 @@ pub fn merged(all: Vec<FinishedMatch>) -> Result<Results> {
                 cell.insert(played.n, played);
             }
             Some(before) if before.canonical() == played.canonical() => {}
+            // Two processes played it at the same time. The first in the order of the journals counts.
+            Some(before) if before.unrepeatable && played.unrepeatable => {}
             Some(before) => {
                 return Err(Error::Contradiction {
                     cell: played.cell,

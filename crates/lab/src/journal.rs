@@ -197,6 +197,8 @@ mod tests {
             rounds: 3,
             version: "0".to_owned(),
             beliefs: Vec::new(),
+            unrepeatable: false,
+            remarks: Vec::new(),
             seconds: Some(0.5),
         }
     }

@@ -98,7 +98,7 @@ pub use folder::Folder;
 pub use run::{RunOptions, RunPlan, RunSummary};
 pub use spec::{Cell, Measure, Size, Spec};
 
-use game::{Batch, RoleId, Seed, Simulator};
+use game::{Batch, RoleId, Seed, Simulator, StopFlag};
 use referee::Seat;
 use std::path::PathBuf;
 
@@ -115,6 +115,12 @@ pub trait GameSource: Sync {
 
     /// The files that a game or player reads. Their contents are part of the keys of the cells that use them.
     fn files(&self, name: Named<'_>) -> Vec<PathBuf>;
+
+    /// Whether a player's matches can be repeated: the same seed gives the same moves. The keys of the cells of other
+    /// players say so, and so does the report.
+    fn is_repeatable(&self, _player: &str) -> bool {
+        true
+    }
 }
 
 /// A name in a spec.
@@ -148,4 +154,10 @@ pub trait OpenGame: Send + Sync {
     /// # Errors
     /// If there is no such player, or it does not play this game.
     fn seat(&self, player: &str, role: RoleId, seed: Seed) -> Result<Seat, BoxError>;
+
+    /// Waits until these players have room for another match, and keeps their places until the result is dropped. None
+    /// if the flag is raised before.
+    fn enter(&self, _players: &[String], _stop: &StopFlag) -> Option<Box<dyn std::any::Any>> {
+        Some(Box::new(()))
+    }
 }

@@ -14,7 +14,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-use crate::contents::Contents;
+use crate::contents::{Contents, NOT_REPEATABLE};
 use crate::error::{Error, Result};
 pub use crate::template::TemplateError;
 use belief::SamplerKind;
@@ -244,6 +244,11 @@ impl Cell {
     /// The line of a player in the spec. A player that is repeated for several roles has one line.
     pub(crate) fn line_of_player(&self, player: usize) -> usize {
         self.lines[1 + player.min(self.players.len() - 1)]
+    }
+
+    /// Whether another run of the cell comes to the same results: no player lives elsewhere.
+    pub fn is_repeatable(&self) -> bool {
+        !self.contents.iter().any(|print| print == NOT_REPEATABLE)
     }
 
     /// The value of a variable.

@@ -3,8 +3,8 @@
 use crate::error::{CellProblem, Error, MatchProblem, Result};
 use crate::measure::RoundReport;
 use crate::{Cell, GameSource, Measure, OpenGame, measure};
-use game::StopFlag;
-use referee::{Match, Seating};
+use game::{Fault, StopFlag};
+use referee::{Match, SeatReport, Seating};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -34,6 +34,12 @@ pub struct FinishedMatch {
     /// Beliefs round by round, if they were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beliefs: Vec<RoundReport>,
+    /// Whether another run may come to another result: a player lives elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unrepeatable: bool,
+    /// What a role's program wrote to its standard error, by the number of the role.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<(usize, String)>,
     /// Duration of the match; not part of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -47,10 +53,11 @@ impl FinishedMatch {
         lists.iter().all(|&n| n == roles) && (self.goals.is_empty() || self.goals.len() == roles)
     }
 
-    /// The line without the duration, which differs from run to run.
+    /// The line without the duration and the remarks, which differ from run to run.
     pub fn canonical(&self) -> String {
         let timeless = FinishedMatch {
             seconds: None,
+            remarks: Vec::new(),
             ..self.clone()
         };
         serde_json::to_string(&timeless).expect("plain data")
@@ -120,6 +127,9 @@ impl<'a> SeatedCell<'a> {
     }
 
     fn play_on(&self, n: u64, version: &str, stop: &StopFlag) -> Result<FinishedMatch, MatchProblem> {
+        let Some(_places) = self.game.enter(&self.players, stop) else {
+            return Err(MatchProblem::Game(Fault::Stopped));
+        };
         let started = Instant::now();
         let (seed, shift) = self.cell.unit(n);
         let seats = self.seating.seats(shift, seed, |player, role, seed| {
@@ -159,9 +169,17 @@ impl<'a> SeatedCell<'a> {
             rounds: outcome.record.rounds.len(),
             version: version.to_owned(),
             beliefs,
+            unrepeatable: !self.cell.is_repeatable(),
+            remarks: remarks(&outcome.seats),
             seconds: Some(started.elapsed().as_secs_f64()),
         })
     }
+}
+
+/// What the programs of the roles wrote to their standard error, as far as they wrote something.
+fn remarks(seats: &[SeatReport]) -> Vec<(usize, String)> {
+    let said = seats.iter().enumerate().filter(|(_, seat)| !seat.remarks.is_empty());
+    said.map(|(role, seat)| (role, seat.remarks.clone())).collect()
 }
 
 /// The role of a player in a match, when only the finished match is known.

@@ -40,7 +40,7 @@ def test_the_example_learns(root, capsys):
 
 
 def test_the_starter_plays(root, capsys):
-    """The player that `surmise new player` writes."""
+    """The player that `surmise new player --package` writes."""
     text = (root / "crates/surmise/starters/player.py").read_text()
     text = text.replace("{{name}}", "starter").replace("{{class}}", "Starter")
     exec(compile(text, "starter.py", "exec"), {"__name__": "__main__"})

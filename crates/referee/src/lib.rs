@@ -31,9 +31,10 @@
 //! ```
 //!
 //! Where to read next: `play` (one match), `seating` (which player plays which role), `record` (the record as JSON, and
-//! its replay), `views` (XML for viewers), `runtime` (time and threads, real or simulated).
+//! its replay), [`program`] (programs of others, line by line), `views` (XML for viewers), `runtime` (time and threads, real or simulated).
 
 mod play;
+pub mod program;
 mod record;
 mod runtime;
 mod seating;

@@ -41,6 +41,11 @@ pub trait Guest: Send {
 
     /// Tells the guest how the match ended: `over`, with everything the role was told, or aborted.
     fn end(&mut self, told: &[Told], over: bool);
+
+    /// What the guest said about itself besides its answers, such as what its program wrote to standard error.
+    fn remarks(&self) -> String {
+        String::new()
+    }
 }
 
 /// The answer of a guest.
@@ -168,6 +173,8 @@ pub struct SeatReport {
     pub decisions: Vec<Decision>,
     /// What went wrong when the seat was told that the match begins.
     pub absent: Option<Substitution>,
+    /// What a guest said about itself besides its answers: the end of its program's standard error.
+    pub remarks: String,
 }
 
 /// What asking a seat came to.
@@ -205,6 +212,9 @@ impl Match<'_> {
                 Seat::Cheat(cheat) => cheat.meter(),
                 Seat::Guest(_) | Seat::Nature => Meter::default(),
             };
+            if let Seat::Guest(guest) = seat {
+                report.remarks = guest.remarks();
+            }
         }
         Ok(Outcome { record, seats })
     }

@@ -144,14 +144,18 @@ pub enum Error {
 }
 
 /// Why a player cannot play a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsuitable {
     /// The player needs to know the state, and the game hides it.
     Hidden,
     /// The player is shown the true state, and no manager elsewhere shows it.
     NeedsState,
-    /// The player runs elsewhere: its matches cannot be repeated.
-    NotRepeatable,
+    /// The player is a program that is not there.
+    NoProgram(String),
+    /// The player is a person, and there is no terminal.
+    NoTerminal,
+    /// Nobody listens at the address of the player.
+    Unreachable(String),
     /// The player runs elsewhere: the manager should call it there.
     Elsewhere,
     /// The player does not tell the probabilities of its moves.
@@ -228,12 +232,23 @@ impl fmt::Display for Error {
                         "`{player}` needs to be shown the true state, and no manager does that"
                     )
                 }
-                Unsuitable::NotRepeatable => write!(
+                Unsuitable::NoProgram(program) if program.contains(['/', '\\']) => {
+                    write!(f, "`{player}`: there is no file `{program}`")
+                }
+                Unsuitable::NoProgram(program) => write!(
                     f,
-                    "`{player}` plays elsewhere, so its matches cannot be repeated; an experiment needs players that \
-                     live here"
+                    "`{player}`: there is no program `{program}`; a program of this folder is written `./{program}`"
                 ),
-                Unsuitable::Elsewhere => write!(f, "`{player}` plays elsewhere; tell the manager to call it there"),
+                Unsuitable::NoTerminal => write!(
+                    f,
+                    "`{player}` needs somebody at the terminal: `surmise match` and `surmise manage` seat people there, \
+                     and `surmise serve` in the browser"
+                ),
+                Unsuitable::Unreachable(why) => write!(f, "`{player}` does not answer: {why}"),
+                Unsuitable::Elsewhere => write!(
+                    f,
+                    "`{player}` does not think in this program; a manager calls such players itself"
+                ),
                 Unsuitable::NoPolicy => write!(
                     f,
                     "`{player}` does not say with which probabilities it moves; cfr, kluss and strategy do"

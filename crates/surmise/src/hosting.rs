@@ -1,6 +1,6 @@
 //! Matches that we host for players here and elsewhere, with records on disk after every round.
 
-use crate::matches::{run_numbered, write_record};
+use crate::matches::{run_numbered, write_record, write_remarks};
 use crate::players::PlayerSpec;
 use crate::players::remote::match_id;
 use crate::{Error, Game};
@@ -100,7 +100,12 @@ impl MatchHost<'_> {
         host.network = self.network.clone();
         let seats = seating.seats(0, seed, |player, role, seed| match players[player].remote() {
             Some(peer) => Ok(Seat::Guest(Box::new(host.guest(peer.clone(), usize::from(role.0))))),
-            None => self.game.seat(&players[player], role, seed),
+            None => {
+                let (start, play) = (self.clocks.start, self.clocks.play.max(1));
+                let player = players[player].clone();
+                let player = player.with_clocks(Duration::from_secs(start.max(1)), Duration::from_secs(play));
+                self.game.seat(&player, role, seed)
+            }
         })?;
         let mut sim = self.game.simulator();
         let table = Match {
@@ -130,6 +135,9 @@ impl MatchHost<'_> {
         match outcome.record.complete {
             true => tracing::info!(id, goals = ?outcome.record.goals, "is over"),
             false => tracing::warn!(id, rounds, "is aborted"),
+        }
+        if let (Some(folder), None) = (&self.record, &failed) {
+            failed = write_remarks(folder, &id, self.game.roles(), &outcome).err();
         }
         match failed {
             Some(error) => Err(error),

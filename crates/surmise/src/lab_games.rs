@@ -1,13 +1,17 @@
 //! Games and players by name, as the lab asks for them.
 
+use crate::hosting::Gate;
 use crate::players::PlayerSpec;
 use crate::{Entrant, Error, Game, Unsuitable};
-use game::{Batch, RoleId, Seed, Simulator};
+use game::{Batch, RoleId, Seed, Simulator, StopFlag};
+use ggp::http::exchange;
 use lab::{BoxError, GameSource, Named, OpenGame};
 use referee::Seat;
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The catalogue, rules files, and all players.
 pub struct LabGames;
@@ -60,6 +64,10 @@ impl GameSource for OwnLabGames {
             _ => LabGames.files(name),
         }
     }
+
+    fn is_repeatable(&self, player: &str) -> bool {
+        self.players.contains_key(player) || LabGames.is_repeatable(player)
+    }
 }
 
 impl GameSource for LabGames {
@@ -72,6 +80,10 @@ impl GameSource for LabGames {
             Named::Game(game) => vec![PathBuf::from(game)],
             Named::Player(player) => PlayerSpec::parse(player).map_or(Vec::new(), |spec| spec.files()),
         }
+    }
+
+    fn is_repeatable(&self, player: &str) -> bool {
+        PlayerSpec::parse(player).map_or(true, |spec| spec.is_repeatable())
     }
 }
 
@@ -99,6 +111,12 @@ struct LabGame {
     own: BTreeMap<String, LabPlayer>,
 }
 
+/// Time in which a player elsewhere has to answer before anything is played.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// Matches that a player elsewhere plays at a time: all players know how to play one.
+static ELSEWHERE: LazyLock<Gate> = LazyLock::new(|| Gate::new(1));
+
 impl LabGame {
     fn player(&self, text: &str) -> Result<PlayerSpec, Error> {
         let mut known = self.players.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,8 +124,9 @@ impl LabGame {
             return Ok(spec.clone());
         }
         let spec = PlayerSpec::parse(text)?;
-        if spec.remote().is_some() {
-            return Err(spec.unsuitable(Unsuitable::NotRepeatable));
+        if let Some(peer) = spec.remote() {
+            let heard = exchange(peer, "(INFO)", GREETING, &StopFlag::default());
+            heard.map_err(|none| spec.unsuitable(Unsuitable::Unreachable(none.to_string())))?;
         }
         self.game.admit(&spec)?;
         known.insert(text.to_owned(), spec.clone());
@@ -129,5 +148,11 @@ impl OpenGame for LabGame {
             return Ok(own.entrant.seat(&self.game, role, seed)?);
         }
         Ok(self.player(player)?.seat(self.game.engine(), role, seed)?)
+    }
+
+    fn enter(&self, players: &[String], stop: &StopFlag) -> Option<Box<dyn Any>> {
+        let ours = players.iter().filter(|player| !self.own.contains_key(*player));
+        let specs: Vec<PlayerSpec> = ours.filter_map(|player| self.player(player).ok()).collect();
+        Some(Box::new(ELSEWHERE.enter(&specs, stop)?))
     }
 }

@@ -183,6 +183,7 @@ impl Game {
                 return Err(Error::format(&path, wrong));
             }
             write_record(&path, &outcome.record)?;
+            write_remarks(folder, &format!("match-{number:06}"), self.roles(), &outcome)?;
         }
         Ok(MatchResult { number, shift, outcome })
     }
@@ -194,6 +195,22 @@ impl Game {
 /// If the file cannot be written.
 pub fn write_record(path: &Path, record: &referee::Record) -> Result<(), Error> {
     files::write(path, record_text(record).as_bytes())
+}
+
+/// Writes what programs that played said on standard error, each into a file beside the record.
+pub(crate) fn write_remarks(folder: &Path, id: &str, roles: &[String], outcome: &Outcome) -> Result<(), Error> {
+    for (number, (role, seat)) in roles.iter().zip(&outcome.seats).enumerate() {
+        if !seat.remarks.is_empty() {
+            let plain = role.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+            let name = if plain {
+                role.clone()
+            } else {
+                format!("role-{}", number + 1)
+            };
+            files::write(&folder.join(format!("{id}.{name}.stderr.txt")), seat.remarks.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 fn record_text(record: &referee::Record) -> String {

@@ -12,7 +12,9 @@ pub enum Starter {
     Game,
     /// An experiment: NAME.toml.
     Lab,
-    /// A player in Python: NAME.py.
+    /// A player in plain Python, for `exec:python3 NAME.py`: NAME.py.
+    ExecPlayer,
+    /// A player for the Python package of Surmise: NAME.py.
     PythonPlayer,
     /// A player in Rust: a Cargo project in the folder NAME.
     RustPlayer,
@@ -53,6 +55,7 @@ impl Starter {
                 (named("test"), filled(include_str!("../starters/game.test"))),
             ],
             Starter::Lab => vec![(named("toml"), filled(include_str!("../starters/lab.toml")))],
+            Starter::ExecPlayer => vec![(named("py"), filled(include_str!("../starters/player-exec.py")))],
             Starter::PythonPlayer => vec![(named("py"), filled(include_str!("../starters/player.py")))],
             Starter::RustPlayer => vec![
                 (

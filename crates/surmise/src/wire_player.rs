@@ -30,7 +30,7 @@ impl WirePlayers {
     pub fn new(spec: Option<PlayerSpec>, seed: Seed) -> Result<WirePlayers, Error> {
         match &spec {
             Some(spec) if spec.is_cheat() => Err(spec.unsuitable(Unsuitable::NeedsState)),
-            Some(spec) if spec.remote().is_some() => Err(spec.unsuitable(Unsuitable::Elsewhere)),
+            Some(spec) if spec.is_guest() => Err(spec.unsuitable(Unsuitable::Elsewhere)),
             _ => Ok(WirePlayers {
                 spec,
                 seed,

@@ -19,6 +19,8 @@ pub struct ServeOptions {
     pub strategies: Vec<PathBuf>,
     /// Whether players elsewhere (`remote:HOST:PORT`) may be seated.
     pub allow_remote: bool,
+    /// Programs that may be seated, as `exec:PROGRAM ARGS`: whole commands, as requests have to write them.
+    pub programs: Vec<String>,
     /// Names by which browsers may call this server, besides addresses and localhost.
     pub allow_hosts: Vec<String>,
     /// Limits.
@@ -101,6 +103,7 @@ impl Default for ServeOptions {
             assets: None,
             strategies: Vec::new(),
             allow_remote: false,
+            programs: Vec::new(),
             allow_hosts: Vec::new(),
             limits: Limits::default(),
         }

@@ -431,7 +431,7 @@ impl Tables {
     /// If there is no such player, or it is not allowed.
     pub fn adviser(&self, text: Option<&str>) -> Result<seats::SeatedPlayer, ApiError> {
         let spec = seats::read_player(text.unwrap_or(crate::table::hints::ADVISER), &self.options)?;
-        match spec.spec.is_cheat() || spec.spec.remote().is_some() {
+        match spec.spec.is_cheat() || spec.spec.is_guest() {
             true => Err(ApiError::bad(
                 "player",
                 "this player cannot advise a seat",

@@ -1,7 +1,7 @@
 //! `surmise manage`: matches for players that speak the GGP protocol.
 
 use crate::commands::JSON_VERSION;
-use crate::{complete, interrupt, log, open, output, progress};
+use crate::{complete, console, interrupt, log, open, output, progress};
 use anyhow::{Context, Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
@@ -107,7 +107,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     };
     host.admit()?;
     greet(&host);
-    let bar = progress::bar("matches", args.games);
+    let bar = match console::seat_people(&host.players) {
+        true => progress::none(),
+        false => progress::bar("matches", args.games),
+    };
     let played = host.play_all(args.games, args.parallel, args.capacity, args.seed, &|| bar.inc())?;
     bar.finish();
     let summary = Summary::new(args, &host, &played);
@@ -147,7 +150,9 @@ fn read_players(texts: &[String]) -> Result<Vec<PlayerSpec>> {
         }
         let mut fresh = true;
         for piece in text.split(',').map(str::trim) {
-            let option = piece.contains('=') || piece.bytes().all(|b| b.is_ascii_digit());
+            let player = registry::find(piece.split(':').next().unwrap_or_default()).is_some();
+            let option = !player && (piece.contains('=') || piece.bytes().all(|b| b.is_ascii_digit()));
+            let option = option || names.last().is_some_and(|last| wants_command(last));
             match names.last_mut() {
                 Some(last) if option && !fresh => {
                     last.push(',');
@@ -159,6 +164,16 @@ fn read_players(texts: &[String]) -> Result<Vec<PlayerSpec>> {
         }
     }
     names.iter().map(|name| read_player(name)).collect()
+}
+
+/// Whether a text is `exec:` with options and no command yet.
+fn wants_command(text: &str) -> bool {
+    let options = text.strip_prefix("exec:").map(|rest| rest.split(','));
+    let known = |part: &str| {
+        let key = part.split('=').next().unwrap_or_default().trim();
+        part.contains('=') && registry::find("exec").is_some_and(|exec| exec.option(key).is_some())
+    };
+    options.is_some_and(|mut parts| parts.all(known))
 }
 
 /// A player of ours if it is called like one, else HOST:PORT.
@@ -334,6 +349,10 @@ mod tests {
             ["random", "hp:16,with=uct:50", "legal"]
         );
         assert_eq!(read(&["uct:50; a.b:9"]), ["uct:50", "remote:a.b:9"]);
+        assert_eq!(
+            read(&["random,exec:./bot --depth=3,exec:play=2,legal=off,./bot"]),
+            ["random", "exec:./bot --depth=3", "exec:play=2,legal=off,./bot"]
+        );
         assert_eq!(read(&["hp:16", "a:9"]), ["hp:16", "remote:a:9"]);
         assert!(read_players(&["nobody".to_owned()]).is_err());
     }

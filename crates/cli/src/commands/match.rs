@@ -2,10 +2,11 @@
 
 use crate::commands::JSON_VERSION;
 use crate::commands::explain::{candidate_json, candidates_text, policy_json, policy_text};
-use crate::{complete, interrupt, open, output, progress, threads};
+use crate::{complete, console, interrupt, open, output, progress, threads};
 use anyhow::{Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,8 +22,8 @@ use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them. Without
 /// names HyperPlay (or Monte Carlo, where nothing is hidden) meets random players.
 ///
-/// A player is `NAME:OPTIONS`, such as `hp:16,4`, `uct:500,c=1`, `strategy:FILE` or `remote:HOST:PORT`. `surmise
-/// players` lists them, `surmise players hp` lists the options of one.
+/// A player is `NAME:OPTIONS`, such as `hp:16,4`, `uct:500,c=1`, `strategy:FILE` `exec:python3
+/// bot.py`, `remote:HOST:PORT` or `human`. `surmise players` lists them, `surmise players hp` lists the options of one.
 ///
 /// A player that was given a number stops there; without one it uses the time that --time-per-move gives it, or else a
 /// default number. Moves that come late are counted, and replaced if they are more than half a second late.
@@ -37,9 +38,9 @@ pub struct Args {
     /// Players, in the order of the roles
     #[arg(value_name = "PLAYER", add = ArgValueCompleter::new(complete::players))]
     players: Vec<String>,
-    /// Matches to play
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    games: u64,
+    /// Matches to play [default: 100, or 1 if a person plays]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    games: Option<u64>,
     /// Swap seats: match n is played with the players moved on by n seats
     #[arg(long)]
     swap: bool,
@@ -69,6 +70,9 @@ pub struct Args {
 /// Time after which a late move is replaced: for machines that are too busy.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Time in which a program has to be ready, where a move has less.
+const START: Duration = Duration::from_secs(10);
+
 /// Level of the confidence intervals.
 const LEVEL: f64 = 0.95;
 
@@ -78,11 +82,13 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         .iter()
         .map(|p| PlayerSpec::parse(p))
         .collect::<Result<Vec<_>, _>>()?;
+    let people = console::seat_people(&players);
+    let games = args.games.unwrap_or(if people { 1 } else { 100 });
     let options = MatchOptions {
-        games: args.games,
+        games,
         swap: args.swap,
         seed: args.seed,
-        threads: args.threads,
+        threads: if people { 1 } else { args.threads },
         clock: clock(args.time_per_move)?,
         record: args.record.clone(),
         overwrite: args.force,
@@ -94,13 +100,24 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         players = default_players(&game)?;
     }
     players.iter().try_for_each(|player| game.admit(player))?;
-    let players = game.fill(players)?;
+    let mut players = game.fill(players)?;
+    if let Clock::PerMove { time, .. } = options.clock {
+        let clocked = players
+            .into_iter()
+            .map(|player| player.with_clocks(START.max(time), time));
+        players = clocked.collect();
+    }
     let entrants: Vec<&dyn Entrant> = players.iter().map(|player| player as &dyn Entrant).collect();
     let summary = Mutex::new(MatchSummary::new(&game, &entrants, args.swap));
     let first = Mutex::new(None);
-    let bar = progress::bar("matches", args.games);
+    let failures = Mutex::new(Failures::default());
+    let bar = match people {
+        true => progress::none(),
+        false => progress::bar("matches", games),
+    };
     game.play_each(&entrants, &options, &|result| {
         summary.lock().unwrap_or_else(PoisonError::into_inner).add(&result);
+        failures.lock().unwrap_or_else(PoisonError::into_inner).add(&result);
         bar.inc();
         if result.number == 0 && args.explain {
             *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -112,15 +129,49 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let report = Report {
         args,
         game: &game,
+        games,
         summary: &summary,
         first: first.filter(|result| !result.outcome.record.aborted),
     };
     report.warn();
+    failures.into_inner().unwrap_or_else(PoisonError::into_inner).warn();
     output::print(&match args.json {
         true => format!("{}\n", report.json()),
         false => report.text(),
     });
     Ok(interrupt::exit_code())
+}
+
+/// The first failure of each program that plays, by player.
+#[derive(Default)]
+struct Failures(BTreeMap<String, String>);
+
+impl Failures {
+    fn add(&mut self, result: &MatchResult) {
+        let outcome = &result.outcome;
+        for (role, seat) in outcome.seats.iter().enumerate() {
+            let player = &outcome.record.players[role];
+            if seat.illegal == 0 || self.0.contains_key(player) || !player.starts_with("exec:") {
+                continue;
+            }
+            let rounds = outcome.record.rounds.iter();
+            let whys = rounds.filter_map(|round| round.substitutions.get(role)?.as_ref());
+            let why = whys.map(ToString::to_string).next().unwrap_or_default();
+            let mut text = format!("{player}, match {}: {why}", result.number);
+            let lines: Vec<&str> = seat.remarks.lines().collect();
+            if !lines.is_empty() {
+                text += "; the end of its standard error:";
+                lines[lines.len().saturating_sub(10)..]
+                    .iter()
+                    .for_each(|line| text += &format!("\n  {line}"));
+            }
+            self.0.insert(player.clone(), text);
+        }
+    }
+
+    fn warn(&self) {
+        self.0.values().for_each(|text| output::note(text));
+    }
 }
 
 fn clock(seconds: Option<f64>) -> Result<Clock> {
@@ -149,6 +200,7 @@ fn default_players(game: &Game) -> Result<Vec<PlayerSpec>> {
 struct Report<'a> {
     args: &'a Args,
     game: &'a Game,
+    games: u64,
     summary: &'a MatchSummary,
     /// The match to explain.
     first: Option<MatchResult>,
@@ -161,7 +213,7 @@ impl Report<'_> {
 
     /// Says on standard error what is missing from the results.
     fn warn(&self) {
-        let (played, all) = (self.summary.games(), self.args.games);
+        let (played, all) = (self.summary.games(), self.games);
         if interrupt::is_raised() {
             output::note(&format!("stopped after {played} of {all} matches"));
         } else if self.summary.aborted() > 0 {
@@ -179,7 +231,7 @@ impl Report<'_> {
             "game": self.game.name(),
             "seed": self.args.seed,
             "games": self.summary.games(),
-            "asked": self.args.games,
+            "asked": self.games,
             "aborted": self.summary.aborted(),
             "players": rows(self.summary.rows(LEVEL)),
         });

@@ -8,7 +8,8 @@ use surmise::starters::Starter;
 
 /// Start a game, a player or an experiment: commented files that work at once
 ///
-/// `game` writes rules and their tests, `player` a player in Python (or, with --rust, a Cargo project), `lab` an
+/// `game` writes rules and their tests, `player` a player in Python that needs nothing else (`exec:python3 NAME.py`
+/// seats it; --package writes a class for the Python package of Surmise instead, --rust a Cargo project), `lab` an
 /// experiment. Files that exist are never overwritten.
 #[derive(clap::Args)]
 pub struct Args {
@@ -22,6 +23,9 @@ pub struct Args {
     /// A player in Rust
     #[arg(long)]
     rust: bool,
+    /// A player for the Python package of Surmise
+    #[arg(long, conflicts_with = "rust")]
+    package: bool,
     /// With --rust: folder of the package `surmise`, in the sources of Surmise (crates/surmise)
     #[arg(long, value_name = "DIR", requires = "rust")]
     sources: Option<PathBuf>,
@@ -40,6 +44,7 @@ enum What {
 pub fn run(args: &Args) -> Result<ExitCode> {
     let (starter, next) = match args.what {
         _ if args.rust && args.what != What::Player => anyhow::bail!("--rust is for players"),
+        _ if args.package && args.what != What::Player => anyhow::bail!("--package is for players"),
         What::Game => (
             Starter::Game,
             vec![
@@ -56,7 +61,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             Starter::RustPlayer,
             vec![format!("cargo run --release --manifest-path {}/Cargo.toml", args.name)],
         ),
-        What::Player => (Starter::PythonPlayer, vec![format!("python {}.py", args.name)]),
+        What::Player if args.package => (Starter::PythonPlayer, vec![format!("python {}.py", args.name)]),
+        What::Player => (
+            Starter::ExecPlayer,
+            vec![format!(
+                "surmise match krieg-tictactoe \"exec:python3 {}.py\" random",
+                args.name
+            )],
+        ),
     };
     let paths = starter.write(&args.name, &args.folder, args.sources.as_deref())?;
     let mut out = String::new();

@@ -41,6 +41,9 @@ pub struct Args {
     /// Let tables seat players elsewhere, as remote:HOST:PORT
     #[arg(long)]
     allow_remote: bool,
+    /// Let tables seat this program, as exec:PROGRAM ARGS; may be given several times
+    #[arg(long, value_name = "PROGRAM ARGS")]
+    program: Vec<String>,
     /// Name of this machine by which browsers call it, as in http://NAME:9148; addresses and localhost always work
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -96,6 +99,7 @@ fn options(args: &Args, bind: SocketAddr) -> ServeOptions {
         assets: args.assets.clone(),
         strategies: args.strategies.clone(),
         allow_remote: args.allow_remote,
+        programs: args.program.clone(),
         allow_hosts: args.allow_host.clone(),
         limits: Limits {
             tables: args.max_tables.max(1),

@@ -52,7 +52,7 @@ pub fn player(input: &[u8]) {
         return;
     }
     let Ok(spec) = PlayerSpec::parse(text) else { return };
-    if spec.remote().is_some() {
+    if spec.is_guest() {
         return;
     }
     if let Ok(Seat::Player(mut player)) = MONTY.seat(&spec, RoleId(0), Seed(1)) {

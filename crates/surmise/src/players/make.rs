@@ -1,5 +1,6 @@
 //! From options to what a player is made of: one function a player.
 
+use super::exec::ExecSpec;
 use super::learned::LearnedSpec;
 use super::open::OpenSpec;
 use super::options::Options;
@@ -49,6 +50,16 @@ pub(super) fn hand(options: &Options) -> Made {
 
 pub(super) fn remote(options: &Options) -> Made {
     Ok(Kind::Remote(RemoteSpec::new(options)?))
+}
+
+pub(super) fn exec(options: &Options) -> Made {
+    Ok(Kind::Exec(ExecSpec::new(options)?))
+}
+
+pub(super) fn human(options: &Options) -> Made {
+    Ok(Kind::Human {
+        belief: options.is_on("belief"),
+    })
 }
 
 /// Sampler and options of a player's belief, with the models that an option says.

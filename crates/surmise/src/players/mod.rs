@@ -4,6 +4,8 @@
 //! [`PlayerSpec::seat`] makes the player for one match. Nothing is compiled to parse a player.
 
 mod error;
+mod exec;
+pub mod human;
 mod learned;
 mod make;
 mod open;
@@ -20,6 +22,7 @@ use crate::engine::Engine;
 use crate::strategy::Strategy;
 use crate::{Error, Unsuitable};
 use belief::{OpponentModel, SamplerKind};
+use exec::ExecSpec;
 use game::{RoleId, Seed};
 use ggp::http::Peer;
 use lab::opponents::Opponent;
@@ -34,6 +37,7 @@ use search::{
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A player and its options, as it was asked for.
 #[derive(Clone, Debug)]
@@ -50,6 +54,11 @@ enum Kind {
     Strategy(Strategy),
     Hand(Opponent),
     Remote(RemoteSpec),
+    Exec(ExecSpec),
+    Human {
+        /// Whether beliefs are shown.
+        belief: bool,
+    },
     Open(OpenSpec),
     Cheat(OpenSpec),
     HyperPlay {
@@ -151,9 +160,39 @@ impl PlayerSpec {
         }
     }
 
+    /// Whether the player thinks outside of this program: elsewhere, in a program of its own, or in a person's head.
+    /// Its seat is a [`Seat::Guest`].
+    pub fn is_guest(&self) -> bool {
+        matches!(self.kind, Kind::Remote(_) | Kind::Exec(_) | Kind::Human { .. })
+    }
+
+    /// Whether the player is a program that is started for each match.
+    pub fn is_program(&self) -> bool {
+        matches!(self.kind, Kind::Exec(_))
+    }
+
+    /// Whether the player is a person at the terminal.
+    pub fn is_human(&self) -> bool {
+        matches!(self.kind, Kind::Human { .. })
+    }
+
+    /// Whether the same seed gives the same moves, as far as we can know: a program is taken to draw from its seed.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self.kind, Kind::Remote(_) | Kind::Human { .. })
+    }
+
+    /// The same player with the clocks of a match, for programs whose options name none.
+    pub fn with_clocks(mut self, start: Duration, play: Duration) -> PlayerSpec {
+        if let Kind::Exec(exec) = &mut self.kind {
+            exec.set_clocks(start, play);
+        }
+        self
+    }
+
     /// The files that decide how the player plays.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.kind {
+            Kind::Exec(exec) => exec.files(),
             Kind::Strategy(strategy) => vec![strategy.path().to_owned()],
             Kind::Cfr { net: Some(net), .. } | Kind::Kluss { net: Some(net), .. } => net.files(),
             _ => Vec::new(),
@@ -190,6 +229,15 @@ impl PlayerSpec {
                 player(made.map_err(|e| Error::Fault(game::Fault::player(e)))?)
             }
             Kind::Remote(remote) => Ok(Seat::Guest(Box::new(remote.guest(engine, role)?))),
+            Kind::Exec(exec) => match exec.objection() {
+                Some(why) => Err(self.unsuitable(why)),
+                None => Ok(Seat::Guest(Box::new(exec.guest(engine, role, seed)?))),
+            },
+            Kind::Human { belief } => {
+                let console = human::console().map_err(|why| self.unsuitable(why))?;
+                let person = human::Human::new(engine, role, seed, *belief, console)?;
+                Ok(Seat::Guest(Box::new(person)))
+            }
             Kind::Open(spec) => player(Box::new(Perfect::new(tools(), spec.make()))),
             Kind::Cheat(spec) => Ok(Seat::Cheat(Box::new(Cheater::new(tools(), spec.make())))),
             Kind::HyperPlay {
@@ -332,6 +380,10 @@ mod tests {
             "hand:meier",
             "remote:127.0.0.1:9147",
             "remote:127.0.0.1:9147,play=3,start=2,protocol=gdl1",
+            "exec:python3 bot.py --depth 3",
+            "exec:play=0.5,start=2,legal=off,./bot 'a, b=c'",
+            "human",
+            "human:belief=on",
             "cheat:20",
             "cheat:with=uct",
         ] {
@@ -373,6 +425,10 @@ mod tests {
             ("hand", "needs game"),
             ("hand:chess", "game must be meier"),
             ("remote", "needs address: HOST:PORT"),
+            ("exec", "needs command: PROGRAM ARGS"),
+            ("exec:bot 'x", "quotes in pairs"),
+            ("exec:play=x,bot", "play must be a number from 0.001"),
+            ("human:3", "does not take `3`"),
             ("remote:nowhere", "must be HOST:PORT"),
         ] {
             let error = PlayerSpec::parse(text).err().map(|e| e.to_string());

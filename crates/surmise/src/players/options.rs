@@ -115,6 +115,13 @@ impl OptionKind {
     }
 }
 
+/// `KEY=VALUE,` at the beginning of a text, and what follows.
+fn leading(text: &str) -> Option<(&str, &str, &str)> {
+    let (first, rest) = text.split_once(',')?;
+    let (key, value) = first.split_once('=')?;
+    Some((key.trim(), value.trim(), rest))
+}
+
 /// `uniform`, `mc` or `mc/PLAYOUTS`: the playouts of each of the others' moves, none for uniform play.
 fn opponents(value: &str) -> Option<Option<u64>> {
     match value.split_once('/').unwrap_or((value, "16")) {
@@ -168,9 +175,16 @@ impl Options {
         Ok(options)
     }
 
-    /// Takes the whole text after a player's name as its first option: a file's name may hold any character.
-    pub fn whole(player: &str, def: &'static PlayerDef, text: &str) -> Result<Options, PlayerSpecError> {
+    /// Takes the whole text after a player's name as its first option: a file's name may hold any character. Other
+    /// options stand before it, as `KEY=VALUE,`.
+    pub fn whole(player: &str, def: &'static PlayerDef, mut text: &str) -> Result<Options, PlayerSpecError> {
         let mut options = Options::none(player, def);
+        while let Some((key, value, rest)) = leading(text)
+            && def.option(key).is_some_and(|option| option.name != def.by_position[0])
+        {
+            options.take(key, value)?;
+            text = rest;
+        }
         if !text.is_empty() {
             options.take(def.by_position[0], text)?;
         }

@@ -535,6 +535,44 @@ const REMOTE: &[OptionDef] = &[
     ),
 ];
 
+const SECONDS: OptionKind = OptionKind::Number {
+    min: 0.001,
+    max: 86_400.0,
+};
+
+const EXEC: &[OptionDef] = &[
+    required(
+        "command",
+        OptionKind::Text("PROGRAM ARGS"),
+        "Program and its arguments, after all other options; no shell reads it",
+    ),
+    unset(
+        "start",
+        SECONDS,
+        "the start clock of the match, or 10",
+        "Seconds until the program must be ready",
+    ),
+    unset(
+        "play",
+        SECONDS,
+        "the time for a move in the match, or 10",
+        "Seconds for each move; then the program is killed",
+    ),
+    option(
+        "legal",
+        SWITCH,
+        "on",
+        "Whether the program is sent the moves that may be legal",
+    ),
+];
+
+const HUMAN: &[OptionDef] = &[option(
+    "belief",
+    SWITCH,
+    "off",
+    "Whether what can be believed is shown before each move",
+)];
+
 const CHEAT: &[OptionDef] = &[
     unset(
         "playouts",
@@ -689,6 +727,24 @@ const PLAYERS: &[PlayerDef] = &[
         whole_text: false,
         groups: &[REMOTE],
         make: make::remote,
+    },
+    PlayerDef {
+        name: "exec",
+        summary: "a program here that reads and writes JSON lines, in any language",
+        when: "you write a player of your own",
+        by_position: &["command"],
+        whole_text: true,
+        groups: &[EXEC],
+        make: make::exec,
+    },
+    PlayerDef {
+        name: "human",
+        summary: "a person at the terminal",
+        when: "you want to play",
+        by_position: &[],
+        whole_text: false,
+        groups: &[HUMAN],
+        make: make::human,
     },
     PlayerDef {
         name: "cheat",

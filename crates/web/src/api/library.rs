@@ -165,6 +165,8 @@ fn initial_picture(open: &TableGame) -> Result<PictureJson, ApiError> {
 pub async fn players(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let allowed = |name: &str| match name {
         "remote" => app.tables.options.allow_remote,
+        "exec" => !app.tables.options.programs.is_empty(),
+        "human" => false,
         "strategy" => !app.tables.options.strategies.is_empty(),
         _ => true,
     };

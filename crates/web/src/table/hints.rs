@@ -137,7 +137,7 @@ impl Question {
     /// # Errors
     /// If there is no such round, or the player cannot be asked.
     pub fn why(&self, round: Option<usize>, player: &SeatedPlayer, stop: &StopFlag) -> Result<WhyJson, ApiError> {
-        if player.spec.is_cheat() || player.spec.remote().is_some() {
+        if player.spec.is_cheat() || player.spec.is_guest() {
             return Err(no_adviser());
         }
         let now = self.told.len() + usize::from(self.to_move);

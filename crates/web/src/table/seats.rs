@@ -83,6 +83,14 @@ pub fn read_player(text: &str, options: &ServeOptions) -> Result<SeatedPlayer, A
                 "start the server with --allow-remote",
             );
         }
+        // What a request names must never be run. The owner of the server names what may be.
+        "exec" if !options.programs.iter().any(|program| program == rest) => {
+            return refuse(
+                "this program is not allowed here".to_owned(),
+                "start the server with --program 'PROGRAM ARGS'",
+            );
+        }
+        "exec" => text.to_owned(),
         "strategy" => format!("strategy:{}", allowed_path(rest, options)?),
         _ => with_allowed_net(text, options)?,
     };
@@ -93,7 +101,7 @@ pub fn read_player(text: &str, options: &ServeOptions) -> Result<SeatedPlayer, A
         }
         error => ApiError::from(surmise::Error::Player(error)),
     })?;
-    let allowed = |file: &PathBuf| options.strategies.iter().any(|folder| is_inside(file, folder));
+    let allowed = |file: &PathBuf| spec.is_program() || options.strategies.iter().any(|folder| is_inside(file, folder));
     if !spec.files().iter().all(allowed) {
         return refuse(
             "the player reads files that are not allowed".to_owned(),
