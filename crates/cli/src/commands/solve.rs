@@ -60,8 +60,13 @@ pub struct Args {
     /// out where they tell nothing; counted; dropped, which may make another game
     #[arg(long, value_name = "R", default_value = "auto", value_parser = rounds)]
     rounds: RoundsInViews,
+    /// Without a tree: whether symmetries are found from the rules and used, on or off. Results are the same up to
+    /// rounding
+    #[arg(long, value_name = "on|off", default_value = "on")]
+    #[arg(action = clap::ArgAction::Set, value_parser = on_or_off)]
+    symmetry: bool,
     /// Without a tree: a file to go on from if it is there, and to save the work to every two minutes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "rate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "walk"])]
     checkpoint: Option<PathBuf>,
     /// Seed of the algorithms that sample
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -191,6 +196,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     });
     saved?;
     Ok(interrupt::exit_code())
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("must be on or off".to_owned()),
+    }
 }
 
 fn rounds(text: &str) -> Result<RoundsInViews, String> {

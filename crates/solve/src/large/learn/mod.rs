@@ -11,13 +11,20 @@
 //!
 //! Averages are kept as realization plans, so that rating the average needs no conversion.
 
+mod rule;
+mod saved;
+mod spread;
+
+pub use saved::RestoreError;
+
 use super::pass::{Choice, Pass, Place, Worth, task_size};
 use super::profile::Profile;
+use super::symmetry::{Quotient, Subgroup, TRIVIAL};
 use super::views::{ViewClass, ViewGraph};
 use super::{LargeGame, LargeRating};
 use game::StopFlag;
-use std::fmt;
-use std::io::{self, Read, Write};
+use rule::Rule;
+use spread::{Spread, Twin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Share of the payoffs below which a regret is rounding.
@@ -64,6 +71,9 @@ pub struct LargeSolver<'g> {
     /// Regrets by player. A piece belongs to one task of a pass, or to one information set above the tasks.
     pieces: [Vec<Mutex<Piece>>; 2],
     starts: [Vec<usize>; 2],
+    /// The symmetries that the strategies keep, and the trees of views up to them.
+    subgroup: Subgroup,
+    quotients: [Quotient; 2],
     restriction: Option<Restriction>,
     /// Entries visited so far.
     pub entries: u64,
@@ -76,69 +86,68 @@ struct Restriction {
     weight: f64,
 }
 
-/// Why a checkpoint cannot be used.
-#[derive(Debug)]
-pub enum RestoreError {
-    /// It could not be read.
-    Io(io::Error),
-    /// It is of another game, algorithm or version, or something else.
-    Foreign(&'static str),
-}
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RestoreError::Io(error) => write!(f, "{error}"),
-            RestoreError::Foreign(what) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for RestoreError {}
-
-impl From<io::Error> for RestoreError {
-    fn from(error: io::Error) -> Self {
-        RestoreError::Io(error)
-    }
-}
-
-/// First bytes of a checkpoint.
-const MAGIC: &[u8; 8] = b"SURMLRG1";
-
 impl<'g> LargeSolver<'g> {
     /// At the uniform strategies. Results are the same for any number of threads.
     pub fn new(game: &'g LargeGame, algorithm: LargeAlgorithm, threads: usize) -> LargeSolver<'g> {
         let Profile { plans } = Profile::uniform(game);
-        let mut pieces = [Vec::new(), Vec::new()];
-        for (player, pieces) in pieces.iter_mut().enumerate() {
-            let views = &game.views[player];
-            cut(views, root(views), task_size(views), algorithm, pieces);
-        }
-        let starts = |pieces: &[Mutex<Piece>]| pieces.iter().map(|p| lock(p).start).collect();
-        LargeSolver {
-            starts: [starts(&pieces[0]), starts(&pieces[1])],
+        let mut solver = LargeSolver {
+            starts: [Vec::new(), Vec::new()],
+            pieces: [Vec::new(), Vec::new()],
             averages: [vec![0.0; plans[0].len()], vec![0.0; plans[1].len()]],
             plans,
-            pieces,
+            subgroup: TRIVIAL,
+            quotients: game.quotients(TRIVIAL),
             game,
             algorithm,
             threads: threads.max(1),
             iterations: 0,
             restriction: None,
             entries: 0,
+        };
+        solver.keep(game.symmetries.as_ref().map_or(TRIVIAL, |s| s.group.all()));
+        solver
+    }
+
+    /// Starts with no regrets, and strategies that keep some symmetries.
+    fn keep(&mut self, subgroup: Subgroup) {
+        self.subgroup = subgroup;
+        self.quotients = self.game.quotients(subgroup);
+        for player in 0..2 {
+            let (views, quotient) = (&self.game.views[player], &self.quotients[player]);
+            let mut pieces = Vec::new();
+            let root = Place::root(views, quotient);
+            cut(views, quotient, root, task_size(quotient), &mut |start, n| {
+                pieces.push(Mutex::new(Piece {
+                    start,
+                    regret: vec![0.0; n],
+                    last: match self.algorithm {
+                        LargeAlgorithm::Predictive => vec![0.0; n],
+                        LargeAlgorithm::Discounted => Vec::new(),
+                    },
+                }));
+            });
+            self.starts[player] = pieces.iter().map(|p| lock(p).start).collect();
+            self.pieces[player] = pieces;
         }
     }
 
     /// From now on a player follows a model with a probability of `weight`, and is free otherwise. The strategy of the
     /// other player approaches its restricted Nash response (Johanson, Zinkevich and Bowling, *Computing Robust
     /// Counter-Strategies*, 2007): for weight 0 an equilibrium strategy, for weight 1 the best response to the model,
-    /// between them the best trade of gain against the model for loss in the worst case.
+    /// between them the best trade of gain against the model for loss in the worst case. To be called before the first
+    /// iteration: symmetries that the model does not have are given up, and regrets with them.
     pub fn restrict(&mut self, player: usize, model: &Profile, weight: f64) {
         self.restriction = Some(Restriction {
             player,
             model: model.plans[player].clone(),
             weight: weight.clamp(0.0, 1.0),
         });
+        let mut plans = [self.plans[0].as_slice(), self.plans[1].as_slice()];
+        plans[player] = &model.plans[player];
+        let subgroup = self.subgroup & self.game.symmetries_of(plans);
+        if subgroup != self.subgroup {
+            self.keep(subgroup);
+        }
     }
 
     /// Iterations so far.
@@ -170,9 +179,11 @@ impl<'g> LargeSolver<'g> {
             };
             let pass = Pass {
                 views: &self.game.views[player],
+                quotient: &self.quotients[player],
                 pairs: &self.game.pairs[1 - player],
                 plan: if mixed.is_empty() { free } else { &mixed },
                 half_range,
+                done: None,
                 threads: self.threads,
                 stop,
             };
@@ -203,14 +214,17 @@ impl<'g> LargeSolver<'g> {
         let views = &self.game.views[player];
         let mut jobs = Vec::new();
         let mut top = Vec::new();
+        let quotient = &self.quotients[player];
         let spread = Spread {
             views,
-            size: task_size(views),
+            quotient,
+            symmetries: self.game.symmetries.as_ref().map(|s| (&s.group, &s.actions[player])),
+            size: task_size(quotient),
             pieces: &self.pieces[player],
             starts: &self.starts[player],
             rule,
         };
-        spread.visit(root(views), 1.0, &mut jobs, &mut top);
+        spread.visit(Twin::root(views, quotient), 1.0, &mut jobs, &mut top);
         let (plan, average) = (&mut self.plans[player], &mut self.averages[player]);
         for (slot, reach) in top {
             plan[slot] = reach;
@@ -219,20 +233,23 @@ impl<'g> LargeSolver<'g> {
         let mut rest: (&mut [f64], &mut [f64]) = (plan, average);
         let mut at = 0;
         let mut parts = Vec::with_capacity(jobs.len());
-        for (place, reach) in jobs {
-            let n = views.classes[place.class as usize].slots as usize;
-            let (_, plan) = rest.0.split_at_mut(place.slot - at);
-            let (_, average) = rest.1.split_at_mut(place.slot - at);
+        for (twin, reach) in jobs {
+            let n = views.classes[twin.class as usize].slots as usize;
+            let (_, plan) = rest.0.split_at_mut(twin.slot - at);
+            let (_, average) = rest.1.split_at_mut(twin.slot - at);
             let (plan, later_plan) = plan.split_at_mut(n);
             let (average, later_average) = average.split_at_mut(n);
             rest = (later_plan, later_average);
-            at = place.slot + n;
-            parts.push((place, reach, plan, average));
+            at = twin.slot + n;
+            parts.push((twin, reach, plan, average));
         }
         let parts = Mutex::new(parts);
         let work = || {
-            while let Some((place, reach, plan, average)) = parts.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-                spread.fill(place, reach, plan);
+            while let Some((twin, reach, plan, average)) = parts.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+                spread.fill(twin, reach, plan);
+                if reach == 0.0 {
+                    continue;
+                }
                 average
                     .iter_mut()
                     .zip(&*plan)
@@ -251,8 +268,14 @@ impl<'g> LargeSolver<'g> {
             0 => &self.plans,
             _ => &self.averages,
         };
-        self.game
-            .rate_plans([&plans[0], &plans[1]], self.threads, stop, progress)
+        self.game.rate_plans(
+            [&plans[0], &plans[1]],
+            &self.quotients,
+            None,
+            self.threads,
+            stop,
+            progress,
+        )
     }
 
     /// The average strategies.
@@ -268,189 +291,39 @@ impl<'g> LargeSolver<'g> {
             ],
         }
     }
-
-    /// Writes everything that is needed to go on later.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(MAGIC)?;
-        out.write_all(&self.game.fingerprint().to_le_bytes())?;
-        out.write_all(&[self.algorithm as u8])?;
-        out.write_all(&self.iterations.to_le_bytes())?;
-        out.write_all(&self.entries.to_le_bytes())?;
-        for player in 0..2 {
-            for piece in &self.pieces[player] {
-                let piece = lock(piece);
-                write_numbers(out, &piece.regret)?;
-                write_numbers(out, &piece.last)?;
-            }
-            write_numbers(out, &self.averages[player])?;
-        }
-        Ok(())
-    }
-
-    /// Goes on where a solver of the same game and algorithm was saved.
-    ///
-    /// # Errors
-    /// If it cannot be read, or belongs to something else. The solver is then as new.
-    pub fn restore(&mut self, from: &mut dyn Read) -> Result<(), RestoreError> {
-        let restored = self.try_restore(from);
-        if restored.is_err() {
-            *self = LargeSolver::new(self.game, self.algorithm, self.threads);
-        }
-        restored
-    }
-
-    fn try_restore(&mut self, from: &mut dyn Read) -> Result<(), RestoreError> {
-        let mut magic = [0; 8];
-        from.read_exact(&mut magic)?;
-        if magic != *MAGIC {
-            return Err(RestoreError::Foreign("it is no checkpoint of a large game"));
-        }
-        if read_number(from)? != self.game.fingerprint() {
-            return Err(RestoreError::Foreign("it is a checkpoint of another game"));
-        }
-        let mut algorithm = [0];
-        from.read_exact(&mut algorithm)?;
-        if algorithm[0] != self.algorithm as u8 {
-            return Err(RestoreError::Foreign("it is a checkpoint of another algorithm"));
-        }
-        self.iterations = read_number(from)?;
-        self.entries = read_number(from)?;
-        for player in 0..2 {
-            for piece in &self.pieces[player] {
-                let mut piece = lock(piece);
-                read_numbers(from, &mut piece.regret)?;
-                read_numbers(from, &mut piece.last)?;
-            }
-            read_numbers(from, &mut self.averages[player])?;
-        }
-        for player in 0..2 {
-            let rule = Rule {
-                weight: 0.0,
-                ..Rule::new(self.algorithm, self.iterations, 0.0)
-            };
-            self.follow(player, rule);
-        }
-        let mut more = [0];
-        match from.read(&mut more)? {
-            0 => Ok(()),
-            _ => Err(RestoreError::Foreign("it is longer than a checkpoint of this game")),
-        }
-    }
-}
-
-fn write_numbers(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(8 * 4096);
-    for part in numbers.chunks(4096) {
-        buffer.clear();
-        part.iter().for_each(|x| buffer.extend_from_slice(&x.to_le_bytes()));
-        out.write_all(&buffer)?;
-    }
-    Ok(())
-}
-
-fn read_number(from: &mut dyn Read) -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    from.read_exact(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
-fn read_numbers(from: &mut dyn Read, numbers: &mut [f64]) -> Result<(), RestoreError> {
-    let mut buffer = vec![0; 8 * 4096];
-    for part in numbers.chunks_mut(4096) {
-        let bytes = &mut buffer[..8 * part.len()];
-        from.read_exact(bytes)?;
-        for (number, bytes) in part.iter_mut().zip(bytes.chunks_exact(8)) {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(bytes);
-            *number = f64::from_le_bytes(eight);
-            if !number.is_finite() {
-                return Err(RestoreError::Foreign("it holds numbers that are not finite"));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn lock(piece: &Mutex<Piece>) -> MutexGuard<'_, Piece> {
     piece.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn root(views: &ViewGraph) -> Place {
-    Place {
-        class: views.root,
-        slot: 0,
-        sequence: 0,
-    }
-}
-
 /// Cuts the sequences of a tree into pieces: one for each task of a pass, and one for each information set above them.
-fn cut(views: &ViewGraph, at: Place, size: u64, algorithm: LargeAlgorithm, pieces: &mut Vec<Mutex<Piece>>) {
+/// `piece` gets the first sequence and the number of sequences of each.
+fn cut(views: &ViewGraph, quotient: &Quotient, at: Place, size: u64, piece: &mut dyn FnMut(usize, usize)) {
     let class = &views.classes[at.class as usize];
-    let piece = |n: usize| {
-        Mutex::new(Piece {
-            start: at.sequence,
-            regret: vec![0.0; n],
-            last: match algorithm {
-                LargeAlgorithm::Predictive => vec![0.0; n],
-                LargeAlgorithm::Discounted => Vec::new(),
-            },
-        })
-    };
-    if class.infosets <= size {
+    let node = &quotient.nodes[at.node as usize];
+    if node.infosets <= size {
         if class.sequences > 0 {
-            pieces.push(piece(class.sequences as usize));
+            piece(at.sequence, class.sequences as usize);
         }
         return;
     }
     if class.list.is_some() {
-        pieces.push(piece(class.n_moves as usize));
+        piece(at.sequence, class.n_moves as usize);
     }
-    for child in &class.children {
-        cut(views, at.child(child), size, algorithm, pieces);
+    for (number, (child, kid)) in class.children.iter().zip(&node.kids).enumerate() {
+        if kid.stands as usize == number {
+            cut(views, quotient, at.child(child, kid), size, piece);
+        }
     }
 }
 
-/// The update of an information set in one iteration.
-#[derive(Clone, Copy)]
-struct Rule {
-    algorithm: LargeAlgorithm,
-    /// Weight of the iteration in the average.
-    weight: f64,
-    /// Regrets below this share of the mass are rounding.
-    noise: f64,
-    positive: f64,
-    negative: f64,
-}
-
-impl Rule {
-    fn new(algorithm: LargeAlgorithm, iteration: u64, noise: f64) -> Rule {
-        let before = iteration.saturating_sub(1) as f64;
-        let power = before.powf(1.5);
-        Rule {
-            algorithm,
-            weight: (iteration as f64).powi(2),
-            noise,
-            positive: power / (power + 1.0),
-            negative: 0.5,
-        }
-    }
-
-    /// The strategy of the next iteration.
-    fn policy(&self, regret: &[f64], last: &[f64], policy: &mut [f64]) {
-        match self.algorithm {
-            LargeAlgorithm::Predictive => {
-                let sums = regret.iter().zip(last).map(|(r, l)| (r + l).max(0.0));
-                policy.iter_mut().zip(sums).for_each(|(p, sum)| *p = sum);
-            }
-            LargeAlgorithm::Discounted => {
-                policy.iter_mut().zip(regret).for_each(|(p, r)| *p = r.max(0.0));
-            }
-        }
-        game::regret::normalise(policy);
-    }
+/// Sequences of a player whose regrets are kept.
+pub(super) fn kept_sequences(views: &ViewGraph, quotient: &Quotient) -> u64 {
+    let mut sum = 0;
+    let root = Place::root(views, quotient);
+    cut(views, quotient, root, task_size(quotient), &mut |_, n| sum += n as u64);
+    sum
 }
 
 /// Regret matching.
@@ -529,61 +402,4 @@ impl Choice for Idle {
     }
 
     fn skip(&mut self, _views: &ViewGraph, _at: Place) {}
-}
-
-/// Makes a plan of regrets.
-struct Spread<'a> {
-    views: &'a ViewGraph,
-    size: u64,
-    pieces: &'a [Mutex<Piece>],
-    starts: &'a [usize],
-    rule: Rule,
-}
-
-impl Spread<'_> {
-    /// The strategy of an information set.
-    fn policy(&self, sequence: usize, policy: &mut [f64]) {
-        let at = self.starts.partition_point(|&s| s <= sequence).saturating_sub(1);
-        let piece = lock(&self.pieces[at]);
-        let range = sequence - piece.start..sequence - piece.start + policy.len();
-        let last = piece.last.get(range.clone()).unwrap_or_default();
-        self.rule.policy(&piece.regret[range], last, policy);
-    }
-
-    /// Collects subtrees of at most `size` information sets with their reach, and slots above them with their reach.
-    fn visit(&self, at: Place, reach: f64, jobs: &mut Vec<(Place, f64)>, top: &mut Vec<(usize, f64)>) {
-        let class = &self.views.classes[at.class as usize];
-        if class.infosets <= self.size {
-            jobs.push((at, reach));
-            return;
-        }
-        if class.list.is_some() || class.children.len() != 1 {
-            top.push((at.slot, reach));
-        }
-        let mut policy = vec![0.0; class.n_moves as usize];
-        if class.list.is_some() {
-            self.policy(at.sequence, &mut policy);
-        }
-        for child in &class.children {
-            let reach = reach * policy.get(usize::from(child.action)).unwrap_or(&1.0);
-            self.visit(at.child(child), reach, jobs, top);
-        }
-    }
-
-    /// The plan of a subtree.
-    fn fill(&self, at: Place, reach: f64, plan: &mut [f64]) {
-        let class = &self.views.classes[at.class as usize];
-        if class.sequences == 0 {
-            return self.views.plan_below(at.class, 0, 0, reach, plan, &mut |_, _| {});
-        }
-        let number = self.starts.partition_point(|&s| s <= at.sequence).saturating_sub(1);
-        let piece = lock(&self.pieces[number]);
-        let before = at.sequence - piece.start;
-        self.views
-            .plan_below(at.class, 0, 0, reach, plan, &mut |sequence, policy| {
-                let range = before + sequence..before + sequence + policy.len();
-                let last = piece.last.get(range.clone()).unwrap_or_default();
-                self.rule.policy(&piece.regret[range], last, policy);
-            });
-    }
 }
