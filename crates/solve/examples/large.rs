@@ -1,6 +1,6 @@
 //! Sizes of a game, the exploitability of the uniform policy, and some iterations of predictive CFR+, without a tree:
-//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [off]]]`: with `off`,
-//! symmetries are not used. With `counts` in place of iterations: information sets and histories as the literature counts them, where forced moves are decisions and
+//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off
+//! [ALGORITHM]]]]`: with `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the literature counts them, where forced moves are decisions and
 //! `noop` is none.
 
 use game::{MoveId, Simulator, StopFlag};
@@ -14,10 +14,9 @@ fn main() {
     let iterations = args.next().unwrap_or_else(|| "0".to_owned());
     let threads: usize = args.next().map_or(1, |n| n.parse().expect("threads"));
     let symmetry = args.next().as_deref() != Some("off");
-    let algorithm = match args.next().as_deref() {
-        Some("discounted") => LargeAlgorithm::Discounted,
-        _ => LargeAlgorithm::Predictive,
-    };
+    let algorithm = args.next().unwrap_or_else(|| "pcfr+".to_owned());
+    let algorithm = LargeAlgorithm::ALL.into_iter().find(|a| a.name() == algorithm);
+    let algorithm = algorithm.expect("an algorithm");
     let text = catalogue::rules(&spec).expect("a game of the catalogue");
     let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
     rules.announce_moves();

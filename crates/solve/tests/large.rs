@@ -125,7 +125,7 @@ fn passes_solve_games_of_known_value() {
         ("goofspiel:cards=3", Some(50.0)),
     ] {
         let large = large(&mut game(spec), RoundsInViews::Auto);
-        for algorithm in [LargeAlgorithm::Predictive, LargeAlgorithm::Discounted] {
+        for algorithm in LargeAlgorithm::ALL {
             let mut solver = LargeSolver::new(&large, algorithm, 2);
             let stop = StopFlag::default();
             (0..400).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
@@ -351,7 +351,7 @@ fn symmetries_change_the_work_and_not_the_result() {
             large(&mut game(spec), RoundsInViews::Auto),
             without_symmetry(&mut game(spec)),
         );
-        for algorithm in [LargeAlgorithm::Predictive, LargeAlgorithm::Discounted] {
+        for algorithm in LargeAlgorithm::ALL {
             let mut solvers = [&with, &without].map(|large| LargeSolver::new(large, algorithm, 2));
             for _ in 0..12 {
                 solvers.iter_mut().for_each(|s| assert!(s.iterate(&stop, &mut |_| {})));

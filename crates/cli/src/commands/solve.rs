@@ -38,7 +38,7 @@ pub struct Args {
     /// Rules file or game of the catalogue
     #[arg(add = ArgValueCompleter::new(complete::games))]
     game: String,
-    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree pcfr+, pdcfr+ or discounted
     #[arg(long, default_value = "auto", value_name = "A")]
     algorithm: Method,
     /// Iterations at most; 1000 if nothing is said, a million for those that sample
@@ -134,7 +134,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    let asked = args.graph || args.against.is_some() || args.checkpoint.is_some();
+    let asked =
+        args.graph || args.against.is_some() || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
     if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }

@@ -65,9 +65,10 @@ impl LargeOptions {
         match self.method {
             Method::Auto => Ok(LargeAlgorithm::Predictive),
             Method::Iterate(Algorithm::Discounted) => Ok(LargeAlgorithm::Discounted),
+            Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto or discounted for a game that is too large for a tree".to_owned(),
+                must: "must be auto, pcfr+, pdcfr+ or discounted for a game that is too large for a tree".to_owned(),
             }),
         }
     }

@@ -3,7 +3,8 @@
 //! Predictive CFR+ (Farina, Kroer and Sandholm, *Faster Game Solving via Predictive Blackwell Approachability*, 2021):
 //! regret matching+ to the accumulated regrets plus the regrets of the last iteration, which predict those of the next;
 //! the roles are updated in turn, and iteration t has weight t² in the average. Discounted CFR (Brown and Sandholm
-//! 2019) is there for comparison. Differences from the papers:
+//! 2019), and predictive discounted CFR+ (Xu and others, *Minimizing Weighted Counterfactual Regret with Optimistic
+//! Online Mirror Descent*, 2024), are there as well. Differences from the papers:
 //!
 //! - Regrets below [`NOISE`] of the payoffs that can still be reached count as 0. Without this floor rounding becomes
 //!   strategy where moves tie.
@@ -38,6 +39,8 @@ pub enum LargeAlgorithm {
     Predictive,
     /// Discounted CFR with exponents 1.5, 0 and 2.
     Discounted,
+    /// Predictive discounted CFR+ with exponents 2.3 and 5.
+    PredictiveDiscounted,
 }
 
 impl LargeAlgorithm {
@@ -46,6 +49,35 @@ impl LargeAlgorithm {
         match self {
             LargeAlgorithm::Predictive => "pcfr+",
             LargeAlgorithm::Discounted => "discounted",
+            LargeAlgorithm::PredictiveDiscounted => "pdcfr+",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [LargeAlgorithm; 3] = [
+        LargeAlgorithm::Predictive,
+        LargeAlgorithm::Discounted,
+        LargeAlgorithm::PredictiveDiscounted,
+    ];
+
+    /// Whether the last regrets predict the next.
+    fn predicts(self) -> bool {
+        self != LargeAlgorithm::Discounted
+    }
+
+    /// The exponent of the discount of earlier regrets.
+    fn discount(self) -> f64 {
+        match self {
+            LargeAlgorithm::PredictiveDiscounted => 2.3,
+            _ => 1.5,
+        }
+    }
+
+    /// The exponent of an iteration's weight in the average.
+    fn averaging(self) -> i32 {
+        match self {
+            LargeAlgorithm::PredictiveDiscounted => 5,
+            _ => 2,
         }
     }
 }
@@ -120,9 +152,9 @@ impl<'g> LargeSolver<'g> {
                 pieces.push(Mutex::new(Piece {
                     start,
                     regret: vec![0.0; n],
-                    last: match self.algorithm {
-                        LargeAlgorithm::Predictive => vec![0.0; n],
-                        LargeAlgorithm::Discounted => Vec::new(),
+                    last: match self.algorithm.predicts() {
+                        true => vec![0.0; n],
+                        false => Vec::new(),
                     },
                 }));
             });
@@ -347,20 +379,9 @@ impl Choice for Learned<'_> {
             if gain.abs() < floor {
                 gain = 0.0;
             }
-            let before = regret[number];
-            match self.rule.algorithm {
-                LargeAlgorithm::Predictive => {
-                    regret[number] = (before + gain).max(0.0);
-                    last[number] = gain;
-                }
-                LargeAlgorithm::Discounted => {
-                    let discount = if before > 0.0 {
-                        self.rule.positive
-                    } else {
-                        self.rule.negative
-                    };
-                    regret[number] = before * discount + gain;
-                }
+            regret[number] = self.rule.add(regret[number], gain);
+            if let Some(last) = last.get_mut(number) {
+                *last = gain;
             }
         }
         Worth {
@@ -378,18 +399,10 @@ impl Choice for Learned<'_> {
         }
         let Piece { start, regret, last } = &mut *self.piece;
         let range = at.sequence - *start..at.sequence - *start + sequences as usize;
-        match self.rule.algorithm {
-            LargeAlgorithm::Predictive => last[range].fill(0.0),
-            LargeAlgorithm::Discounted => {
-                for regret in &mut regret[range] {
-                    *regret *= if *regret > 0.0 {
-                        self.rule.positive
-                    } else {
-                        self.rule.negative
-                    };
-                }
-            }
+        if let Some(last) = last.get_mut(range.clone()) {
+            last.fill(0.0);
         }
+        self.rule.pass_by(&mut regret[range]);
     }
 }
 

@@ -99,7 +99,7 @@ impl Spread<'_> {
     fn policy(&self, piece: &Piece, sequence: usize, policy: &mut [f64]) {
         let range = sequence - piece.start..sequence - piece.start + policy.len();
         let last = piece.last.get(range.clone()).unwrap_or_default();
-        self.rule.policy(&piece.regret[range], last, policy);
+        self.rule.next_policy(&piece.regret[range], last, policy);
     }
 
     /// The plan of a subtree.
