@@ -1,6 +1,6 @@
 //! Sizes of a game, the exploitability of the uniform policy, and some iterations of predictive CFR+, without a tree:
-//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS]]`. With `counts` in place of
-//! iterations: information sets and histories as the literature counts them, where forced moves are decisions and
+//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off
+//! [ALGORITHM]]]]`: with `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the literature counts them, where forced moves are decisions and
 //! `noop` is none.
 
 use game::{MoveId, Simulator, StopFlag};
@@ -13,6 +13,10 @@ fn main() {
     let spec = args.next().expect("a game");
     let iterations = args.next().unwrap_or_else(|| "0".to_owned());
     let threads: usize = args.next().map_or(1, |n| n.parse().expect("threads"));
+    let symmetry = args.next().as_deref() != Some("off");
+    let algorithm = args.next().unwrap_or_else(|| "pcfr+".to_owned());
+    let algorithm = LargeAlgorithm::ALL.into_iter().find(|a| a.name() == algorithm);
+    let algorithm = algorithm.expect("an algorithm");
     let text = catalogue::rules(&spec).expect("a game of the catalogue");
     let mut rules = gdl::read(&text, &gdl::Options::default()).rules;
     rules.announce_moves();
@@ -20,6 +24,8 @@ fn main() {
     let mut sim = Scalar::new(&propnet::compile(&program, &propnet::CompileOptions::default()));
     let limits = LargeLimits {
         bytes: 12 << 30,
+        symmetry,
+        threads,
         ..LargeLimits::default()
     };
     if iterations == "counts" {
@@ -44,7 +50,7 @@ fn main() {
     let rating = large.rate(&Profile::uniform(&large), threads, &stop, &mut |_| {});
     println!("{rating:?}, NashConv / 2 {}", rating.nash_conv() / 2.0);
     println!("rated in {:.2} s", started.elapsed().as_secs_f64());
-    let mut solver = LargeSolver::new(&large, LargeAlgorithm::Predictive, threads);
+    let mut solver = LargeSolver::new(&large, algorithm, threads);
     let started = Instant::now();
     let mut next = 4;
     for iteration in 1..=iterations {

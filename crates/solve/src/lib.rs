@@ -64,7 +64,7 @@ pub use efg::write_efg;
 pub use form::{Form, Policy};
 pub use large::{
     LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
-    OutlineClass, PlaceError, Profile, ProfileBuilder, RestoreError, RoundsInViews, ViewOutline,
+    OutlineClass, PlaceError, Profile, ProfileBuilder, RatingWork, RestoreError, RoundsInViews, ViewOutline,
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};

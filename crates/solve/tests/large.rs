@@ -125,7 +125,7 @@ fn passes_solve_games_of_known_value() {
         ("goofspiel:cards=3", Some(50.0)),
     ] {
         let large = large(&mut game(spec), RoundsInViews::Auto);
-        for algorithm in [LargeAlgorithm::Predictive, LargeAlgorithm::Discounted] {
+        for algorithm in LargeAlgorithm::ALL {
             let mut solver = LargeSolver::new(&large, algorithm, 2);
             let stop = StopFlag::default();
             (0..400).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
@@ -195,12 +195,12 @@ fn too_little_memory_is_told_before_it_is_used() {
 
 #[test]
 fn a_stopped_rating_gives_bounds() {
-    let large = large(&mut game("leduc-poker"), RoundsInViews::Auto);
+    let large = without_symmetry(&mut game("leduc-poker"));
     let profile = Profile::uniform(&large);
     let whole = large.rate(&profile, 1, &StopFlag::default(), &mut |_| {});
     let looks = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let count = looks.clone();
-    let stop = StopFlag::by(move || f64::from(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 3.0);
+    let stop = StopFlag::by(move || f64::from(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 2.0);
     let part = large.rate(&profile, 1, &stop, &mut |_| {});
     assert!(!part.complete);
     for ((low, high), (best, _)) in part.best.iter().zip(&whole.best) {
@@ -293,4 +293,141 @@ fn restricted_responses_trade_the_worst_case_for_gain() {
         let value = free.rate(&stop, &mut |_| {}).values[0];
         assert!((points[0].1 - value).abs() < 0.05, "{spec}: {points:?}, value {value}");
     }
+}
+
+/// The same game without its symmetries.
+fn without_symmetry(sim: &mut Scalar) -> LargeGame {
+    let limits = LargeLimits {
+        symmetry: false,
+        ..LargeLimits::default()
+    };
+    LargeGame::build(sim, RoundsInViews::Auto, &limits, &mut |_| {}).unwrap()
+}
+
+/// Symmetries that one can work out by hand.
+#[test]
+fn symmetries_are_found() {
+    for (spec, symmetries) in [
+        // Ranks are ordered.
+        ("kuhn-poker", 1),
+        ("liars-dice:sides=3", 1),
+        // Both sides of both coins change places.
+        ("matching-pennies", 2),
+        // Scissors count double.
+        ("scissors-paper-rock", 1),
+        // The two cards of each rank.
+        ("leduc-poker", 8),
+        // Half a turn; anything else would exchange the roles.
+        ("dark-hex:width=3,height=2,abrupt=1", 2),
+        ("dark-hex:width=2,height=2,hidden=1", 2),
+        // The three doors.
+        ("monty-hall", 6),
+    ] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        assert_eq!(large.sizes().symmetries, symmetries, "{spec}");
+        let sizes = large.sizes();
+        let walked: u64 = sizes.infosets_up_to_symmetry.iter().sum();
+        let all: u64 = sizes.infosets.iter().sum();
+        assert!(
+            walked <= all && walked * symmetries as u64 >= all,
+            "{spec}: {walked} of {all}"
+        );
+        assert_eq!(without_symmetry(&mut game(spec)).sizes().symmetries, 1);
+    }
+}
+
+#[test]
+fn symmetries_change_the_work_and_not_the_result() {
+    let stop = StopFlag::default();
+    for spec in [
+        "matching-pennies",
+        "scissors-paper-rock",
+        "leduc-poker",
+        "dark-hex:width=3,height=2,abrupt=1",
+        "dark-hex:width=2,height=3,hidden=1",
+        "goofspiel:cards=3",
+    ] {
+        let (with, without) = (
+            large(&mut game(spec), RoundsInViews::Auto),
+            without_symmetry(&mut game(spec)),
+        );
+        for algorithm in LargeAlgorithm::ALL {
+            let mut solvers = [&with, &without].map(|large| LargeSolver::new(large, algorithm, 2));
+            for _ in 0..12 {
+                solvers.iter_mut().for_each(|s| assert!(s.iterate(&stop, &mut |_| {})));
+            }
+            let ratings = solvers.each_ref().map(|s| s.rate(&stop, &mut |_| {}));
+            for player in 0..2 {
+                assert!(
+                    (ratings[0].values[player] - ratings[1].values[player]).abs() < 1e-7,
+                    "{spec}: {ratings:?}"
+                );
+                assert!(
+                    (ratings[0].best[player].0 - ratings[1].best[player].0).abs() < 1e-7,
+                    "{spec}: {ratings:?}"
+                );
+            }
+            // The average of either is rated alike by the game that knows symmetries: the first one has them.
+            let [ours, theirs] = solvers
+                .each_ref()
+                .map(|s| with.rate(&s.average(), 1, &stop, &mut |_| {}));
+            assert!(
+                (ours.nash_conv() - theirs.nash_conv()).abs() < 1e-7,
+                "{spec}: {ours:?} {theirs:?}"
+            );
+            if with.sizes().symmetries > 1 {
+                let less = ratings[0].entries < ratings[1].entries;
+                assert!(less || spec == "matching-pennies", "{spec}: {ratings:?}");
+                assert_eq!(ours.entries, ratings[0].entries, "{spec}");
+            }
+        }
+    }
+}
+
+/// A model without the symmetries of the game: restricted responses give them up, and are as without them.
+#[test]
+fn models_without_symmetry_are_answered_without_it() {
+    let stop = StopFlag::default();
+    let responses = [
+        large(&mut game("leduc-poker"), RoundsInViews::Auto),
+        without_symmetry(&mut game("leduc-poker")),
+    ]
+    .map(|large| {
+        let tree = Tree::build(&mut game("leduc-poker"), &Limits::default(), &mut |_| {}).unwrap();
+        let form = Form::new(&tree);
+        let (model, _) = profile(&large, &tree, &policies(&form, 9)[2]);
+        let mut solver = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+        solver.restrict(1, &model, 0.6);
+        (0..20).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+        let response = solver.average().with(1, &model);
+        large.rate(&response, 1, &stop, &mut |_| {})
+    });
+    assert_eq!(responses[0], responses[1]);
+}
+
+#[test]
+fn a_stopped_rating_goes_on() {
+    let large = without_symmetry(&mut game("liars-dice:sides=5"));
+    let profile = Profile::uniform(&large);
+    let whole = large.rate(&profile, 1, &StopFlag::default(), &mut |_| {});
+    let looks = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let count = looks.clone();
+    let stop = StopFlag::by(move || f64::from(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 4.0);
+    let work = large.rating_work(&profile);
+    let part = large.rate_on(&profile, &work, 1, &stop, &mut |_| {});
+    assert!(!part.complete && part.entries < whole.entries, "{part:?} {whole:?}");
+    let mut saved = Vec::new();
+    work.save(&mut saved).unwrap();
+    let later = large.rating_work(&profile);
+    later.restore(&mut saved.as_slice()).unwrap();
+    let rest = large.rate_on(&profile, &later, 2, &StopFlag::default(), &mut |_| {});
+    assert_eq!((&rest.values, &rest.best), (&whole.values, &whole.best));
+    assert!(rest.complete && rest.entries < whole.entries, "{rest:?} {whole:?}");
+    // Another strategy is another rating; half a file is none.
+    let mut solver = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
+    assert!(solver.iterate(&StopFlag::default(), &mut |_| {}));
+    let other = large.rating_work(&solver.average());
+    let error = other.restore(&mut saved.as_slice()).unwrap_err();
+    assert!(error.to_string().contains("another rating"), "{error}");
+    assert!(later.restore(&mut &saved[..saved.len() - 3]).is_err());
 }

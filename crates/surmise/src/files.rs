@@ -23,8 +23,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// If the file cannot be written.
 pub fn write_with(path: &Path, contents: &mut dyn FnMut(&mut File) -> std::io::Result<()>) -> Result<(), Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let beside = beside(path);
     let mut whole = || -> std::io::Result<()> {
         let mut file = File::create(&beside)?;
         contents(&mut file)?;
@@ -39,8 +38,14 @@ pub fn write_with(path: &Path, contents: &mut dyn FnMut(&mut File) -> std::io::R
     })
 }
 
+/// The temporary name of a file that is not whole yet.
+pub(crate) fn beside(path: &Path) -> std::path::PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
 /// Makes a rename durable, on systems where folders can be synced.
-fn sync_folder(path: &Path) {
+pub(crate) fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
         let _ = folder.sync_all();

@@ -4,7 +4,9 @@ use crate::strategy::{self, Strategy};
 use crate::{Error, Game, rating};
 use game::{Seed, Simulator, StopFlag};
 use serde_json::{Map, Value, json};
-use solve::{Algorithm, Form, Limits, LpError, Policy, Solver, Threads, Tree, commitment, equilibrium, write_efg};
+use solve::{
+    Algorithm, Form, LargeAlgorithm, Limits, LpError, Policy, Solver, Threads, Tree, commitment, equilibrium, write_efg,
+};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
@@ -58,6 +60,8 @@ pub enum Method {
     Lp,
     /// An algorithm that iterates.
     Iterate(Algorithm),
+    /// An algorithm that iterates on graphs of states and views, without a tree ([`Game::large`]).
+    Graph(LargeAlgorithm),
 }
 
 impl FromStr for Method {
@@ -67,9 +71,14 @@ impl FromStr for Method {
         match text {
             "auto" => Ok(Method::Auto),
             "lp" => Ok(Method::Lp),
+            "pcfr+" => Ok(Method::Graph(LargeAlgorithm::Predictive)),
+            "pdcfr+" => Ok(Method::Graph(LargeAlgorithm::PredictiveDiscounted)),
             other => other.parse().map(Method::Iterate).map_err(|_| Error::Option {
                 option: "algorithm",
-                must: format!("must be auto, lp, {}, not `{other}`", algorithms()),
+                must: format!(
+                    "must be auto, lp, {}, or pcfr+ or pdcfr+ without a tree, not `{other}`",
+                    algorithms()
+                ),
             }),
         }
     }
@@ -272,6 +281,12 @@ impl<'g> GameTree<'g> {
             }
             Method::Auto => Algorithm::CfrPlus,
             Method::Iterate(algorithm) => algorithm,
+            Method::Graph(algorithm) => {
+                return Err(Error::Option {
+                    option: "algorithm",
+                    must: format!("must not be {} where there is a tree", algorithm.name()),
+                });
+            }
         };
         Ok(self.iterate(&form, algorithm, options, progress))
     }

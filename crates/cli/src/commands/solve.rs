@@ -38,7 +38,7 @@ pub struct Args {
     /// Rules file or game of the catalogue
     #[arg(add = ArgValueCompleter::new(complete::games))]
     game: String,
-    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree pcfr+, pdcfr+ or discounted
     #[arg(long, default_value = "auto", value_name = "A")]
     algorithm: Method,
     /// Iterations at most; 1000 if nothing is said, a million for those that sample
@@ -60,8 +60,13 @@ pub struct Args {
     /// out where they tell nothing; counted; dropped, which may make another game
     #[arg(long, value_name = "R", default_value = "auto", value_parser = rounds)]
     rounds: RoundsInViews,
+    /// Without a tree: whether symmetries are found from the rules and used, on or off. Results are the same up to
+    /// rounding
+    #[arg(long, value_name = "on|off", default_value = "on")]
+    #[arg(action = clap::ArgAction::Set, value_parser = on_or_off)]
+    symmetry: bool,
     /// Without a tree: a file to go on from if it is there, and to save the work to every two minutes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "rate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "efg", "commit", "walk"])]
     checkpoint: Option<PathBuf>,
     /// Seed of the algorithms that sample
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -129,7 +134,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    let asked = args.graph || args.against.is_some() || args.checkpoint.is_some();
+    let asked =
+        args.graph || args.against.is_some() || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
     if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
@@ -191,6 +197,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     });
     saved?;
     Ok(interrupt::exit_code())
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("must be on or off".to_owned()),
+    }
 }
 
 fn rounds(text: &str) -> Result<RoundsInViews, String> {

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
 use surmise::{
-    Error, ExploitationPoint, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions,
-    policy_file,
+    CurvePoint, Error, ExploitationPoint, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
+    SolveOptions, policy_file,
 };
 
 /// Distinct states up to which graphs are made unasked: about half a minute.
@@ -48,6 +48,7 @@ pub fn run(
         } else {
             MOST_STATES
         },
+        symmetry: args.symmetry,
         method: args.algorithm,
         iterations: args.iterations,
         time,
@@ -167,6 +168,10 @@ fn tell(shown: &progress::Progress, step: &LargeStep, started: Option<Instant>) 
         }
         LargeStep::Rated(n, gap) => output::note(&format!("{n} iterations: NashConv {} points", small(*gap))),
         LargeStep::Saved(path) => output::note(&format!("saved `{}`", path.display())),
+        LargeStep::NotSaved(path) => output::note(&format!(
+            "no time to save the last iterations: `{}` is as it was before",
+            path.display()
+        )),
     }
 }
 
@@ -176,11 +181,18 @@ fn sizes(solving: &LargeSolving<'_>) -> String {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let sum = |numbers: &[usize]| numbers.iter().sum::<usize>();
     format!(
-        "{}: {} histories, {} information sets, {} states ({} after merging), {} classes of views, {} pairs, found in \
-         {:.1} s; rating needs {} MiB, solving {} MiB",
+        "{}: {} histories, {} information sets{}, {} states ({} after merging), {} classes of views, {} pairs, found \
+         in {:.1} s; rating needs {} MiB, solving {} MiB",
         solving.game().name(),
         sizes.histories,
         sizes.infosets.iter().sum::<u64>(),
+        match sizes.symmetries {
+            1 => String::new(),
+            n => format!(
+                " ({} up to {n} symmetries)",
+                sizes.infosets_up_to_symmetry.iter().sum::<u64>()
+            ),
+        },
         sizes.states,
         sizes.merged_states,
         sum(&sizes.classes),
@@ -189,6 +201,29 @@ fn sizes(solving: &LargeSolving<'_>) -> String {
         mib(sizes.rating_bytes),
         mib(sizes.solving_bytes),
     )
+}
+
+/// NashConv over time, drawn on a logarithmic scale.
+fn curve(points: &[CurvePoint]) -> String {
+    const WIDTH: f64 = 40.0;
+    let logs: Vec<f64> = points.iter().map(|p| p.nash_conv.max(1e-12).log10()).collect();
+    let (least, most) = logs
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(least, most), &x| (least.min(x), most.max(x)));
+    let mut out = "\n  iterations    seconds    NashConv\n".to_owned();
+    for (point, log) in points.iter().zip(&logs) {
+        // The lowest point keeps one mark.
+        let n = 1.0 + (WIDTH - 1.0) * (log - least) / (most - least).max(1e-9);
+        let _ = writeln!(
+            out,
+            "  {:10}  {:9.1}  {:>10}  {}",
+            point.iterations,
+            point.seconds,
+            small(point.nash_conv),
+            "#".repeat(n as usize)
+        );
+    }
+    out
 }
 
 fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
@@ -246,6 +281,9 @@ fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
             ),
             false => writeln!(out, "{role}: {low:.6} to {high:.6} points by best response"),
         };
+    }
+    if solution.curve.len() > 1 {
+        out.push_str(&curve(&solution.curve));
     }
     out
 }

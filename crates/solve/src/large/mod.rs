@@ -22,16 +22,20 @@ mod learn;
 mod pairs;
 mod pass;
 mod profile;
+mod resume;
+mod symmetry;
 mod views;
 
 pub use learn::{LargeAlgorithm, LargeSolver, RestoreError};
 pub use profile::{OutlineClass, PlaceError, Profile, ProfileBuilder, ViewOutline};
+pub use resume::RatingWork;
 
 use game::{Fault, RoleId, Simulator, StopFlag};
 use graph::StateGraph;
 use pairs::PairGraph;
-use pass::{Choice, Pass, Place, Worth};
+use pass::{Choice, Done, Pass, Place, Worth};
 use std::fmt;
+use symmetry::{Quotient, Subgroup, Symmetries, TRIVIAL};
 use views::ViewGraph;
 
 /// Whether silent rounds, in which a role has one legal move and perceives nothing, are part of its views.
@@ -60,6 +64,10 @@ pub struct LargeLimits {
     pub bytes: u64,
     /// States at most.
     pub states: usize,
+    /// Whether symmetries are looked for and used.
+    pub symmetry: bool,
+    /// Threads that may work. The result does not depend on them.
+    pub threads: usize,
     /// Ends the work early.
     pub stop: StopFlag,
 }
@@ -69,6 +77,8 @@ impl Default for LargeLimits {
         LargeLimits {
             bytes: 4 << 30,
             states: usize::MAX,
+            symmetry: true,
+            threads: 1,
             stop: StopFlag::default(),
         }
     }
@@ -185,6 +195,10 @@ pub struct LargeSizes {
     pub sequences: Vec<u64>,
     /// Slots of the plan of each player.
     pub slots: Vec<u64>,
+    /// Symmetries that were found, the identity included.
+    pub symmetries: usize,
+    /// Information sets of each player up to symmetry.
+    pub infosets_up_to_symmetry: Vec<u64>,
     /// Histories. Those that differ only in moves of nature without any effect count once, and rounds in which nothing
     /// happens do not count. Rounded beyond 2^53.
     pub histories: f64,
@@ -214,6 +228,7 @@ pub struct LargeGame {
     /// The same trees of views with rounds, for finding views; none if views count rounds anyway.
     dated: Option<Vec<ViewGraph>>,
     pairs: Vec<PairGraph>,
+    symmetries: Option<Symmetries>,
     silence: Silence,
     lossless: bool,
     sizes: LargeSizes,
@@ -253,10 +268,12 @@ impl LargeGame {
         let all = StateGraph::build(sim, silence, limits, &mut |n| progress(LargeProgress::States(n)))?;
         progress(LargeProgress::Views);
         let states = all.states.len();
+        let threads = limits.threads;
         let views_of = |graph: &StateGraph, dated: bool| -> Result<Vec<ViewGraph>, LargeError> {
-            (0..2)
-                .map(|player| ViewGraph::build(graph, player, silence, dated, limits))
-                .collect()
+            let [first, second] = both(threads, &|player| {
+                ViewGraph::build(graph, player, silence, dated, limits)
+            });
+            Ok(vec![first?, second?])
         };
         let dated_views = match dated {
             true if !all.layered => return Err(LargeError::Rounds),
@@ -274,17 +291,25 @@ impl LargeGame {
             }
         }
         let graph_bytes = (graph.states.len() * 40 + graph.edges.len() * 24) as u64;
-        let mut pairs: Vec<PairGraph> = Vec::new();
-        for views in &views {
-            let (least, most) = graph.range(1 - views.player);
+        let [first, second] = both(threads, &|player| {
+            let (least, most) = graph.range(1 - player);
             let middle = (f64::from(least) + f64::from(most)) / 2.0;
-            let used = graph_bytes + pairs.iter().map(PairGraph::bytes).sum::<u64>();
-            pairs.push(PairGraph::build(&graph, views, middle, limits, used)?);
-        }
+            PairGraph::build(&graph, &views[player], middle, limits, graph_bytes)
+        });
+        let pairs = vec![first?, second?];
+        let symmetries = match limits.symmetry {
+            true => Symmetries::find(&graph, &views, &limits.stop),
+            false => None,
+        };
+        let quotients = quotients(&views, symmetries.as_ref(), u64::MAX);
         let [histories, deciding, complete] = graph.histories();
         let n = graph.players.len();
         let sum = |of: fn(&ViewGraph) -> u64| views.iter().map(of).sum::<u64>();
-        let rating_bytes = graph_bytes + pairs.iter().map(PairGraph::bytes).sum::<u64>() + 8 * sum(|v| v.root().slots);
+        let rating_bytes = graph_bytes
+            + pairs.iter().map(PairGraph::bytes).sum::<u64>()
+            + symmetries.as_ref().map_or(0, Symmetries::bytes)
+            + 8 * sum(|v| v.root().slots);
+        let kept: u64 = (0..2).map(|p| learn::kept_sequences(&views[p], &quotients[p])).sum();
         let sizes = LargeSizes {
             states,
             merged_states: graph.states.len(),
@@ -294,11 +319,13 @@ impl LargeGame {
             infosets: views[..n].iter().map(|v| v.root().infosets).collect(),
             sequences: views[..n].iter().map(|v| v.root().sequences).collect(),
             slots: views[..n].iter().map(|v| v.root().slots).collect(),
+            symmetries: symmetries.as_ref().map_or(1, |s| s.group.len()),
+            infosets_up_to_symmetry: quotients[..n].iter().map(|q| q.root().infosets).collect(),
             histories,
             deciding,
             complete,
             rating_bytes,
-            solving_bytes: rating_bytes + 8 * sum(|v| v.root().slots) + 16 * sum(|v| v.root().sequences),
+            solving_bytes: rating_bytes + 8 * sum(|v| v.root().slots) + 16 * kept,
         };
         Ok(LargeGame {
             lossless: silence == Silence::Counted || dated,
@@ -306,6 +333,7 @@ impl LargeGame {
             views,
             dated: dated_views,
             pairs,
+            symmetries,
             silence,
             sizes,
         })
@@ -374,12 +402,27 @@ impl LargeGame {
         stop: &StopFlag,
         progress: &mut dyn FnMut(f64),
     ) -> LargeRating {
-        self.rate_plans([&profile.plans[0], &profile.plans[1]], threads, stop, progress)
+        let plans = [profile.plans[0].as_slice(), profile.plans[1].as_slice()];
+        let quotients = self.quotients(self.symmetries_of(plans));
+        self.rate_plans(plans, &quotients, None, threads, stop, progress)
+    }
+
+    /// The symmetries that realization plans have.
+    fn symmetries_of(&self, plans: [&[f64]; 2]) -> Subgroup {
+        let symmetries = self.symmetries.as_ref();
+        symmetries.map_or(TRIVIAL, |s| s.of_plans(&self.views, plans))
+    }
+
+    /// The trees of views up to some symmetries.
+    fn quotients(&self, subgroup: Subgroup) -> [Quotient; 2] {
+        quotients(&self.views, self.symmetries.as_ref(), subgroup)
     }
 
     fn rate_plans(
         &self,
         plans: [&[f64]; 2],
+        quotients: &[Quotient; 2],
+        done: Option<&[Done; 2]>,
         threads: usize,
         stop: &StopFlag,
         progress: &mut dyn FnMut(f64),
@@ -395,9 +438,11 @@ impl LargeGame {
             let (half_range, middle) = self.half_and_middle(player);
             let pass = Pass {
                 views: &self.views[player],
+                quotient: &quotients[player],
                 pairs: &self.pairs[1 - player],
                 plan: plans[1 - player],
                 half_range,
+                done: done.map(|done| &done[player]),
                 threads,
                 stop,
             };
@@ -414,6 +459,29 @@ impl LargeGame {
         }
         rating
     }
+}
+
+/// The trees of views up to those symmetries of a set that were found.
+fn quotients(views: &[ViewGraph], symmetries: Option<&Symmetries>, subgroup: Subgroup) -> [Quotient; 2] {
+    [0, 1].map(|player| match symmetries {
+        Some(s) => Quotient::new(&views[player], &s.actions[player], subgroup & s.group.all()),
+        None => Quotient::whole(&views[player]),
+    })
+}
+
+/// Something for each player, on two threads if there are so many.
+fn both<T: Send>(threads: usize, of: &(dyn Fn(usize) -> T + Sync)) -> [T; 2] {
+    if threads < 2 {
+        return [of(0), of(1)];
+    }
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| of(1));
+        let first = of(0);
+        match second.join() {
+            Ok(second) => [first, second],
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// The longest way down from the root of a graph of views.

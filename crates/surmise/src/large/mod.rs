@@ -1,17 +1,17 @@
 //! Rating and solving games that are too large for a tree.
 
+mod checkpoint;
 pub mod compact;
 mod table;
 
-use crate::{Error, Game, Method, PlayerSpec, Unsuitable, files};
+use crate::{Error, Game, Method, PlayerSpec, Unsuitable};
+use checkpoint::Checkpoints;
 use game::{Simulator, StopFlag};
 use serde_json::{Map, Value, json};
 use solve::{
     Algorithm, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
-    Profile, ProfileBuilder, RestoreError, RoundsInViews,
+    Profile, ProfileBuilder, RoundsInViews,
 };
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ pub struct LargeOptions {
     pub bytes: u64,
     /// Distinct states that the game may have.
     pub states: usize,
+    /// Whether symmetries of the game are looked for and used.
+    pub symmetry: bool,
     /// Algorithm: [`Method::Auto`] is predictive CFR+.
     pub method: Method,
     /// Iterations at most.
@@ -46,6 +48,7 @@ impl Default for LargeOptions {
             rounds: RoundsInViews::Auto,
             bytes: LargeLimits::default().bytes,
             states: LargeLimits::default().states,
+            symmetry: true,
             method: Method::Auto,
             iterations: None,
             time: None,
@@ -62,9 +65,10 @@ impl LargeOptions {
         match self.method {
             Method::Auto => Ok(LargeAlgorithm::Predictive),
             Method::Iterate(Algorithm::Discounted) => Ok(LargeAlgorithm::Discounted),
+            Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto or discounted for a game that is too large for a tree".to_owned(),
+                must: "must be auto, pcfr+, pdcfr+ or discounted for a game that is too large for a tree".to_owned(),
             }),
         }
     }
@@ -85,6 +89,8 @@ pub enum LargeStep {
     Rated(u64, f64),
     /// A checkpoint was written.
     Saved(PathBuf),
+    /// There was no time for the last checkpoint; an older one was kept.
+    NotSaved(PathBuf),
 }
 
 /// A game as graphs of states and views, with the simulator that names its moves.
@@ -159,9 +165,6 @@ pub struct ExploitationPoint {
     pub iterations: u64,
 }
 
-/// Time between two checkpoints.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(120);
-
 impl Game {
     /// Finds states and views of a game with one or two roles.
     ///
@@ -177,6 +180,8 @@ impl Game {
         let limits = LargeLimits {
             bytes: options.bytes,
             states: options.states,
+            symmetry: options.symmetry,
+            threads: options.threads,
             stop: options.stop.clone(),
         };
         let large = LargeGame::build(sim.as_mut(), options.rounds, &limits, &mut |step| {
@@ -234,9 +239,12 @@ impl LargeSolving<'_> {
                 }
             }
         };
-        let rating = self.large.rate(&profile, options.threads, &options.stop, &mut |share| {
-            progress(LargeStep::Rating(share));
-        });
+        let rating = match &options.checkpoint {
+            None => self.large.rate(&profile, options.threads, &options.stop, &mut |share| {
+                progress(LargeStep::Rating(share));
+            }),
+            Some(path) => self.rate_on(&profile, path, options, progress)?,
+        };
         Ok(LargeSolution {
             how: LargeHow::Given(what.to_owned(), missing),
             entries: rating.entries,
@@ -246,6 +254,34 @@ impl LargeSolving<'_> {
             seconds: started.elapsed().as_secs_f64(),
             curve: Vec::new(),
         })
+    }
+
+    /// A rating that goes on from a file if it is there, and is saved to it now and then and at its end.
+    fn rate_on(
+        &self,
+        profile: &Profile,
+        path: &Path,
+        options: &LargeOptions,
+        progress: &mut dyn FnMut(LargeStep),
+    ) -> Result<LargeRating, Error> {
+        let work = self.large.rating_work(profile);
+        if path.exists() {
+            checkpoint::restore_rating(&work, path)?;
+        }
+        let (mut saved, mut failed) = (Instant::now(), None);
+        let (threads, stop) = (options.threads, &options.stop);
+        let rating = self.large.rate_on(profile, &work, threads, stop, &mut |share| {
+            if saved.elapsed() > checkpoint::BETWEEN {
+                failed = failed.take().or(checkpoint::save_rating(&work, path).err());
+                saved = Instant::now();
+            }
+            progress(LargeStep::Rating(share));
+        });
+        checkpoint::save_rating(&work, path)?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(rating),
+        }
     }
 
     /// The table of a trained player. Where it knows nothing, moves are random.
@@ -311,17 +347,17 @@ impl LargeSolving<'_> {
         self.fits(self.large.sizes().solving_bytes, "solving", options.bytes)?;
         let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
         if let Some(path) = options.checkpoint.as_ref().filter(|path| path.exists()) {
-            restore(&mut solver, path)?;
+            checkpoint::restore(&mut solver, path)?;
         }
         let mut run = LargeRun {
             solver,
             options,
-            saved: Instant::now(),
+            checkpoints: options.checkpoint.as_deref().map(Checkpoints::new),
             iterating: Duration::ZERO,
             curve: Vec::new(),
         };
         let (rating, rated_after) = run.run(self.default_until(options), progress)?;
-        run.save(progress)?;
+        run.save_last(progress)?;
         let LargeRun {
             solver,
             iterating,
@@ -517,6 +553,8 @@ fn sizes_json(sizes: &LargeSizes) -> Value {
         "infosets": sizes.infosets,
         "sequences": sizes.sequences,
         "slots": sizes.slots,
+        "symmetries": sizes.symmetries,
+        "infosets_up_to_symmetry": sizes.infosets_up_to_symmetry,
         "histories": sizes.histories,
         "deciding_histories": sizes.deciding,
         "complete_histories": sizes.complete,
@@ -525,23 +563,11 @@ fn sizes_json(sizes: &LargeSizes) -> Value {
     })
 }
 
-fn restore(solver: &mut LargeSolver<'_>, path: &Path) -> Result<(), Error> {
-    let file = File::open(path).map_err(Error::io("cannot read", path))?;
-    match solver.restore(&mut BufReader::with_capacity(1 << 20, file)) {
-        Ok(()) => Ok(()),
-        Err(RestoreError::Io(error)) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            Err(Error::io("cannot read", path)(error))
-        }
-        Err(RestoreError::Io(_)) => Err(Error::format(path, "is no checkpoint of this game: it is too short")),
-        Err(error) => Err(Error::format(path, format!("cannot be continued: {error}"))),
-    }
-}
-
 /// A solver at work.
 struct LargeRun<'a> {
     solver: LargeSolver<'a>,
     options: &'a LargeOptions,
-    saved: Instant,
+    checkpoints: Option<Checkpoints>,
     iterating: Duration,
     curve: Vec<CurvePoint>,
 }
@@ -573,9 +599,7 @@ impl LargeRun<'_> {
                     break;
                 }
             }
-            if self.saved.elapsed() > BETWEEN_CHECKPOINTS {
-                self.save(progress)?;
-            }
+            self.save(progress)?;
         }
         if last.as_ref().is_none_or(|(_, after)| *after < self.solver.iterations()) {
             self.rate(&mut last, progress);
@@ -606,17 +630,31 @@ impl LargeRun<'_> {
         }
     }
 
+    /// Saves the work if it is time to.
     fn save(&mut self, progress: &mut dyn FnMut(LargeStep)) -> Result<(), Error> {
-        let Some(path) = &self.options.checkpoint else {
+        let stop = &self.options.stop;
+        if let Some(checkpoints) = self.checkpoints.as_mut().filter(|c| c.is_due())
+            && checkpoints.save(&self.solver, &|| stop.is_raised())?
+        {
+            progress(LargeStep::Saved(checkpoints.path().to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Saves the work at the end.
+    fn save_last(&mut self, progress: &mut dyn FnMut(LargeStep)) -> Result<(), Error> {
+        let Some(checkpoints) = &mut self.checkpoints else {
             return Ok(());
         };
-        files::write_with(path, &mut |file| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            self.solver.save(&mut out)?;
-            out.flush()
-        })?;
-        self.saved = Instant::now();
-        progress(LargeStep::Saved(path.clone()));
+        let saved = match self.options.stop.is_raised() {
+            true => checkpoints.save_in_a_hurry(&self.solver)?,
+            false => checkpoints.save_last(&self.solver).map(|()| true)?,
+        };
+        let path = checkpoints.path().to_owned();
+        progress(match saved {
+            true => LargeStep::Saved(path),
+            false => LargeStep::NotSaved(path),
+        });
         Ok(())
     }
 }
