@@ -4,9 +4,9 @@ use crate::error::{CellProblem, Error, MatchProblem, Result};
 use crate::measure::RoundReport;
 use crate::{Cell, GameSource, Measure, OpenGame, measure};
 use game::StopFlag;
-use referee::{Match, Seating};
+use referee::{Clock, Match, Seating};
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A finished match. Everything but `seconds` is a function of the cell, the number and the version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,6 +130,7 @@ impl<'a> SeatedCell<'a> {
         let mut sim = self.game.simulator();
         let played = Match {
             stop: stop.clone(),
+            clock: clock(self.cell.seconds),
             ..Match::new(sim.as_mut(), seats, names.clone(), seed)
         };
         let outcome = played.play()?;
@@ -162,6 +163,16 @@ impl<'a> SeatedCell<'a> {
             seconds: Some(started.elapsed().as_secs_f64()),
         })
     }
+}
+
+/// Time after which a late move is replaced, as in `surmise match`.
+const GRACE: Duration = Duration::from_millis(500);
+
+fn clock(seconds: Option<f64>) -> Clock {
+    seconds.map_or(Clock::None, |seconds| Clock::PerMove {
+        time: Duration::from_secs_f64(seconds),
+        grace: GRACE,
+    })
 }
 
 /// The role of a player in a match, when only the finished match is known.
