@@ -60,7 +60,7 @@ fn players_that_are_thinking_are_stopped() {
         "hp:1000,1000000",
         "hp:1000,1000000,sampler=hyperplay",
         "hp2:1000,1000,1000,1000",
-        "auto:1000,1000,1000,1000",
+        "either:1000,1000,1000,1000",
         "ismcts:1000000000",
         "cfr:1000,iterations=1000000000,depth=20,nodes=10000000",
         "cheat:1000000000",

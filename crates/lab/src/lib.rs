@@ -80,6 +80,7 @@ pub mod contents;
 pub mod error;
 pub mod folder;
 pub mod journal;
+pub mod ladder;
 pub mod opponents;
 pub mod presets;
 pub mod report;

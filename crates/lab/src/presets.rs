@@ -39,7 +39,13 @@ presets![
     "2022-table-1",
     "2022-table-2",
     "2022-table-3",
+    "ladder",
 ];
+
+/// The presets that repeat papers.
+pub fn of_papers() -> impl Iterator<Item = &'static Preset> {
+    PRESETS.iter().filter(|p| p.name != "ladder")
+}
 
 /// The preset of this name.
 pub fn find(name: &str) -> Option<&'static Preset> {
@@ -64,9 +70,13 @@ mod tests {
                 };
                 let spec = Spec::read(preset.name, preset.text, size, set).unwrap();
                 assert_eq!(spec.name, preset.name);
-                assert!(spec.paper.is_some(), "{}: no paper", preset.name);
                 assert!(
-                    !spec.claims.is_empty() || preset.name == "2012-figure-4",
+                    spec.paper.is_some() || spec.ladder.is_some(),
+                    "{}: no paper",
+                    preset.name
+                );
+                assert!(
+                    !spec.claims.is_empty() || spec.ladder.is_some() || preset.name == "2012-figure-4",
                     "{}: no claims",
                     preset.name
                 );

@@ -1,6 +1,7 @@
 //! The report of an experiment: a self-contained HTML page, and the same data as CSV, JSON and SVG.
 
 mod html;
+mod ladder;
 mod svg;
 
 use crate::claims::{self, CheckedClaim};
@@ -22,6 +23,8 @@ struct ReportData<'a> {
     summaries: Vec<CellSummary<'a>>,
     claims: Vec<CheckedClaim<'a>>,
     charts: Vec<Chart>,
+    /// Ratings, if the spec asks for them.
+    standings: Vec<ladder::Standing>,
 }
 
 /// A report in one line, for an index of several reports.
@@ -62,7 +65,10 @@ pub fn files(spec: &Spec, manifest: &Manifest, results: Results) -> Result<(Repo
     let summaries = summarise(spec, &results)?;
     let claims = claims::check(spec, &summaries);
     let charts: Vec<Chart> = spec.plots.iter().map(|plot| chart(plot, &summaries)).collect();
+    let standings = spec.ladder.as_ref();
+    let standings = standings.map_or_else(Vec::new, |ladder| ladder::standings(ladder, &summaries, spec.level));
     let report = ReportData {
+        standings,
         spec,
         manifest,
         summaries,
@@ -76,6 +82,11 @@ pub fn files(spec: &Spec, manifest: &Manifest, results: Results) -> Result<(Repo
     ];
     if report.summaries.iter().any(CellSummary::has_beliefs) {
         files.push(("rounds.csv".to_owned(), report.rounds_csv()));
+    }
+    if let Some(ladder) = &spec.ladder {
+        files.push(("ladder.csv".to_owned(), ladder::csv(&report.standings)));
+        let chart = ladder::chart(ladder, &report.standings);
+        files.extend(chart.map(|chart| ("ladder.svg".to_owned(), chart.svg())));
     }
     for (number, chart) in report.charts.iter().enumerate() {
         files.push((format!("plot-{}.svg", number + 1), chart.svg()));
@@ -315,13 +326,16 @@ impl ReportData<'_> {
                 "parts": checked.parts.iter().map(part_json).collect::<Vec<_>>(),
             })
         };
-        let whole = json!({
+        let mut whole = json!({
             "name": self.spec.name, "title": self.spec.title, "paper": self.spec.paper, "size": self.manifest.size,
             "command": self.manifest.command, "version": self.manifest.version, "level": self.spec.level,
             "cells": self.summaries.iter().map(cell).collect::<Vec<_>>(),
             "claims": self.claims.iter().map(claim).collect::<Vec<_>>(),
             "left_out": self.spec.left_out,
         });
+        if self.spec.ladder.is_some() {
+            whole["ladder"] = ladder::as_json(&self.standings);
+        }
         serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
     }
 }

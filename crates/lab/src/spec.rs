@@ -77,6 +77,8 @@ pub struct Spec {
     pub cells: Vec<Cell>,
     /// Parts that are left out, with reasons.
     pub left_out: Vec<String>,
+    /// Whether the report has ratings, and of what.
+    pub ladder: Option<Ladder>,
     /// Plots of the report.
     pub plots: Vec<Plot>,
     /// Claims of the paper.
@@ -102,6 +104,8 @@ pub struct Cell {
     pub games: u64,
     /// Half-width of the interval at which the cell is precise enough.
     pub until: Option<f64>,
+    /// Seconds for a move; without it players stop by their own counts.
+    pub seconds: Option<f64>,
     /// Seed of the matches.
     pub seed: u64,
     /// What is measured.
@@ -134,6 +138,21 @@ pub enum Measure {
         /// Models found by random games for comparison; 0 plays none.
         naive: usize,
     },
+}
+
+/// Ratings of players from the cells in which two of them change seats.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ladder {
+    /// Variable whose values have ratings of their own, such as the time for a move.
+    pub by: Option<String>,
+    /// Variable that names the game.
+    #[serde(default = "game")]
+    pub game: String,
+}
+
+fn game() -> String {
+    "game".to_owned()
 }
 
 /// A plot.

@@ -20,6 +20,11 @@
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
+/// The quantile of the standard normal distribution.
+pub(crate) fn normal_quantile(q: f64) -> f64 {
+    Normal::standard().inverse_cdf(q)
+}
+
 /// An estimate and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -129,7 +134,7 @@ pub fn wilson(successes: usize, n: usize, level: f64) -> Interval {
     if n == 0 {
         return Interval::NOTHING;
     }
-    let z = Normal::standard().inverse_cdf(0.5 + level / 2.0);
+    let z = normal_quantile(0.5 + level / 2.0);
     let (count, p) = (n as f64, successes as f64 / n as f64);
     let scale = 1.0 + z * z / count;
     let centre = (p + z * z / (2.0 * count)) / scale;

@@ -4,9 +4,9 @@ use crate::error::{CellProblem, Error, MatchProblem, Result};
 use crate::measure::RoundReport;
 use crate::{Cell, GameSource, Measure, OpenGame, measure};
 use game::{Fault, StopFlag};
-use referee::{Match, SeatReport, Seating};
+use referee::{Clock, Match, SeatReport, Seating};
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A finished match. Everything but `seconds` is a function of the cell, the number and the version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,6 +140,7 @@ impl<'a> SeatedCell<'a> {
         let mut sim = self.game.simulator();
         let played = Match {
             stop: stop.clone(),
+            clock: clock(self.cell.seconds),
             ..Match::new(sim.as_mut(), seats, names.clone(), seed)
         };
         let outcome = played.play()?;
@@ -180,6 +181,16 @@ impl<'a> SeatedCell<'a> {
 fn remarks(seats: &[SeatReport]) -> Vec<(usize, String)> {
     let said = seats.iter().enumerate().filter(|(_, seat)| !seat.remarks.is_empty());
     said.map(|(role, seat)| (role, seat.remarks.clone())).collect()
+}
+
+/// Time after which a late move is replaced, as in `surmise match`.
+const GRACE: Duration = Duration::from_millis(500);
+
+fn clock(seconds: Option<f64>) -> Clock {
+    seconds.map_or(Clock::None, |seconds| Clock::PerMove {
+        time: Duration::from_secs_f64(seconds),
+        grace: GRACE,
+    })
 }
 
 /// The role of a player in a match, when only the finished match is known.

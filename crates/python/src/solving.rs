@@ -80,6 +80,7 @@ pub fn solve(
         seed,
         threads: threads.clamp(1, 256),
         stop: stop.clone(),
+        ..defaults
     };
     options.check().map_err(exception)?;
     let strategy = strategy.map(|text| {

@@ -9,7 +9,7 @@
 //! | [`First`] | the first legal move |
 //! | [`HyperPlay`] | playouts from models that explain what the role was told, or an [`Insight`] into each model |
 //! | [`HyperPlayII`] | simulations in which every role is a HyperPlay player that knows only its own view |
-//! | [`Auto`] | HyperPlay, and HyperPlay-II where some moves give more information than others |
+//! | [`Either`] | HyperPlay, and HyperPlay-II where some moves give more information than others |
 //! | [`IsMcts`] | tree search over information sets, from histories that explain what the role was told |
 //! | [`Cfr`] | regret minimisation some rounds ahead, from histories that explain what the role was told |
 //! | [`Kluss`] | regret minimisation on a growing tree from what we and the opponent may hold possible |
@@ -51,11 +51,11 @@
 //! information, `value_table` for how moves are compared.
 
 mod atlas;
-mod auto;
 mod believer;
 mod cfr;
 mod cheat;
 mod compact;
+mod either;
 mod flat;
 mod hp2;
 mod hyperplay;
@@ -79,17 +79,17 @@ mod uct;
 mod value_table;
 mod views;
 
-pub use auto::Auto;
 pub use believer::Believer;
 pub use cfr::{Cfr, CfrOptions, Horizon, Outlook, PlayoutHorizon, Question, Roots, StateSearch};
 pub use cheat::Cheater;
 pub use compact::{CompactChild, CompactClass, CompactStrategy, CompactViews};
+pub use either::Either;
 pub use flat::{Flat, Guess, PlayoutPlan, weigh};
 pub use hp2::{Hp2Options, HyperPlayII, Spread};
 pub use hyperplay::{By, HyperPlay};
 pub use insight_horizon::InsightHorizon;
 pub use ismcts::{Backup, IsMcts, IsMctsOptions, Observers, Opponents, Rollout, Selection};
-pub use kluss::{Expansion, Kluss, KlussError, KlussOptions, Prior};
+pub use kluss::{Expansion, Iterate, Kluss, KlussError, KlussOptions, Prior};
 pub use line::{Line, expected_line};
 pub use minds::InnerOptions;
 pub use minimax::{Minimax, MinimaxOptions, Simultaneous};

@@ -10,8 +10,8 @@ use game::{Budget, Fault, Goal, Meter, MoveId, PerceptId, Player, RoleId, Seed, 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use surmise_search::{
-    Auto, By, Cfr, CfrOptions, Flat, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts, IsMctsOptions, Kluss,
-    KlussOptions, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Spread, Tools, Uct,
+    By, Cfr, CfrOptions, Either, Flat, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts, IsMctsOptions,
+    Kluss, KlussOptions, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Spread, Tools, Uct,
     UctOptions,
 };
 
@@ -128,8 +128,8 @@ const HIDDEN: &[(&str, Make)] = &[
     ("hp2", |tools| {
         Box::new(HyperPlayII::new(tools, SAMPLER, &belief(), hp2()).unwrap())
     }),
-    ("auto", |tools| {
-        Box::new(Auto::new(
+    ("either", |tools| {
+        Box::new(Either::new(
             HyperPlayII::new(tools, SAMPLER, &belief(), hp2()).unwrap(),
             16,
         ))

@@ -5,6 +5,7 @@
 //! [`Engine::why`] says which it is and why.
 
 use crate::Error;
+use crate::players::AutoFacts;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
 use ground::{EvaluationLimits, GroundError, Limits, Passes, Program, Progress, Reference, Splitting};
@@ -158,6 +159,8 @@ pub struct Engine {
     compiled: Option<Compiled>,
     /// Whether the network was made from rewritten rules.
     rewritten: bool,
+    /// What the player `auto` found out about the game.
+    pub(crate) auto: AutoFacts,
 }
 
 /// Times and sizes of making an engine.
@@ -206,6 +209,7 @@ impl Engine {
             reference: Mutex::new(reference),
             compiled: None,
             rewritten: false,
+            auto: AutoFacts::default(),
         };
         if options.kind == EngineKind::Reference {
             return Ok(engine);

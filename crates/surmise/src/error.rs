@@ -251,7 +251,7 @@ impl fmt::Display for Error {
                 ),
                 Unsuitable::NoPolicy => write!(
                     f,
-                    "`{player}` does not say with which probabilities it moves; cfr, kluss and strategy do"
+                    "`{player}` does not say with which probabilities it moves; with --seeds N its moves are counted"
                 ),
                 Unsuitable::NotTwoRoles { roles: 1 } => write!(
                     f,

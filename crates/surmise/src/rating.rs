@@ -8,8 +8,9 @@ use learn::Response;
 use referee::Seat;
 use solve::{Infoset, Policy, Tree};
 
-/// Asks a player in every information set of a game: each time a new player with the same seed that is told one round
-/// after the other.
+/// Asks a player in every information set of a game: each time a new player that is told one round after the other,
+/// with the same seeds everywhere. Averaged over the seeds, its probabilities are those of a player whose seed nobody
+/// knows; where a player tells no probabilities, its moves are counted.
 pub(crate) fn policy(
     player: &str,
     game: &Game,
@@ -52,22 +53,29 @@ fn ask(
             .collect(),
     };
     let view: Vec<Told> = tree.view(set).iter().map(told).collect();
-    let seed = Seed(options.seed).nth(u64::from(role.0));
-    let Seat::Player(mut player) = game.seat(spec, role, seed)? else {
-        return Err(spec.unsuitable(Unsuitable::NoPolicy));
-    };
+    set.sequences().for_each(|sequence| policy.0[sequence] = 0.0);
     let budget = Budget::until(options.stop.clone());
-    let mut decision = Decision::default();
-    for rounds in 0..=view.len() {
-        decision = player.choose(&view[..rounds], &budget)?;
-    }
-    if decision.policy.is_empty() {
-        return Err(spec.unsuitable(Unsuitable::NoPolicy));
-    }
-    for sequence in set.sequences() {
-        let text = sim.move_text(role, tree.move_of(sequence));
-        let found = decision.policy.iter().find(|(mv, _)| mv == text);
-        policy.0[sequence] = found.map_or(0.0, |(_, p)| *p);
+    let share = 1.0 / options.seeds.max(1) as f64;
+    for number in 0..options.seeds.max(1) {
+        let seed = Seed(options.seed.wrapping_add(number)).nth(u64::from(role.0));
+        let Seat::Player(mut player) = game.seat(spec, role, seed)? else {
+            return Err(spec.unsuitable(Unsuitable::NoPolicy));
+        };
+        let mut decision = Decision::default();
+        for rounds in 0..=view.len() {
+            decision = player.choose(&view[..rounds], &budget)?;
+        }
+        if decision.policy.is_empty() && options.seeds > 1 {
+            decision.policy = vec![(decision.mv, 1.0)];
+        }
+        if decision.policy.is_empty() {
+            return Err(spec.unsuitable(Unsuitable::NoPolicy));
+        }
+        for sequence in set.sequences() {
+            let text = sim.move_text(role, tree.move_of(sequence));
+            let found = decision.policy.iter().find(|(mv, _)| mv == text);
+            policy.0[sequence] += share * found.map_or(0.0, |(_, p)| *p);
+        }
     }
     Ok(())
 }

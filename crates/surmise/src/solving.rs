@@ -28,6 +28,9 @@ pub struct SolveOptions {
     pub histories: u64,
     /// Seed of algorithms that sample.
     pub seed: u64,
+    /// Seeds over which a player that is rated is averaged. One suffices for players that tell the probabilities of
+    /// their moves; the moves of others are counted.
+    pub seeds: u64,
     /// Threads that build the tree. The result does not depend on it.
     pub threads: usize,
     /// Ends the work; iterations so far count.
@@ -43,6 +46,7 @@ impl Default for SolveOptions {
             until: None,
             histories: Limits::default().histories,
             seed: 1,
+            seeds: 1,
             threads: 1,
             stop: StopFlag::default(),
         }

@@ -161,7 +161,7 @@ pub fn told_from_json(value: &Value) -> Option<Vec<Told>> {
     value.as_array()?.iter().map(round).collect()
 }
 
-fn tell(sim: &dyn Simulator, role: RoleId, round: &Round) -> Told {
+pub(crate) fn tell(sim: &dyn Simulator, role: RoleId, round: &Round) -> Told {
     Told {
         own: sim.move_text(role, round.own).to_owned(),
         sees: round

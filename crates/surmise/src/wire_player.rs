@@ -57,8 +57,7 @@ impl WirePlayers {
                 "hp"
             }
             Some(spec) => return Ok(spec.clone()),
-            None if hidden => "hp",
-            None => "uct",
+            None => "auto",
         };
         Ok(PlayerSpec::parse(name)?)
     }

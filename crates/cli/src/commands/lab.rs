@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use surmise::lab::contents;
 use surmise::lab::folder::{Folder, Manifest};
-use surmise::lab::presets::{PRESETS, find};
+use surmise::lab::presets::{PRESETS, find, of_papers};
 use surmise::lab::run::{RunProgress, missing};
 use surmise::lab::slurm::{self, SlurmJob, SubmittedJobs};
 use surmise::lab::{RunOptions, RunPlan, Size, Spec, report};
@@ -118,7 +118,7 @@ struct SpecArgs {
 /// Play what is missing of experiments, and write their reports
 #[derive(clap::Args)]
 struct RunArgs {
-    /// TOML files or presets; `all` for every preset
+    /// TOML files or presets; `all` for every preset that repeats a paper
     #[arg(required = true, value_name = "SPEC")]
     specs: Vec<String>,
     #[command(flatten)]
@@ -210,7 +210,7 @@ fn list(as_json: bool) -> Result<ExitCode> {
             out,
             "{:16} {}; quick: {games} games in {cells} cells, paper: {paper_games} in {paper_cells}",
             "",
-            spec.paper.unwrap_or_default()
+            spec.paper.as_deref().unwrap_or("of no paper")
         );
     }
     output::print(&out);
@@ -281,7 +281,7 @@ fn prepare(args: &SpecArgs, name: &str, several: bool) -> Result<(Spec, Manifest
 
 fn run_all(args: &RunArgs) -> Result<ExitCode> {
     let names: Vec<&str> = match &args.specs[..] {
-        [one] if one == "all" => PRESETS.iter().map(|p| p.name).collect(),
+        [one] if one == "all" => of_papers().map(|p| p.name).collect(),
         names => names.iter().map(String::as_str).collect(),
     };
     let several = names.len() > 1;

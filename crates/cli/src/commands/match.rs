@@ -13,14 +13,13 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use surmise::game::{Decision, limits::MATCH_ROUNDS};
-use surmise::gdl::Information;
 use surmise::referee::Clock;
 use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec, SummaryRow};
 
 /// Play matches between players and print their results
 ///
 /// Name a player for each role that is not nature, in the order of the roles; a single name plays all of them. Without
-/// names HyperPlay (or Monte Carlo, where nothing is hidden) meets random players.
+/// names `auto` meets random players.
 ///
 /// A player is `NAME:OPTIONS`, such as `hp:16,4`, `uct:500,c=1`, `strategy:FILE` `exec:python3
 /// bot.py`, `remote:HOST:PORT` or `human`. `surmise players` lists them, `surmise players hp` lists the options of one.
@@ -186,13 +185,9 @@ fn clock(seconds: Option<f64>) -> Result<Clock> {
 
 /// A player that thinks in the first seat, and a baseline in the others.
 fn default_players(game: &Game) -> Result<Vec<PlayerSpec>> {
-    let thinking = match game.information() {
-        Information::Hidden => "hp:64,16",
-        Information::Open => "mc:100",
-    };
     let mut players = vec![PlayerSpec::parse("random")?; game.seating().played().len()];
     if let Some(first) = players.first_mut() {
-        *first = PlayerSpec::parse(thinking)?;
+        *first = PlayerSpec::parse("auto")?;
     }
     Ok(players)
 }

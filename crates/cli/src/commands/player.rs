@@ -18,7 +18,7 @@ use surmise::{MatchRecorder, PlayerSpec, WirePlayers};
 /// was asked for, or with a quick one where that fails. The manager's dialect is found out from its messages. Ctrl-C
 /// ends it.
 ///
-/// Without --with the player is hp where something is hidden and uct elsewhere. Players that were given a number stop
+/// Without --with the player is `auto`, which chooses by what the game is. Players that were given a number stop
 /// there; without one they use the clock.
 #[derive(clap::Args)]
 pub struct Args {

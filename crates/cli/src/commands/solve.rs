@@ -77,10 +77,14 @@ pub struct Args {
     /// Information sets of each role to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
-    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player
-    /// that tells its probabilities (cfr)
+    /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player:
+    /// one that tells its probabilities (cfr, kluss, auto where it solves), or any with --seeds
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
+    /// With --rate PLAYER: the player is asked with so many seeds in every information set, and its moves are averaged
+    #[arg(long, value_name = "N", requires = "rate", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
     /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
     #[arg(long, value_name = "ROLE")]
     #[arg(conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
@@ -126,6 +130,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         until: args.until,
         histories: args.limit.unwrap_or(Limits::default().histories),
         seed: args.seed,
+        seeds: args.seeds,
         threads: args.threads.unwrap_or_else(threads::all_cores),
         stop: interrupt::flag(),
     };

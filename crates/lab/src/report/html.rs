@@ -57,6 +57,7 @@ pub fn page(report: &ReportData<'_>) -> String {
     for chart in &report.charts {
         let _ = write!(body, "<figure>{}</figure>", chart.svg());
     }
+    super::ladder::section(&mut body, report);
     cells(&mut body, report);
     seats(&mut body, report);
     rounds(&mut body, report);

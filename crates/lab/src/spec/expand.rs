@@ -1,11 +1,14 @@
 //! From the text of a spec to its cells: sizes, variables, and what is filled in.
 
-use super::problem::{MOST_CELLS, MOST_GAMES, SpecProblem};
+use super::problem::{LEAST_SECONDS, MOST_CELLS, MOST_GAMES, MOST_SECONDS, SpecProblem};
 use super::raw::{RawSpec, RawSweep, line_of};
 use super::{Cell, Measure, Size, Spec, plain};
 use crate::error::{Error, Result};
 use crate::template::fill;
 use toml::Spanned;
+
+/// The variable that `pairs` stands for.
+const PAIRS: &str = "pairs";
 
 /// Expands the text of a spec.
 pub(super) struct Expander<'a> {
@@ -63,6 +66,7 @@ impl Expander<'_> {
             set,
             cells: Vec::new(),
             left_out: Vec::new(),
+            ladder: raw.ladder,
             plots: raw.plot,
             claims: Vec::new(),
             references: raw.reference,
@@ -113,6 +117,13 @@ impl Expander<'_> {
                 return Err(self.wrong(place, SpecProblem::UnknownVariable(name.clone())));
             }
         }
+        let pairs = at_size.and_then(|s| s.pairs.as_ref()).or(sweep.pairs.as_ref());
+        if let Some(pairs) = pairs {
+            let values = self.pairs(pairs, &spec.set)?;
+            if variables.insert(PAIRS.to_owned(), values).is_some() {
+                return Err(self.wrong(pairs, SpecProblem::Pairs));
+            }
+        }
         let combinations = combinations(&variables).map_err(|e| self.wrong(place, e))?;
         for combination in combinations {
             let (groups, vars): (Vec<usize>, Vec<(String, String)>) = combination.into_iter().unzip();
@@ -126,6 +137,10 @@ impl Expander<'_> {
             for player in &sweep.players {
                 players.push(fill(player.get_ref(), &known).map_err(|e| self.wrong(player, e.into()))?);
             }
+            let seconds = match &sweep.seconds {
+                Some(text) => Some(self.seconds(text, &known)?),
+                None => None,
+            };
             let focus = sweep.focus.as_ref().map_or(0, |f| f.get_ref().saturating_sub(1));
             let measure = match &sweep.belief {
                 None => Measure::Score,
@@ -142,6 +157,7 @@ impl Expander<'_> {
                 focus,
                 games: *games.get_ref(),
                 until: until.map(|u| *u.get_ref()),
+                seconds,
                 seed,
                 measure,
                 vars,
@@ -154,6 +170,38 @@ impl Expander<'_> {
             spec.cells.push(cell);
         }
         Ok(())
+    }
+
+    /// Every two of some players, as values of a variable that sets `first` and `second`. Empty names are left out.
+    fn pairs(&self, pairs: &Spanned<Vec<String>>, set: &[(String, String)]) -> Result<toml::Value> {
+        let mut players: Vec<String> = Vec::new();
+        for text in pairs.get_ref() {
+            let player = fill(text, set).map_err(|e| self.wrong(pairs, e.into()))?;
+            if !player.is_empty() && !players.contains(&player) {
+                players.push(player);
+            }
+        }
+        if players.len() < 2 {
+            return Err(self.wrong(pairs, SpecProblem::Pairs));
+        }
+        let mut all = Vec::new();
+        for (at, first) in players.iter().enumerate() {
+            for second in &players[at + 1..] {
+                let mut pair = toml::Table::new();
+                pair.insert("first".to_owned(), toml::Value::String(first.clone()));
+                pair.insert("second".to_owned(), toml::Value::String(second.clone()));
+                all.push(toml::Value::Table(pair));
+            }
+        }
+        Ok(toml::Value::Array(all))
+    }
+
+    /// The time for a move.
+    fn seconds(&self, text: &Spanned<toml::Value>, known: &[(String, String)]) -> Result<f64> {
+        let filled = fill(&plain(text.get_ref()), known).map_err(|e| self.wrong(text, e.into()))?;
+        let seconds: Option<f64> = filled.parse().ok();
+        let good = seconds.filter(|s| (LEAST_SECONDS..=MOST_SECONDS).contains(s));
+        good.ok_or_else(|| self.wrong(text, SpecProblem::Seconds(filled)))
     }
 
     fn check_sizes(&self, sweep: &RawSweep, games: &Spanned<u64>, until: Option<&Spanned<f64>>) -> Result<()> {

@@ -22,6 +22,9 @@ impl Cell {
         };
         let content = json!([self.game, self.players, self.swap, self.seed, measure]);
         let key = Seed(0).child(&content.to_string());
+        let key = self
+            .seconds
+            .map_or(key, |seconds| key.child(&format!("seconds {seconds}")));
         let key = self.contents.iter().fold(key, |key, print| key.child(print));
         format!("{:016x}", key.0)
     }

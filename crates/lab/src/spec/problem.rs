@@ -8,6 +8,9 @@ use std::fmt;
 pub(super) const MOST_GAMES: u64 = 10_000_000;
 pub(super) const MOST_CELLS: usize = 100_000;
 pub(super) const MOST_MODELS: usize = 1_000_000;
+/// Seconds for a move: at least, and at most.
+pub(super) const LEAST_SECONDS: f64 = 0.01;
+pub(super) const MOST_SECONDS: f64 = 3_600.0;
 
 /// What is wrong in a spec.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +66,10 @@ pub enum SpecProblem {
     UnknownSampler(String),
     /// A number of models that a belief cannot have.
     Models(usize),
+    /// `pairs` with fewer than two players, or beside a variable of that name.
+    Pairs,
+    /// A time for a move that is none.
+    Seconds(String),
     /// A claim without `above` and `below`.
     ClaimWithoutRange,
     /// A claim with both `minus` and `over`.
@@ -113,6 +120,11 @@ impl fmt::Display for SpecProblem {
                     "a belief of {models} models cannot be kept; choose 1 to {MOST_MODELS}"
                 )
             }
+            SpecProblem::Pairs => f.write_str("`pairs` needs two players at least, and no variable `pairs` beside it"),
+            SpecProblem::Seconds(text) => write!(
+                f,
+                "`seconds` is the time for a move, from {LEAST_SECONDS} to {MOST_SECONDS}, not `{text}`"
+            ),
             SpecProblem::ClaimWithoutRange => f.write_str("a claim needs `above`, `below` or both"),
             SpecProblem::ClaimWithBoth => f.write_str("a claim has `minus` or `over`, not both"),
         }

@@ -1,7 +1,7 @@
 //! The text of a spec as TOML has it, before anything is filled in.
 
 use super::problem::{MOST_MODELS, SpecProblem};
-use super::{Claim, Measure, PaperValue, Plot};
+use super::{Claim, Ladder, Measure, PaperValue, Plot};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ pub(super) struct RawSpec {
     #[serde(default)]
     pub set: BTreeMap<String, String>,
     pub sweep: Vec<Spanned<RawSweep>>,
+    pub ladder: Option<Ladder>,
     #[serde(default)]
     pub plot: Vec<Plot>,
     #[serde(default)]
@@ -43,6 +44,10 @@ pub(super) struct RawSweep {
     pub focus: Option<Spanned<usize>>,
     pub games: Spanned<u64>,
     pub until: Option<Spanned<f64>>,
+    /// Seconds for a move: a number, or a text that is filled in.
+    pub seconds: Option<Spanned<toml::Value>>,
+    /// Players of which every two meet, as the variables `first` and `second`.
+    pub pairs: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub over: toml::Table,
     pub quick: Option<RawSize>,
@@ -57,6 +62,7 @@ pub(super) struct RawSweep {
 pub(super) struct RawSize {
     pub games: Option<Spanned<u64>>,
     pub until: Option<Spanned<f64>>,
+    pub pairs: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub over: toml::Table,
 }

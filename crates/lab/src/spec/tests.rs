@@ -105,3 +105,52 @@ fn values_may_come_together() {
     assert_eq!(spec.cells[0].var("name"), Some("one"));
     assert_eq!(spec.cells[1].players, ["hp:2,2"]);
 }
+
+const PAIRS: &str = r#"
+name = "ladder"
+title = "Who is strongest"
+[set]
+own = ""
+[ladder]
+by = "seconds"
+[[sweep]]
+game = "matching-pennies"
+players = ["{first}", "{second}"]
+pairs = ["a", "b", "c", "{own}"]
+seconds = "{seconds}"
+swap = true
+games = 2
+quick = { pairs = ["a", "c"] }
+[sweep.over]
+seconds = [0.2, 1]
+"#;
+
+#[test]
+fn every_two_players_meet() {
+    let pairs = |text: &str, size, set: &[(String, String)]| -> Vec<(Option<f64>, String)> {
+        let spec = Spec::read("ladder.toml", text, size, set).unwrap();
+        let both = |cell: Cell| (cell.seconds, cell.players.join("-"));
+        spec.cells.into_iter().map(both).collect()
+    };
+    let plain = pairs(PAIRS, Size::Plain, &[]);
+    let names: Vec<&str> = plain.iter().map(|(_, p)| p.as_str()).collect();
+    assert_eq!(names, ["a-b", "a-c", "b-c", "a-b", "a-c", "b-c"]);
+    assert_eq!((plain[0].0, plain[3].0), (Some(0.2), Some(1.0)));
+    let quick = pairs(PAIRS, Size::Quick, &[]);
+    assert_eq!(quick.len(), 2);
+    let own = [("own".to_owned(), "remote:here:1".to_owned())];
+    assert_eq!(pairs(PAIRS, Size::Plain, &own).len(), 12);
+}
+
+#[test]
+fn time_is_part_of_the_key_and_has_to_make_sense() {
+    let key = |seconds: &str| {
+        let text = GOOD.replace("games = 100\n", &format!("games = 100\n{seconds}\n"));
+        read(&text, Size::Plain).map(|spec| spec.cells[0].key.clone())
+    };
+    assert_ne!(key("").unwrap(), key("seconds = 1").unwrap());
+    assert_ne!(key("seconds = 0.5").unwrap(), key("seconds = 1").unwrap());
+    for wrong in ["seconds = 0", "seconds = -1", "seconds = \"soon\"", "pairs = [\"a\"]"] {
+        assert!(key(wrong).is_err(), "{wrong}");
+    }
+}

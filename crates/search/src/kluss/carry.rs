@@ -10,15 +10,24 @@ use super::gadgets::{Entry, Gadgets, gift, priors};
 use super::grow::{FollowedHistory, Grower, Place};
 use super::knowledge::{distances, order};
 use super::solver::evaluate;
-use super::tree::{Kind, ME, Node, OPPONENT, Tree};
+use super::tree::{Action, Kind, ME, Node, OPPONENT, Tree};
 use super::{Prior, Root, Subgame};
 use crate::Tools;
 use crate::views::ViewId;
 use game::{Fault, MoveId, Rng, Seed, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Our own moves count with at least this probability, so that what happened is never impossible.
 const FLOOR: f64 = 1e-3;
+
+/// Roots outside of our information set for each root in it, at most. They are in the tree already, and without them
+/// the opponent would know our position.
+const OTHERS: usize = 16;
+/// Difference of values, in -1..1, that makes a move of the opponent e times as likely.
+const RATIONALITY: f64 = 0.1;
+/// Part of an information set of the opponent that is ours, at least, where it corrects a prior.
+const LEAST_SHARE: f64 = 0.02;
 
 /// A node of the next round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,32 +79,44 @@ fn descend(tree: &Tree, at: Candidate, round: u32, found: &mut Vec<Candidate>) {
         Kind::Chance => None,
         Kind::Choice(set) => Some(&tree.infosets[set as usize]),
     };
+    let likely = set
+        .filter(|set| set.player != ME)
+        .map(|set| likelihoods(&tree.actions[set.actions()]));
     for (place, child) in node.children().enumerate() {
         let mut next = Candidate { node: child, ..at };
-        match set {
-            None => next.nature /= f64::from(node.n),
-            Some(set) => {
-                let p = tree.actions[set.first as usize + place].policy;
-                match set.player {
-                    ME => next.own *= p.max(FLOOR),
-                    _ => next.theirs *= p,
-                }
-            }
+        match (set, &likely) {
+            (None, _) => next.nature /= f64::from(node.n),
+            (Some(_), Some(likely)) => next.theirs *= likely[place],
+            (Some(set), None) => next.own *= tree.actions[set.first as usize + place].policy.max(FLOOR),
         }
         descend(tree, next, round, found);
     }
 }
 
+/// How likely the opponent makes its moves in an information set: half by its strategy, half by the values of the moves
+/// (a quantal response: McKelvey and Palfrey, *Quantal Response Equilibria for Extensive Form Games*, 1998). A strategy
+/// from a short search is nearly pure, and wrong where the opponent thinks otherwise; the values alone still say which
+/// hands go with which moves.
+fn likelihoods(actions: &[Action]) -> SmallVec<[f64; 16]> {
+    let best = actions.iter().map(|a| a.worth).fold(f64::NEG_INFINITY, f64::max);
+    let weights: SmallVec<[f64; 16]> = actions.iter().map(|a| ((a.worth - best) / RATIONALITY).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let both = actions.iter().zip(weights);
+    both.map(|(a, weight)| 0.5 * a.policy + 0.5 * weight / total).collect()
+}
+
 /// Settings of the construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CarryRules {
-    /// Roots in our own information set, at most; as many others.
+    /// Roots in our own information set, at most.
     pub roots: usize,
     pub order: Option<u32>,
     pub prior: Prior,
     /// Added to all alternate values.
     pub slack: f64,
     pub frozen: bool,
+    /// Whether the average strategies of the search before count, not the last ones.
+    pub averages: bool,
 }
 
 /// Which roots the next subgame has.
@@ -136,7 +157,7 @@ fn select(
     // The nearest first, then those that we reach most likely.
     let reach = |at: usize| found[at].own * found[at].nature;
     others.sort_by(|&a, &b| far[a].cmp(&far[b]).then(reach(b).total_cmp(&reach(a))).then(a.cmp(&b)));
-    others.truncate(rules.roots);
+    others.truncate(OTHERS * rules.roots);
     carried.extend(others);
     added.truncate(rules.roots);
     Selection {
@@ -196,6 +217,9 @@ pub(crate) fn next_subgame(
     seed: Seed,
     stop: &StopFlag,
 ) -> Result<Subgame, Fault> {
+    if rules.averages {
+        old.tree.play_averages();
+    }
     // Without time the values of the last iteration do.
     let _ = evaluate(&mut old.tree, &mut old.gadgets, stop);
     let found = candidates(&old.tree, &old.roots, &old.gadgets);
@@ -232,6 +256,7 @@ pub(crate) fn next_subgame(
         carried: 0,
         averaged: 0,
     };
+    next.tree.forget_averages();
     next.carried = next.tree.nodes.len();
     next.add_histories(&selection.added, grower, tools, seed, stop)?;
     next.set_aside(rules.frozen);
@@ -407,7 +432,22 @@ impl Subgame {
                 false => members.iter().map(|r| r.nature).sum::<f64>() / members.len() as f64,
             }
         };
-        let by_nature: Vec<f64> = groups.iter().map(|(_, members)| nature(members)).collect();
+        // A root is entered with the prior of its information set times its share there. Our own histories have to
+        // count by nature and the opponent's strategy alone, so that their share is divided out.
+        let share = |members: &[&Root]| -> f64 {
+            let weight = |r: &&&Root| r.nature * r.own;
+            let all: f64 = members.iter().map(|r| weight(&r)).sum();
+            let mine: f64 = members.iter().filter(|r| r.mine).map(|r| weight(&r)).sum();
+            if mine > 0.0 && all > 0.0 {
+                (mine / all).max(LEAST_SHARE)
+            } else {
+                1.0
+            }
+        };
+        let by_nature: Vec<f64> = groups
+            .iter()
+            .map(|(_, members)| nature(members) / share(members))
+            .collect();
         let played: Vec<f64> = groups
             .iter()
             .map(|(v, _)| old.get(v).map_or(0.0, |o| o.played))
@@ -470,6 +510,28 @@ mod tests {
         assert_eq!(parts(2), (0.5, 0.25, 0.5));
         // Tails, our second move, which we never make.
         assert_eq!(parts(6), (0.5, FLOOR, 0.5));
+    }
+
+    #[test]
+    fn likelihoods_by_hand() {
+        let action = |policy, worth| Action {
+            mv: MoveId(0),
+            regret: 0.0,
+            policy,
+            gain: 0.0,
+            worth,
+            total: 0.0,
+            sum: 0.0,
+            squares: 0.0,
+            tries: 0,
+        };
+        // The second move is worth less by ln 3 tenths: its weight is a third of the first one's.
+        let less = -RATIONALITY * 3_f64.ln();
+        let found = likelihoods(&[action(1.0, 0.0), action(0.0, less)]);
+        assert!(
+            (found[0] - 0.875).abs() < 1e-12 && (found[1] - 0.125).abs() < 1e-12,
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -83,6 +83,28 @@ impl FromStr for Expansion {
     }
 }
 
+/// Which strategy of the iterations is played and carried over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Iterate {
+    /// The average over the iterations, later ones counting more.
+    #[default]
+    Average,
+    /// The last one, as in the paper.
+    Last,
+}
+
+impl FromStr for Iterate {
+    type Err = UnknownWord;
+
+    fn from_str(name: &str) -> Result<Iterate, UnknownWord> {
+        by_word(
+            "iterate",
+            name,
+            &[("average", Iterate::Average), ("last", Iterate::Last)],
+        )
+    }
+}
+
 /// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KlussOptions {
@@ -106,6 +128,8 @@ pub struct KlussOptions {
     pub slack: f64,
     /// Whether our strategies outside of our own information set stay as they were (1-KLSS).
     pub frozen: bool,
+    /// Which strategy of the iterations counts.
+    pub iterate: Iterate,
     /// Whether the strategy is purified.
     pub purify: bool,
     /// Moves that a purified strategy may mix.
@@ -124,6 +148,7 @@ impl Default for KlussOptions {
             prior: Prior::default(),
             slack: 100.0,
             frozen: false,
+            iterate: Iterate::default(),
             purify: true,
             support: 3,
         }
@@ -262,6 +287,7 @@ impl Kluss {
             prior: self.options.prior,
             slack: self.options.slack / 50.0,
             frozen: self.options.frozen,
+            averages: self.options.iterate == Iterate::Average,
         }
     }
 
@@ -363,7 +389,7 @@ impl Kluss {
         let mut policy: Vec<f64> = actions.iter().map(|a| a.policy).collect();
         let total: f64 = actions.iter().map(|a| a.total).sum();
         let whole = subgame.is_whole(&self.grower);
-        if whole && total > 0.0 {
+        if (whole || self.options.iterate == Iterate::Average) && total > 0.0 {
             policy = actions.iter().map(|a| a.total / total).collect();
         }
         let how = Purification {

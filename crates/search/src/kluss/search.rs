@@ -109,11 +109,20 @@ pub(crate) fn search(
         let (mut turns, mut stopped) = (0, false);
         while turns == 0 && !grows || turns < MOST_TURNS && credit >= last_cost && grows {
             turns += 1;
-            let average = whole.then(|| {
-                subgame.averaged += 1;
-                subgame.averaged
-            });
-            let iteration = IterationRules { average };
+            if whole && subgame.averaged == 0 {
+                // Averages over a tree that was still growing say little about the whole game.
+                subgame.tree.forget_averages();
+            }
+            subgame.averaged += u32::from(whole);
+            let number = if whole {
+                f64::from(subgame.averaged)
+            } else {
+                report.iterations as f64 + 1.0
+            };
+            let iteration = IterationRules {
+                weight: number * number,
+                everywhere: whole,
+            };
             let Some(walked) = iterate(&mut subgame.tree, &mut subgame.gadgets, iteration, &stop) else {
                 stopped = true;
                 break;

@@ -14,10 +14,12 @@ use game::{PacedStop, StopFlag};
 const NODES_A_LOOK: u32 = 4_096;
 
 /// How iterations treat information sets that the opponent does not play to, and averages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct IterationRules {
-    /// Visits every node, and adds the strategies to the averages with this weight.
-    pub average: Option<u32>,
+    /// Weight with which the strategies are added to the averages.
+    pub weight: f64,
+    /// Visits every node, also those that the other player does not play to.
+    pub everywhere: bool,
 }
 
 /// The next strategy's share of an action: its accumulated regret is updated, and the last regret predicts the next.
@@ -66,7 +68,7 @@ fn walk_all(
     let mut walk = Walk {
         tree,
         player,
-        everywhere: rules.average.is_some(),
+        everywhere: rules.everywhere,
         visited: Vec::new(),
         walked: 0,
         stop: PacedStop::new(stop, NODES_A_LOOK),
@@ -163,8 +165,8 @@ fn update(tree: &mut Tree, visited: &[u32], rules: IterationRules) {
     for &number in visited {
         let set = tree.infosets[number as usize];
         let actions = &mut tree.actions[set.actions()];
-        if let Some(weight) = rules.average {
-            let weight = f64::from(weight) * f64::from(weight) * set.own;
+        let weight = rules.weight * set.own;
+        if weight > 0.0 {
             actions.iter_mut().for_each(|a| a.total += weight * a.policy);
         }
         if set.reach > 0.0 && !set.frozen {
@@ -253,7 +255,10 @@ mod tests {
         let (mut tree, mut gadgets) = scissors();
         let stop = StopFlag::default();
         for weight in 1..=2_000 {
-            let rules = IterationRules { average: Some(weight) };
+            let rules = IterationRules {
+                weight: f64::from(weight * weight),
+                everywhere: true,
+            };
             iterate(&mut tree, &mut gadgets, rules, &stop).unwrap();
         }
         let known = [0.2, 0.4, 0.4];

@@ -196,6 +196,22 @@ impl Tree {
         next
     }
 
+    /// Makes the average strategies the current ones, where there are any.
+    pub(crate) fn play_averages(&mut self) {
+        for set in &self.infosets {
+            let actions = &mut self.actions[set.actions()];
+            let total: f64 = actions.iter().map(|a| a.total).sum();
+            if total > 0.0 {
+                actions.iter_mut().for_each(|a| a.policy = a.total / total);
+            }
+        }
+    }
+
+    /// Begins the averages anew.
+    pub(crate) fn forget_averages(&mut self) {
+        self.actions.iter_mut().for_each(|a| a.total = 0.0);
+    }
+
     /// Our expected value from a node on, if both play their current strategies.
     pub(crate) fn value(&self, node: u32) -> f64 {
         let here = &self.nodes[node as usize];

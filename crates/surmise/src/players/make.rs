@@ -1,5 +1,6 @@
 //! From options to what a player is made of: one function a player.
 
+use super::auto::AutoSpec;
 use super::exec::ExecSpec;
 use super::learned::LearnedSpec;
 use super::open::OpenSpec;
@@ -92,10 +93,17 @@ pub(super) fn hyperplay_ii(options: &Options) -> Made {
 }
 
 pub(super) fn auto(options: &Options) -> Made {
+    Ok(Kind::Auto(AutoSpec {
+        net: options.text("net").map(str::to_owned),
+        histories: options.value("histories"),
+    }))
+}
+
+pub(super) fn either(options: &Options) -> Made {
     simulating(options, Some(options.value("hp-playouts")))
 }
 
-fn simulating(options: &Options, auto: Option<u64>) -> Made {
+fn simulating(options: &Options, either: Option<u64>) -> Made {
     let (sampler, belief) = sampling(options, "models");
     let mut pruning = Pruning {
         maximum: options.value("maximum"),
@@ -122,7 +130,7 @@ fn simulating(options: &Options, auto: Option<u64>) -> Made {
             spread: options.value("spread"),
             cache: options.is_on("cache"),
         },
-        auto,
+        either,
     })
 }
 
@@ -190,6 +198,7 @@ pub(super) fn kluss(options: &Options) -> Made {
             prior: options.value("prior"),
             slack: options.value("slack"),
             frozen: options.is_on("frozen"),
+            iterate: options.value("iterate"),
             purify: options.is_on("purify"),
             support: options.size("support"),
         },

@@ -3,6 +3,7 @@
 //! [`registry`] is the table of all players and their options. [`PlayerSpec::parse`] reads a text by that table, and
 //! [`PlayerSpec::seat`] makes the player for one match. Nothing is compiled to parse a player.
 
+mod auto;
 mod error;
 mod exec;
 pub mod human;
@@ -21,6 +22,8 @@ pub use registry::PlayerDef;
 use crate::engine::Engine;
 use crate::strategy::Strategy;
 use crate::{Error, Unsuitable};
+pub(crate) use auto::AutoFacts;
+use auto::AutoSpec;
 use belief::{OpponentModel, SamplerKind};
 use exec::ExecSpec;
 use game::{RoleId, Seed};
@@ -31,7 +34,7 @@ use options::Options;
 use referee::Seat;
 use remote::RemoteSpec;
 use search::{
-    Auto, By, Cfr, CfrOptions, Cheater, First, Horizon, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts,
+    By, Cfr, CfrOptions, Cheater, Either, First, Horizon, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts,
     IsMctsOptions, Kluss, KlussError, KlussOptions, McOpponents, Perfect, PlayoutHorizon, Random, Tabular,
 };
 use std::fmt;
@@ -75,9 +78,10 @@ enum Kind {
         sampler: SamplerKind,
         belief: belief::Options,
         options: Hp2Options,
-        /// Playouts of the `hp` part of `auto`.
-        auto: Option<u64>,
+        /// Playouts of the `hp` part of `either`.
+        either: Option<u64>,
     },
+    Auto(AutoSpec),
     IsMcts {
         sampler: SamplerKind,
         belief: belief::Options,
@@ -261,14 +265,15 @@ impl PlayerSpec {
                 sampler,
                 belief,
                 options,
-                auto,
+                either,
             } => {
                 let hyperplay = HyperPlayII::new(tools(), *sampler, belief, *options)?;
-                match auto {
+                match either {
                     None => player(Box::new(hyperplay)),
-                    Some(playouts) => player(Box::new(Auto::new(hyperplay, *playouts))),
+                    Some(playouts) => player(Box::new(Either::new(hyperplay, *playouts))),
                 }
             }
+            Kind::Auto(spec) => spec.seat(engine, role, seed),
             Kind::IsMcts {
                 sampler,
                 belief,
@@ -369,7 +374,9 @@ mod tests {
             "hp2:4,2,4,2",
             "hp2:4,2,4,2,prune=depth,maximum=80,cache=off,spread=halving,levels=3",
             "auto",
-            "auto:4,2,4,2,hp-playouts=8",
+            "auto:histories=1000",
+            "auto:net=somewhere",
+            "either:4,2,4,2,hp-playouts=8",
             "ismcts:500,models=100,observers=single,select=exp3,c=1,batch=4,opponents=hp,rollout=hp,backup=mean",
             "cfr:40,roots=state,depth=2,iterations=10,nodes=100,chance=8,common=0,playouts=4",
             "cfr:net=somewhere,depth=0,table=off,trust=5,purify=0.1,opponents=net",

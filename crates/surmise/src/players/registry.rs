@@ -186,7 +186,25 @@ const HP2: &[OptionDef] = &[
     ),
 ];
 
-const AUTO: &[OptionDef] = &[option(
+const AUTO: &[OptionDef] = &[
+    option(
+        "histories",
+        OptionKind::Count {
+            min: 0,
+            max: 20_000_000,
+        },
+        "20000",
+        "Games of no more histories are solved before play",
+    ),
+    unset(
+        "net",
+        OptionKind::Text("DIR"),
+        "none",
+        "Network that `surmise train` wrote; then cfr plays with it",
+    ),
+];
+
+const EITHER: &[OptionDef] = &[option(
     "hp-playouts",
     COUNT,
     "16",
@@ -393,6 +411,12 @@ const KLUSS: &[OptionDef] = &[
         "Own strategies outside of the own information set stay (1-KLSS)",
     ),
     option(
+        "iterate",
+        OptionKind::Choice(&["average", "last"]),
+        "average",
+        "Strategy that is played and carried over: the average over iterations, or the last one",
+    ),
+    option(
         "purify",
         SWITCH,
         "on",
@@ -585,6 +609,15 @@ const CHEAT: &[OptionDef] = &[
 
 const PLAYERS: &[PlayerDef] = &[
     PlayerDef {
+        name: "auto",
+        summary: "the player that fits the game: a computed strategy, or one of the others",
+        when: "you do not know which",
+        by_position: &[],
+        whole_text: false,
+        groups: &[AUTO],
+        make: make::auto,
+    },
+    PlayerDef {
         name: "random",
         summary: "plays a random legal move",
         when: "you need a baseline",
@@ -657,13 +690,13 @@ const PLAYERS: &[PlayerDef] = &[
         make: make::hyperplay_ii,
     },
     PlayerDef {
-        name: "auto",
+        name: "either",
         summary: "hp, or hp2 where some moves tell more than others and a trial prefers its move",
-        when: "you do not know which",
+        when: "you repeat earlier results",
         by_position: &["models", "playouts", "inner-models", "inner-playouts"],
         whole_text: false,
-        groups: &[HP2, SAMPLING, AUTO],
-        make: make::auto,
+        groups: &[HP2, SAMPLING, EITHER],
+        make: make::either,
     },
     PlayerDef {
         name: "ismcts",

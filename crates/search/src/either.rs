@@ -11,19 +11,19 @@ use crate::perfect::decision;
 use game::{Budget, Decision, Fault, Meter, Player, Told};
 
 /// Chooses between the two at each decision.
-pub struct Auto {
+pub struct Either {
     careful: HyperPlayII,
     playouts: u64,
 }
 
-impl Auto {
+impl Either {
     /// Uses so many playouts for each legal move in each model for HyperPlay, and this player for the trials.
-    pub fn new(careful: HyperPlayII, playouts: u64) -> Auto {
-        Auto { careful, playouts }
+    pub fn new(careful: HyperPlayII, playouts: u64) -> Either {
+        Either { careful, playouts }
     }
 }
 
-impl Auto {
+impl Either {
     /// Whether a trial's choice would leave less uncertainty than another move. Asked if both have the same value.
     fn tells_more(&mut self, trial: &Decision, than: &str, roots: &[HistoryRoot]) -> Result<bool, Fault> {
         let tools = &mut self.careful.believer.tools;
@@ -39,7 +39,7 @@ impl Auto {
 /// The smallest difference of entropy that counts.
 const WORTH_KNOWING: f64 = 0.05;
 
-impl Player for Auto {
+impl Player for Either {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         let roots = self.careful.prepare(told, budget)?;
         let guesses: Vec<Guess> = roots.iter().map(|root| self.careful.guess(root)).collect();
