@@ -79,6 +79,10 @@ pub trait Batch: Send {
     /// Lanes among these in which the role perceives exactly these percepts of the moves made.
     fn agree(&mut self, role: RoleId, percepts: &[PerceptId], lanes: LaneSet) -> Result<LaneSet, Fault>;
 
+    /// What a role perceives of the moves made, percept by percept in canonical order with the lanes where it is
+    /// perceived; percepts of no lane may be left out.
+    fn percepts(&mut self, role: RoleId, each: &mut dyn FnMut(PerceptId, LaneSet)) -> Result<(), Fault>;
+
     /// The states that follow in some lanes, ascending; counts them. Appends to `out`.
     fn successors(&mut self, lanes: LaneSet, out: &mut Vec<State>) -> Result<(), Fault>;
 
@@ -174,6 +178,17 @@ impl Batch for SlowBatch {
             }
         }
         Ok(agree)
+    }
+
+    fn percepts(&mut self, role: RoleId, each: &mut dyn FnMut(PerceptId, LaneSet)) -> Result<(), Fault> {
+        let mut seen = Vec::new();
+        for (lane, (state, joint)) in self.states.iter().zip(&self.joints).enumerate() {
+            self.sim.percepts(state, joint, role, &mut seen)?;
+            let mut only = LaneSet::default();
+            only.insert(lane);
+            seen.iter().for_each(|&percept| each(percept, only));
+        }
+        Ok(())
     }
 
     fn successors(&mut self, lanes: LaneSet, out: &mut Vec<State>) -> Result<(), Fault> {

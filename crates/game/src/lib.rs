@@ -50,7 +50,7 @@ pub use budget::{Budget, PacedStop, StopFlag};
 pub use fault::{Fault, PlayerError};
 pub use meter::Meter;
 pub use player::{Candidate, Cheat, Decision, Player, Told};
-pub use playouts::{Playouts, RootTotals, one_by_one};
+pub use playouts::{GameEnds, Playouts, RootTotals, one_by_one};
 pub use seed::{Rng, Seed};
 pub use simulator::{Goal, MoveId, PerceptId, RoleId, Simulator, State};
 pub use view::{Round, View};

@@ -15,6 +15,45 @@ pub struct RootTotals {
     pub points: Vec<u64>,
 }
 
+/// How random games ended, one from each of some roots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameEnds {
+    /// Which games were finished, stuck ones included; all unless a flag was raised.
+    pub ended: Vec<bool>,
+    /// Points of each role, game after game; zeros for a game that is stuck or was not finished.
+    pub points: Vec<u8>,
+}
+
+impl GameEnds {
+    /// The points of each role in a game; none if it was not finished.
+    pub fn of(&self, game: usize) -> Option<&[u8]> {
+        let n_roles = self.points.len() / self.ended.len().max(1);
+        self.ended[game].then(|| &self.points[game * n_roles..(game + 1) * n_roles])
+    }
+
+    /// So many games, none of which is finished.
+    pub fn reset(&mut self, games: usize, n_roles: usize) {
+        self.ended.clear();
+        self.ended.resize(games, false);
+        self.points.clear();
+        self.points.resize(games * n_roles, 0);
+    }
+
+    /// What totals of single games say.
+    pub fn take(&mut self, totals: &[RootTotals]) {
+        self.reset(totals.len(), totals.first().map_or(0, |total| total.points.len()));
+        self.ended
+            .iter_mut()
+            .zip(totals)
+            .for_each(|(ended, total)| *ended = total.playouts > 0);
+        let points = totals.iter().flat_map(|total| &total.points);
+        self.points
+            .iter_mut()
+            .zip(points)
+            .for_each(|(to, &from)| *to = from.min(100) as u8);
+    }
+}
+
 /// An engine that plays random games, many at a time if it can.
 pub trait Playouts: Send {
     /// Plays `per_root` random games from each root; fewer if the flag is raised. Same seed, same totals.
@@ -25,6 +64,14 @@ pub trait Playouts: Send {
         seed: Seed,
         stop: &StopFlag,
     ) -> Result<Vec<RootTotals>, Fault>;
+
+    /// Plays one random game from each root. No root may be over. Tree searches ask for nothing else, often, and from
+    /// few hundred roots at a time.
+    fn one_each(&mut self, roots: &[&State], seed: Seed, stop: &StopFlag, out: &mut GameEnds) -> Result<(), Fault> {
+        let roots: Vec<State> = roots.iter().map(|&root| root.clone()).collect();
+        out.take(&self.playouts(&roots, 1, seed, stop)?);
+        Ok(())
+    }
 
     /// States visited so far.
     fn meter(&self) -> Meter;

@@ -4,6 +4,7 @@
 //! [`IsMcts`](crate::IsMcts)). The atlas counts every step as a node touched; the simulator counts the steps that were
 //! computed.
 
+use crate::pieces::drop_aside;
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -42,6 +43,16 @@ impl Node {
     pub(crate) fn place(&self, role: usize, mv: MoveId) -> Option<usize> {
         self.legal.get(role)?.iter().position(|&m| m == mv)
     }
+
+    /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to
+    /// number (more than 64 bits), numbers may repeat; no state of any game we know comes near.
+    fn number(&self, places: &Places) -> u64 {
+        let add = |number: u64, (legal, &at): (&Box<[MoveId]>, &u32)| {
+            let n = legal.len() as u64;
+            number.wrapping_mul(n).wrapping_add(u64::from(at))
+        };
+        self.legal.iter().zip(places).fold(0, add)
+    }
 }
 
 /// A joint move as places among the legal moves, one for each role.
@@ -59,8 +70,11 @@ pub(crate) struct Edge {
 pub(crate) struct Atlas {
     nodes: Vec<Node>,
     numbers: FxHashMap<State, NodeId>,
-    edges: FxHashMap<(NodeId, Places), Edge>,
-    seen: FxHashMap<(u16, Vec<PerceptId>), SeenId>,
+    /// By state and number of the joint move.
+    edges: FxHashMap<(NodeId, u64), Edge>,
+    /// Sets of percepts, by role.
+    seen: Vec<FxHashMap<Box<[PerceptId]>, SeenId>>,
+    n_seen: u32,
     start: Option<NodeId>,
     /// Steps made, cache hits included.
     pub touches: u64,
@@ -76,11 +90,13 @@ impl Atlas {
 
     /// Empties the cache; the counters stay.
     pub(crate) fn forget(&mut self) {
-        *self = Atlas {
+        let new = Atlas {
             touches: self.touches,
             computed: self.computed,
             ..Atlas::default()
         };
+        let size = self.len();
+        drop_aside(std::mem::replace(self, new), size);
     }
 
     /// Keeps only these states and the steps between them. Returns their new numbers.
@@ -99,9 +115,9 @@ impl Atlas {
         }
         let edges = std::mem::take(&mut self.edges).into_iter();
         self.edges = edges
-            .filter_map(|((from, places), edge)| {
+            .filter_map(|((from, number), edge)| {
                 let (from, to) = (*renamed.get(&from)?, *renamed.get(&edge.to)?);
-                Some(((from, places), Edge { to, ..edge }))
+                Some(((from, number), Edge { to, ..edge }))
             })
             .collect();
         self.start = self.start.and_then(|start| renamed.get(&start).copied());
@@ -128,31 +144,57 @@ impl Atlas {
         if let Some(&id) = self.numbers.get(&state) {
             return Ok(id);
         }
-        let n_roles = sim.roles().len() as u16;
-        let mut node = Node {
-            over: sim.terminal(&state)?,
-            points: SmallVec::new(),
-            legal: SmallVec::new(),
-            state: state.clone(),
-        };
-        if node.over {
-            for role in (0..n_roles).map(RoleId) {
-                node.points.push(sim.goal(&state, role)?.points());
-            }
-        } else {
-            let mut legal = Vec::new();
-            for role in (0..n_roles).map(RoleId) {
-                sim.legal(&state, role, &mut legal)?;
-                node.legal.push(legal.as_slice().into());
-            }
-            if node.legal.iter().any(|moves| moves.is_empty()) {
-                node.over = true;
-                node.legal.clear();
-                node.points = SmallVec::from_elem(0, usize::from(n_roles));
+        let (over, mut legal) = (sim.terminal(&state)?, Vec::new());
+        if !over {
+            for role in (0..sim.roles().len()).map(|role| RoleId(role as u16)) {
+                let mut moves = Vec::new();
+                sim.legal(&state, role, &mut moves)?;
+                legal.push(moves);
             }
         }
+        self.add(sim, state, over, &legal)
+    }
+
+    /// A state, known or new, of which it is known whether the game is over and else what is legal.
+    pub(crate) fn insert(
+        &mut self,
+        sim: &mut dyn Simulator,
+        state: State,
+        over: bool,
+        legal: &[Vec<MoveId>],
+    ) -> Result<NodeId, Fault> {
+        match self.numbers.get(&state) {
+            Some(&id) => Ok(id),
+            None => self.add(sim, state, over, legal),
+        }
+    }
+
+    fn add(
+        &mut self,
+        sim: &mut dyn Simulator,
+        state: State,
+        over: bool,
+        legal: &[Vec<MoveId>],
+    ) -> Result<NodeId, Fault> {
+        let n_roles = sim.roles().len();
+        let stuck = !over && legal.iter().any(Vec::is_empty);
+        let mut points = SmallVec::new();
+        if over {
+            for role in (0..n_roles).map(|role| RoleId(role as u16)) {
+                points.push(sim.goal(&state, role)?.points());
+            }
+        } else if stuck {
+            points.resize(n_roles, 0);
+        }
+        let goes_on = !over && !stuck;
+        let legal = legal.iter().filter(|_| goes_on);
         let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(node);
+        self.nodes.push(Node {
+            over: !goes_on,
+            points,
+            legal: legal.map(|moves| moves.as_slice().into()).collect(),
+            state: state.clone(),
+        });
         self.numbers.insert(state, id);
         Ok(id)
     }
@@ -160,8 +202,8 @@ impl Atlas {
     /// Makes a joint move.
     pub(crate) fn step(&mut self, sim: &mut dyn Simulator, from: NodeId, places: &Places) -> Result<Edge, Fault> {
         self.touches += 1;
-        // The key is cloned only where the step is new; most are not.
-        if let Some(edge) = self.edges.get(&(from, places.clone())) {
+        let number = self.node(from).number(places);
+        if let Some(edge) = self.edges.get(&(from, number)) {
             return Ok(edge.clone());
         }
         self.computed += 1;
@@ -180,16 +222,25 @@ impl Atlas {
             to: self.enter(sim, next)?,
             sees,
         };
-        self.edges.insert((from, places.clone()), edge.clone());
+        self.edges.insert((from, number), edge.clone());
         Ok(edge)
     }
 
     /// The number of a set of percepts, in whatever order they come.
     pub(crate) fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
-        let fresh = SeenId(self.seen.len() as u32);
-        let mut sorted = percepts.to_vec();
+        let role = usize::from(role);
+        if self.seen.len() <= role {
+            self.seen.resize_with(role + 1, FxHashMap::default);
+        }
+        let mut sorted: SmallVec<[PerceptId; 16]> = SmallVec::from_slice(percepts);
         sorted.sort_unstable();
-        *self.seen.entry((role, sorted)).or_insert(fresh)
+        if let Some(&known) = self.seen[role].get(&sorted[..]) {
+            return known;
+        }
+        let fresh = SeenId(self.n_seen);
+        self.n_seen += 1;
+        self.seen[role].insert(sorted.as_slice().into(), fresh);
+        fresh
     }
 
     /// The places of a joint move among the legal ones; none if some move of it is not legal here.

@@ -69,6 +69,7 @@ mod minds;
 mod minimax;
 mod nested;
 mod perfect;
+mod pieces;
 mod plain;
 mod policy;
 mod pruning;
@@ -78,6 +79,7 @@ mod tree;
 mod uct;
 mod value_table;
 mod views;
+mod wide;
 
 pub use believer::Believer;
 pub use cfr::{Cfr, CfrOptions, Horizon, Outlook, PlayoutHorizon, Question, Roots, StateSearch};

@@ -18,14 +18,7 @@ impl Batch for Lanes {
             return Err(Fault::Foreign("a list of states that does not fit the lanes"));
         }
         let start = self.game.layout().state as usize;
-        for (at, cells) in self.frame[start..start + n_fluents].chunks_mut(64).enumerate() {
-            for (word, group) in states.chunks(64).enumerate() {
-                let mut block = [0; 64];
-                group.iter().zip(&mut block).for_each(|(state, row)| *row = state.0[at]);
-                transpose(&mut block);
-                cells.iter_mut().zip(block).for_each(|(cell, row)| cell.0[word] = row);
-            }
-        }
+        write_states(states, &mut self.frame[start..start + n_fluents]);
         self.seen.fill(false);
         Ok(())
     }
@@ -68,6 +61,17 @@ impl Batch for Lanes {
         Ok(LaneSet(Lanes::agree(self, role, percepts).0).and(lanes))
     }
 
+    fn percepts(&mut self, role: RoleId, each: &mut dyn FnMut(PerceptId, LaneSet)) -> Result<(), Fault> {
+        self.see(role);
+        let start = self.game.layout().sees[role.0 as usize] as usize;
+        for (at, cell) in self.frame[start..start + self.game.n_percepts(role)].iter().enumerate() {
+            if !cell.is_empty() {
+                each(PerceptId(at as u32), LaneSet(cell.0));
+            }
+        }
+        Ok(())
+    }
+
     fn successors(&mut self, lanes: LaneSet, out: &mut Vec<State>) -> Result<(), Fault> {
         if lanes.count() > 0 {
             Lanes::next(self, Mask::from(lanes));
@@ -95,6 +99,18 @@ impl Batch for Lanes {
 impl From<LaneSet> for Mask {
     fn from(set: LaneSet) -> Mask {
         super::cell::Cell(set.0)
+    }
+}
+
+/// Writes states into the first lanes of the cells, one cell for each fluent.
+pub(super) fn write_states(states: &[&State], cells: &mut [Mask]) {
+    for (at, cells) in cells.chunks_mut(64).enumerate() {
+        for (word, group) in states.chunks(64).enumerate() {
+            let mut block = [0; 64];
+            group.iter().zip(&mut block).for_each(|(state, row)| *row = state.0[at]);
+            transpose(&mut block);
+            cells.iter_mut().zip(block).for_each(|(cell, row)| cell.0[word] = row);
+        }
     }
 }
 

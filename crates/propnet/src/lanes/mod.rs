@@ -11,6 +11,7 @@ pub mod code;
 pub mod environment;
 pub mod interp;
 pub mod layout;
+mod leaves;
 pub mod one;
 pub mod plan;
 pub mod playouts;
@@ -73,6 +74,13 @@ impl Lanes {
         for f in 0..self.game.n_fluents() {
             self.frame[start + f].set(lane, bit(state, f));
         }
+    }
+
+    /// The cells of the present states, one for each fluent.
+    fn state_cells(&mut self) -> &mut [Mask] {
+        let start = self.game.layout().state as usize;
+        let n_fluents = self.game.n_fluents();
+        &mut self.frame[start..start + n_fluents]
     }
 
     /// The state of one lane.

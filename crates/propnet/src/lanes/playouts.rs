@@ -9,6 +9,7 @@
 //! the steps that they have missed cost as much as computing the goals. For lanes that finish at a steady rate this is
 //! the best moment.
 
+use super::batch::write_states;
 use super::cell::{LANES, Mask};
 use super::code::Runnable;
 use super::rng::LaneRng;
@@ -135,10 +136,8 @@ fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals
     let mut lanes = Lanes::new(game, Seed(0));
     let mut open = Vec::new();
     for (chunk_at, chunk) in roots.chunks(LANES).enumerate() {
-        chunk
-            .iter()
-            .enumerate()
-            .for_each(|(lane, state)| lanes.load(lane, state));
+        let states: Vec<&State> = chunk.iter().collect();
+        write_states(&states, lanes.state_cells());
         let over = lanes.eval();
         let here = Mask::first(chunk.len());
         if !(over & here).is_empty() {
@@ -180,7 +179,7 @@ struct Job<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     /// Goals in every step.
     Fused,
     /// Goals when the waiting lanes have missed so many operations.
@@ -203,17 +202,6 @@ impl<'a> Job<'a> {
         let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
         let ended = if from_initial { Ended::ToInitial } else { Ended::ToRoot };
         let code = PlayoutCode::new(game, options, ended, &StopFlag::default()).expect("nobody else has the flag");
-        let mut goals = Vec::new();
-        for role in 0..game.roles().len() {
-            let start = game.layout().goals[role] as usize;
-            for (at, value) in game
-                .goal_values(RoleId(role as u16))
-                .enumerate()
-                .filter(|(_, v)| *v > 0)
-            {
-                goals.push((start + at, role, value.min(100) as u64));
-            }
-        }
         Job {
             game,
             roots,
@@ -227,7 +215,7 @@ impl<'a> Job<'a> {
             mode: code.mode,
             step: code.step,
             finish: code.finish,
-            goals,
+            goals: goals_that_count(game),
             n_random: game.plan().random_bits().into_iter().sum(),
         }
     }
@@ -274,15 +262,15 @@ impl<'a> Job<'a> {
 }
 
 /// The code of playouts, and when goals are computed.
-struct PlayoutCode {
-    mode: Mode,
-    step: Arc<Runnable>,
+pub(super) struct PlayoutCode {
+    pub(super) mode: Mode,
+    pub(super) step: Arc<Runnable>,
     /// Goals that count, and the return of finished lanes to their roots, if goals are not part of every step.
-    finish: Option<(Arc<Runnable>, Arc<Runnable>)>,
+    pub(super) finish: Option<(Arc<Runnable>, Arc<Runnable>)>,
 }
 
 impl PlayoutCode {
-    fn new(
+    pub(super) fn new(
         game: &Compiled,
         options: &PlayoutOptions,
         ended: Ended,
@@ -327,6 +315,21 @@ impl PlayoutCode {
             finish: Some((points, restart)),
         })
     }
+}
+
+/// Cell, role and points of every goal that counts.
+pub(super) fn goals_that_count(game: &Compiled) -> Vec<(usize, usize, u64)> {
+    let mut goals = Vec::new();
+    for role in 0..game.roles().len() {
+        let start = game.layout().goals[role] as usize;
+        let values = game.goal_values(RoleId(role as u16)).enumerate();
+        goals.extend(
+            values
+                .filter(|(_, value)| *value > 0)
+                .map(|(at, value)| (start + at, role, value.min(100) as u64)),
+        );
+    }
+    goals
 }
 
 /// Makes the code of playouts from the initial state, unless the flag is raised.
@@ -382,18 +385,24 @@ impl<'a, 'j> Unit<'a, 'j> {
         } else {
             self.lane_task = vec![0; LANES];
             let total = self.total_left;
+            let (mut task, mut before) = (0, self.tasks[0].1);
+            let mut roots: Vec<&State> = Vec::with_capacity(n_lanes);
             for lane in 0..n_lanes {
                 // The game in the middle of this lane's share decides the root of the lane.
                 let middle = (lane as u64 * 2 + 1) * total / (n_lanes as u64 * 2);
-                let mut before = 0;
-                let share = self.tasks.iter().position(|&(_, n)| {
-                    before += n;
-                    middle < before
-                });
-                let wanted = share.filter(|&t| self.left[t] > 0);
-                let task = wanted.or_else(|| self.left.iter().position(|&n| n > 0));
-                self.begin(lane, task.unwrap_or(0));
+                while middle >= before {
+                    task += 1;
+                    before += self.tasks[task].1;
+                }
+                let wanted = Some(task).filter(|&t| self.left[t] > 0);
+                let wanted = wanted.or_else(|| self.left.iter().position(|&n| n > 0));
+                let wanted = wanted.unwrap_or(0);
+                roots.push(&self.job.roots[self.tasks[wanted].0]);
+                self.count_begin(lane, wanted);
             }
+            let start = self.job.game.layout().root as usize;
+            let n_fluents = self.job.game.n_fluents();
+            write_states(&roots, &mut self.frame[start..start + n_fluents]);
         }
         let layout = self.job.game.layout();
         self.frame[layout.ended as usize] = Mask::ONE;
@@ -421,6 +430,10 @@ impl<'a, 'j> Unit<'a, 'j> {
         for f in 0..self.job.game.n_fluents() {
             self.frame[start + f].set(lane, bit(root, f));
         }
+        self.count_begin(lane, task);
+    }
+
+    fn count_begin(&mut self, lane: usize, task: usize) {
         self.lane_task[lane] = task as u32;
         self.left[task] -= 1;
         self.total_left -= 1;

@@ -1,14 +1,17 @@
 //! The lanes as [`game::Playouts`], for players that know nothing about simulators.
 
+use super::leaves::LeafLanes;
 use super::playouts::{PlayoutOptions, playouts};
 use crate::Compiled;
-use game::{Fault, Meter, Playouts, RootTotals, Seed, State, StopFlag};
+use game::{Fault, GameEnds, Meter, Playouts, RootTotals, Seed, State, StopFlag};
 
 /// Random games of a compiled game, 256 at a time on each thread.
 pub struct Rollouts {
     game: Compiled,
     options: PlayoutOptions,
     meter: Meter,
+    /// For single games from many roots, once they were asked for.
+    leaves: Option<LeafLanes>,
 }
 
 impl Rollouts {
@@ -22,6 +25,7 @@ impl Rollouts {
             game: game.clone(),
             options,
             meter: Meter::default(),
+            leaves: None,
         }
     }
 }
@@ -37,6 +41,12 @@ impl Playouts for Rollouts {
         let totals = playouts(&self.game, roots, per_root, seed, &self.options, stop);
         self.meter.add(totals.meter);
         Ok(totals.roots)
+    }
+
+    fn one_each(&mut self, roots: &[&State], seed: Seed, stop: &StopFlag, out: &mut GameEnds) -> Result<(), Fault> {
+        let leaves = self.leaves.get_or_insert_with(|| LeafLanes::new(&self.game));
+        self.meter.states += leaves.play(roots, seed, stop, out)?;
+        Ok(())
     }
 
     fn meter(&self) -> Meter {

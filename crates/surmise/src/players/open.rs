@@ -22,7 +22,7 @@ impl OpenSpec {
                 c: options.value("c"),
                 policy: options.value("policy"),
                 batch: options.maybe("batch"),
-                playouts: options.value("playouts"),
+                playouts: options.maybe("playouts"),
                 solve: options.is_on("solve"),
             }),
             "minimax" => OpenSpec::Minimax(MinimaxOptions {

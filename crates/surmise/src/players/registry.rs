@@ -270,8 +270,8 @@ const ISMCTS: &[OptionDef] = &[
     unset(
         "batch",
         KEPT,
-        "chosen by the engine",
-        "Leaves that are played out together",
+        "a sixteenth of those before, at most 256",
+        "Simulations that are made together",
     ),
 ];
 
@@ -483,12 +483,17 @@ const UCT: &[OptionDef] = &[
         "uniform",
         "Moves in playouts: uniform, or by their success elsewhere (MAST)",
     ),
-    option("playouts", COUNT, "1", "Playouts from each leaf"),
+    unset(
+        "playouts",
+        COUNT,
+        "1, and more where the engine has room",
+        "Playouts from each leaf; a leaf has their mean",
+    ),
     unset(
         "batch",
         KEPT,
-        "chosen by the engine",
-        "Leaves that are played out together",
+        "a sixteenth of those before, at most 256",
+        "Simulations that are made together",
     ),
     option("solve", SWITCH, "on", "Proven wins and losses are handed up the tree"),
 ];

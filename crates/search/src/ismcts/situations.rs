@@ -1,0 +1,193 @@
+//! Where a simulation may be: a state together with the views of all roles.
+//!
+//! Views decide which statistics count, states decide what is legal and what follows. A situation has both as numbers,
+//! and refers to its successors by number: once it is known, a descent hashes nothing and asks nobody.
+
+use super::arms::{ArmTable, Arms};
+use crate::atlas::{Atlas, NodeId};
+use crate::pieces::Pieces;
+use crate::views::{Everyone, ViewId, Views};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A situation, by its place.
+pub(super) type SituationId = u32;
+
+/// No situation.
+pub(super) const NONE: SituationId = SituationId::MAX;
+
+#[derive(Clone, Copy)]
+pub(super) struct Situation {
+    pub node: NodeId,
+    pub turn: Turn,
+    /// The first of the successors, one for each move of the only role that chooses.
+    kids: u32,
+}
+
+/// Who chooses in a situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Play ends here.
+    Over,
+    /// At most this role has a choice.
+    One(u16),
+    /// Several roles have one.
+    Many,
+}
+
+/// A role in a situation.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    /// The view whose statistics count.
+    pub view: ViewId,
+    /// The view of the inner player, if there are any.
+    pub mind: ViewId,
+    /// Number of legal moves.
+    pub width: u32,
+    /// Where its list of arms is, or [`FIRST`] or [`UNKNOWN`].
+    arms: u32,
+}
+
+/// The arms are the first ones, in order.
+const FIRST: u32 = u32::MAX;
+/// It was not looked up yet which arms they are.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+/// All situations of a decision.
+#[derive(Default)]
+pub(super) struct Situations {
+    list: Pieces<Situation>,
+    seats: Pieces<Seat>,
+    kids: Pieces<SituationId>,
+    /// Successors where several roles choose, by the number of the joint move.
+    joint_kids: FxHashMap<(SituationId, u64), SituationId>,
+    /// Lists of arms.
+    lists: Vec<Box<[u32]>>,
+    n_roles: u32,
+}
+
+impl Situations {
+    pub(super) fn new(n_roles: usize) -> Situations {
+        Situations {
+            n_roles: n_roles as u32,
+            ..Situations::default()
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: SituationId) -> Situation {
+        self.list[id]
+    }
+
+    #[inline]
+    pub(super) fn seat(&self, id: SituationId, role: usize) -> &Seat {
+        &self.seats[id * self.n_roles + role as u32]
+    }
+
+    /// The views of the inner players of all roles.
+    pub(super) fn minds(&self, id: SituationId) -> Everyone {
+        (0..self.n_roles as usize)
+            .map(|role| self.seat(id, role).mind)
+            .collect()
+    }
+
+    /// A new situation. Where there are no inner players, their views are anything.
+    pub(super) fn add(&mut self, atlas: &Atlas, node: NodeId, everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
+        let id = self.list.len() as SituationId;
+        let about = atlas.node(node);
+        let mut choosing = (0..about.legal.len()).filter(|&role| about.legal[role].len() > 1);
+        let (first, second) = (choosing.next().unwrap_or(0), choosing.next());
+        let turn = match second {
+            _ if about.over => Turn::Over,
+            None => Turn::One(first as u16),
+            Some(_) => Turn::Many,
+        };
+        let kids = self.kids.len() as u32;
+        if let Turn::One(role) = turn {
+            (0..about.legal[usize::from(role)].len()).for_each(|_| self.kids.push(NONE));
+        }
+        for role in 0..self.n_roles as usize {
+            self.seats.push(Seat {
+                view: everyone.get(role).copied().unwrap_or(ViewId(0)),
+                mind: minds.get(role).copied().unwrap_or(ViewId(0)),
+                width: about.legal.get(role).map_or(0, |legal| legal.len() as u32),
+                arms: UNKNOWN,
+            });
+        }
+        self.list.push(Situation { node, turn, kids });
+        id
+    }
+
+    /// The situation after a joint move, by its number; [`NONE`] if it is not known.
+    #[inline]
+    pub(super) fn kid(&self, from: SituationId, number: u64) -> SituationId {
+        let situation = self.list[from];
+        match situation.turn {
+            Turn::One(_) => self.kids[situation.kids + number as u32],
+            _ => self.joint_kids.get(&(from, number)).copied().unwrap_or(NONE),
+        }
+    }
+
+    pub(super) fn set_kid(&mut self, from: SituationId, number: u64, to: SituationId) {
+        let situation = self.list[from];
+        match situation.turn {
+            Turn::One(_) => self.kids[situation.kids + number as u32] = to,
+            _ => {
+                self.joint_kids.insert((from, number), to);
+            }
+        }
+    }
+
+    /// The number of a joint move, given as places among the legal moves. Where several roles choose and there are too
+    /// many joint moves to number in 64 bits, numbers may repeat; no state of any game we know comes near.
+    pub(super) fn number(&self, id: SituationId, places: &[u32]) -> u64 {
+        let seats = places.iter().enumerate();
+        seats.fold(0, |number: u64, (role, &place)| {
+            let width = u64::from(self.seat(id, role).width);
+            number.wrapping_mul(width).wrapping_add(u64::from(place))
+        })
+    }
+
+    /// The joint move of a number.
+    pub(super) fn places(&self, id: SituationId, mut number: u64) -> SmallVec<[u32; 4]> {
+        let mut places: SmallVec<[u32; 4]> = SmallVec::from_elem(0, self.n_roles as usize);
+        for role in (0..self.n_roles as usize).rev() {
+            let width = u64::from(self.seat(id, role).width);
+            places[role] = (number % width) as u32;
+            number /= width;
+        }
+        places
+    }
+
+    /// The arms of a role's legal moves, made if they are missing.
+    #[inline]
+    pub(super) fn arms(
+        &mut self,
+        atlas: &Atlas,
+        views: &mut Views<ArmTable>,
+        id: SituationId,
+        role: usize,
+    ) -> (ViewId, Arms<'_>) {
+        let node = self.list[id].node;
+        let seat = &mut self.seats[id * self.n_roles + role as u32];
+        if seat.arms == UNKNOWN {
+            let found = views.get_mut(seat.view).arms_of(&atlas.node(node).legal[role]);
+            seat.arms = match found {
+                None => FIRST,
+                Some(list) => {
+                    self.lists.push(list.into());
+                    self.lists.len() as u32 - 1
+                }
+            };
+        }
+        let arms = match seat.arms {
+            FIRST => Arms::First(seat.width as usize),
+            list => Arms::These(&self.lists[list as usize]),
+        };
+        (seat.view, arms)
+    }
+}
