@@ -24,9 +24,10 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 /// comes first, by cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which
 /// sample.
 ///
-/// A game with too many histories for a tree is solved on graphs of its states and views instead, by pcfr+ (predictive
-/// CFR+); the sizes are printed before the work begins. So games of ten billion histories are rated and solved exactly
-/// in minutes, if their states and views are few. --graph does that for any game of one or two roles.
+/// A game with too many histories for a tree is solved on graphs of its states and views instead, by discounted CFR,
+/// pcfr+ (predictive CFR+) or pdcfr+ (predictive discounted CFR+); the sizes are printed before the work begins. So
+/// games of ten billion histories are rated and solved exactly in minutes, if their states and views are few. --graph
+/// does that for any game of one or two roles.
 ///
 /// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It
 /// is computed exactly, whatever the algorithm.

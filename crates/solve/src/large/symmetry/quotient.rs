@@ -143,7 +143,12 @@ impl Builder<'_> {
             });
         }
         let number = self.quotient.nodes.len() as u32;
-        self.quotient.nodes.push(WalkNode { infosets, kids, moves });
+        self.quotient.nodes.push(WalkNode {
+            infosets,
+            whole: false,
+            kids,
+            moves,
+        });
         self.numbers.insert((class, subgroup), number);
         number
     }
