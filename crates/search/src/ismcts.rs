@@ -21,6 +21,7 @@ use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pruning::{Pruning, shuffle};
+use crate::view_opponents::ViewOpponents;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
@@ -260,6 +261,11 @@ const DECK: usize = 64;
 const EXPLORE: f64 = 0.1;
 
 impl IsMcts {
+    /// Sets strategies of the other roles, by which histories are weighed.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.believer.set_views(views);
+    }
+
     /// A player that searches from so many models of what it was told.
     ///
     /// # Errors

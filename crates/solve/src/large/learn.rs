@@ -65,6 +65,7 @@ pub struct LargeSolver<'g> {
     pieces: [Vec<Mutex<Piece>>; 2],
     starts: [Vec<usize>; 2],
     restriction: Option<Restriction>,
+    bias: Option<Bias>,
     /// Entries visited so far.
     pub entries: u64,
 }
@@ -74,6 +75,24 @@ struct Restriction {
     player: usize,
     model: Vec<f64>,
     weight: f64,
+}
+
+/// A player that follows a model in each information set with a probability of its own.
+struct Bias {
+    player: usize,
+    /// For each sequence: the probability of its move by the model, times the trust in the model there.
+    trusted: Vec<f32>,
+}
+
+impl Bias {
+    /// Makes a free choice of the moves from a sequence on what is played: the model's part comes first.
+    fn mix(&self, sequence: usize, policy: &mut [f64]) {
+        let trusted = &self.trusted[sequence..sequence + policy.len()];
+        let free = 1.0 - trusted.iter().map(|&p| f64::from(p)).sum::<f64>();
+        for (p, &trusted) in policy.iter_mut().zip(trusted) {
+            *p = f64::from(trusted) + free * *p;
+        }
+    }
 }
 
 /// Why a checkpoint cannot be used.
@@ -125,6 +144,7 @@ impl<'g> LargeSolver<'g> {
             threads: threads.max(1),
             iterations: 0,
             restriction: None,
+            bias: None,
             entries: 0,
         }
     }
@@ -139,6 +159,18 @@ impl<'g> LargeSolver<'g> {
             model: model.plans[player].clone(),
             weight: weight.clamp(0.0, 1.0),
         });
+    }
+
+    /// From now on a player follows a model in each information set with a probability of its own, and is free
+    /// otherwise: the data-biased response of the other player (Johanson and Bowling, *Data Biased Robust Counter
+    /// Strategies*, 2009). `trusted` has a number for each sequence, as [`Profile::policy`] is laid out: the probability
+    /// of the move by the model, times the trust in the model. Returns false if their number is not that of the game.
+    pub fn bias(&mut self, player: usize, trusted: Vec<f32>) -> bool {
+        let fits = trusted.len() as u64 == self.game.views[player].root().sequences;
+        if fits {
+            self.bias = Some(Bias { player, trusted });
+        }
+        fits
     }
 
     /// Iterations so far.
@@ -177,12 +209,14 @@ impl<'g> LargeSolver<'g> {
                 stop,
             };
             let (pieces, starts) = (&self.pieces[player], &self.starts[player]);
+            let bias = self.bias.as_ref().filter(|bias| bias.player == player);
             let chooser = move |sequence: usize| -> Box<dyn Choice + '_> {
                 let at = starts.partition_point(|&s| s <= sequence);
                 match at.checked_sub(1) {
                     Some(at) => Box::new(Learned {
                         piece: lock(&pieces[at]),
                         rule,
+                        bias,
                     }),
                     None => Box::new(Idle),
                 }
@@ -209,6 +243,7 @@ impl<'g> LargeSolver<'g> {
             pieces: &self.pieces[player],
             starts: &self.starts[player],
             rule,
+            bias: self.bias.as_ref().filter(|bias| bias.player == player),
         };
         spread.visit(root(views), 1.0, &mut jobs, &mut top);
         let (plan, average) = (&mut self.plans[player], &mut self.averages[player]);
@@ -457,6 +492,7 @@ impl Rule {
 struct Learned<'a> {
     piece: MutexGuard<'a, Piece>,
     rule: Rule,
+    bias: Option<&'a Bias>,
 }
 
 impl Choice for Learned<'_> {
@@ -490,6 +526,13 @@ impl Choice for Learned<'_> {
                 }
             }
         }
+        let value = match self.bias {
+            None => value,
+            Some(bias) => {
+                bias.mix(at.sequence, &mut policy);
+                policy.iter().zip(moves).map(|(p, m)| p * m.value).sum()
+            }
+        };
         Worth {
             low: 0.0,
             high: 0.0,
@@ -538,6 +581,7 @@ struct Spread<'a> {
     pieces: &'a [Mutex<Piece>],
     starts: &'a [usize],
     rule: Rule,
+    bias: Option<&'a Bias>,
 }
 
 impl Spread<'_> {
@@ -548,6 +592,9 @@ impl Spread<'_> {
         let range = sequence - piece.start..sequence - piece.start + policy.len();
         let last = piece.last.get(range.clone()).unwrap_or_default();
         self.rule.policy(&piece.regret[range], last, policy);
+        if let Some(bias) = self.bias {
+            bias.mix(sequence, policy);
+        }
     }
 
     /// Collects subtrees of at most `size` information sets with their reach, and slots above them with their reach.
@@ -584,6 +631,9 @@ impl Spread<'_> {
                 let range = before + sequence..before + sequence + policy.len();
                 let last = piece.last.get(range.clone()).unwrap_or_default();
                 self.rule.policy(&piece.regret[range], last, policy);
+                if let Some(bias) = self.bias {
+                    bias.mix(at.sequence + sequence, policy);
+                }
             });
     }
 }
