@@ -77,6 +77,12 @@ pub trait Player: Send {
     /// Chooses a move, given everything the role was told so far. The game is not over when this is called.
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault>;
 
+    /// Tells the player that the game is over, with everything the role was told, the last round included. Nothing else
+    /// is revealed. A match that was broken off does not end like this.
+    fn over(&mut self, told: &[Told]) {
+        let _ = told;
+    }
+
     /// Work done so far in this match.
     fn meter(&self) -> Meter;
 }

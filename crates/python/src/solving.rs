@@ -42,6 +42,7 @@ impl Teller<'_> {
             SolveProgress::Iterations(iterations, _) => self.tell("iterations", *iterations as f64),
             SolveProgress::Asked(asked, _) => self.tell("asked", *asked as f64),
             SolveProgress::Commitment(solved, _) => self.tell("programs", *solved as f64),
+            SolveProgress::Responded(found, _) => self.tell("responses", *found as f64),
             SolveProgress::Fallback(_) => self.tell("fallback", 0.0),
         }
     }

@@ -206,6 +206,11 @@ impl Match<'_> {
         let over = played.as_ref().is_ok_and(|record| !record.aborted);
         self.each_guest(&told, |guest, told, _| guest.end(told, over));
         let record = played?;
+        for (seat, told) in self.seats.iter_mut().zip(&told).filter(|_| over) {
+            if let Seat::Player(player) = seat {
+                player.over(told);
+            }
+        }
         for (seat, report) in self.seats.iter().zip(&mut seats) {
             report.meter = match seat {
                 Seat::Player(player) => player.meter(),

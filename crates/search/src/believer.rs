@@ -1,11 +1,15 @@
 //! The base of players for hidden information: what the role was told, turned into a belief.
 
 use crate::Tools;
+use crate::view_opponents::ViewOpponents;
 use belief::{BeliefError, Model, Now, OpponentModel, Options, Sampler, SamplerKind, World};
 use game::{Budget, Fault, Meter, MoveId, PerceptId, Round, State, Told, View};
 
 /// Share of a player's time for sampling.
 const SAMPLING: f64 = 0.33;
+
+/// Histories that are weighed by strategies of the others, if there are no more.
+const WEIGHED: usize = 2_000;
 
 /// A player's tools and its belief.
 pub struct Believer {
@@ -13,6 +17,7 @@ pub struct Believer {
     pub tools: Tools,
     sampler: Box<dyn Sampler>,
     view: View,
+    views: Option<ViewOpponents>,
 }
 
 impl Believer {
@@ -23,12 +28,18 @@ impl Believer {
             tools,
             sampler,
             view: View::default(),
+            views: None,
         })
     }
 
     /// Sets a model of the other roles in place of uniform play.
     pub fn set_opponents(&mut self, opponents: Box<dyn OpponentModel>) -> Result<(), BeliefError> {
         self.sampler.set_opponents(opponents)
+    }
+
+    /// Sets strategies of the other roles, by which histories are weighed.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.views = Some(views);
     }
 
     /// Takes in what was told. A percept that the rules do not know is explained by nothing; the belief then says so.
@@ -91,7 +102,9 @@ impl Believer {
     /// Distinct states and their probabilities, if the sampler filters states and there are no more than `most`.
     pub fn few_states(&self, most: usize) -> Option<Vec<(State, f64)>> {
         let report = &self.sampler.belief().report;
-        (report.exact && report.distinct_states <= most).then(|| self.sampler.posterior())
+        // States alone cannot be weighed by what roles knew on the way to them.
+        let by_state = self.views.is_none() && report.exact && report.distinct_states <= most;
+        by_state.then(|| self.sampler.posterior())
     }
 
     /// The states held possible, with their probabilities.
@@ -102,8 +115,14 @@ impl Believer {
     /// Histories that explain what was told, with their probabilities: the whole information set if it is known and has
     /// no more than `most` histories, else the models of the belief.
     pub fn histories(&self, most: usize) -> Vec<Model> {
+        let most = if self.views.is_some() { most.max(WEIGHED) } else { most };
         let all = self.sampler.all(most);
-        all.unwrap_or_else(|| self.sampler.belief().models.clone())
+        let mut all = all.unwrap_or_else(|| self.sampler.belief().models.clone());
+        if let Some(views) = &self.views {
+            // What cannot be weighed keeps its weight.
+            let _ = views.weigh(&mut all);
+        }
+        all
     }
 
     /// Legal moves in the most likely state held possible.

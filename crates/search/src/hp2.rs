@@ -25,6 +25,7 @@ use crate::minds::{InnerOptions, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
 use crate::value_table::{Sample, ValueTable, to_a_millionth};
+use crate::view_opponents::ViewOpponents;
 use crate::views::{Everyone, ViewId};
 use belief::{BeliefError, Model, Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
@@ -82,6 +83,11 @@ pub(crate) struct HistoryRoot {
 }
 
 impl HyperPlayII {
+    /// Sets strategies of the other roles, by which histories are weighed.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.believer.set_views(views);
+    }
+
     /// A player with so many models of what it was told.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use crate::believer::Believer;
 use crate::flat::{Guess, PlayoutPlan, repeats, weigh};
 use crate::perfect::{Insight, Worth, decision};
 use crate::value_table::{best_first, by_mean};
+use crate::view_opponents::ViewOpponents;
 use belief::{BeliefError, OpponentModel, Options, SamplerKind};
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
 use rustc_hash::FxHashMap;
@@ -66,12 +67,17 @@ impl HyperPlay {
         past.map_or(Ok(()), |past| self.believer.set_opponents(past))
     }
 
+    /// Sets strategies of the other roles, by which models are weighed.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.believer.set_views(views);
+    }
+
     fn guesses(&self) -> Vec<Guess> {
         if let Some(states) = self.believer.few_states(self.models) {
             return merge(states.into_iter());
         }
-        let models = &self.believer.belief().models;
-        merge(models.iter().map(|m| (m.state.clone(), m.weight)))
+        let models = self.believer.histories(0);
+        merge(models.into_iter().map(|m| (m.state, m.weight)))
     }
 }
 

@@ -78,6 +78,7 @@ mod tools;
 mod tree;
 mod uct;
 mod value_table;
+mod view_opponents;
 mod views;
 mod wide;
 
@@ -103,3 +104,4 @@ pub use pruning::{DISCOUNT, Pruning};
 pub use tabular::{StrategyTable, Tabular, ViewPolicy};
 pub use tools::Tools;
 pub use uct::{PlayoutPolicy, Uct, UctOptions};
+pub use view_opponents::ViewOpponents;

@@ -16,7 +16,7 @@
 //! problem is NP-hard, so that no method scales in every game.
 
 use crate::form::Policy;
-use crate::lp::{settings, sparse};
+use crate::lp::{merge, settings, sparse};
 use crate::tree::Tree;
 use clarabel::solver::{DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
 use game::StopFlag;
@@ -277,15 +277,3 @@ impl Bimatrix {
 
 /// Distance up to which numbers are taken to be equal.
 const ROUNDING: f64 = 1e-6;
-
-/// Sorts the entries of a column and adds up those of one row.
-fn merge(column: &mut Vec<(usize, f64)>) {
-    column.sort_by_key(|(row, _)| *row);
-    column.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 += later.1;
-        }
-        same
-    });
-}

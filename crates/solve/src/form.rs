@@ -164,10 +164,20 @@ impl<'a> Form<'a> {
         });
     }
 
+    /// How many sequences a player has, the empty one included.
+    pub(crate) fn n_sequences_of(&self, player: usize) -> usize {
+        self.sequences_of(player).len()
+    }
+
     /// The payoffs of a sequence of the first of two players against each sequence of the other, times nature's
     /// probability.
     pub(crate) fn gains_of(&self, sequence: usize) -> impl Iterator<Item = (usize, f64)> {
-        let gains = &self.gains[0];
+        self.gains_against(0, sequence)
+    }
+
+    /// The same for a sequence of either of two players, counted from its empty one.
+    pub(crate) fn gains_against(&self, player: usize, sequence: usize) -> impl Iterator<Item = (usize, f64)> {
+        let gains = &self.gains[player];
         let rows = gains.start[sequence] as usize..gains.start[sequence + 1] as usize;
         let others = gains.others[rows.clone()].iter().map(|&o| o as usize);
         others.zip(gains.weight[rows].iter().copied())
@@ -186,7 +196,8 @@ impl<'a> Form<'a> {
         }
     }
 
-    pub(crate) fn reach_all(&self, policy: &Policy) -> Vec<f64> {
+    /// The reach probabilities of all sequences: the part of their player.
+    pub fn reach_all(&self, policy: &Policy) -> Vec<f64> {
         let mut reach = vec![0.0; self.tree.n_sequences()];
         for player in 0..self.tree.players.len() {
             self.reach(player, &policy.0, &mut reach);
@@ -239,6 +250,24 @@ impl<'a> Form<'a> {
             gain[set.parent as usize] += value;
         }
         self.gains[player].middle + gain[self.tree.empty_sequence(player)]
+    }
+
+    /// For each sequence of a player, by its number in the tree: what its last move loses, compared with the best move of
+    /// its information set, if the player makes the best moves afterwards and the others keep to a policy. The losses
+    /// along a sequence add up to what a best response that is held to it loses. Sequences of others have 0.
+    pub fn losses(&self, player: usize, policy: &Policy) -> Vec<f64> {
+        let reach = self.reach_all(policy);
+        let mut gain = vec![0.0; reach.len()];
+        self.gain_shared(player, &reach, &mut gain);
+        let mut losses = vec![0.0; reach.len()];
+        for set in self.infosets_of(player).iter().rev() {
+            let best = gain[set.sequences()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            for sequence in set.sequences() {
+                losses[sequence] = best - gain[sequence];
+            }
+            gain[set.parent as usize] += best;
+        }
+        losses
     }
 
     /// NashConv: the sum over players of the gain by a best response to a policy (Lanctot and others 2017), in points

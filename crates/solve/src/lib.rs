@@ -37,7 +37,8 @@
 //! assert!((form.values(&policy)[0] - 50.0).abs() < 0.1);
 //! ```
 //!
-//! Games with too many histories for a tree: [`LargeGame`] and [`LargeSolver`]. The best strategy to announce to an
+//! Games with too many histories for a tree: [`LargeGame`] and [`LargeSolver`]. Responses to a model of the other
+//! role, exact: [`response()`]. The best strategy to announce to an
 //! opponent, where goals do not sum to a constant: [`commitment`].
 //!
 //! Nothing here reads a clock or prints. Ids are those of the simulator from which the tree was built. Read next:
@@ -53,6 +54,7 @@ mod form;
 mod large;
 mod lp;
 mod outcome;
+mod response;
 mod sampling;
 mod solver;
 mod sweep;
@@ -67,6 +69,7 @@ pub use large::{
     OutlineClass, PlaceError, Profile, ProfileBuilder, RatingWork, RestoreError, RoundsInViews, ViewOutline,
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
+pub use response::{Response, Trust, response};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

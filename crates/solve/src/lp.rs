@@ -145,7 +145,7 @@ pub fn equilibrium(form: &Form<'_>, stop: &StopFlag, mut progress: LpProgress) -
 }
 
 /// Whether a solver that ended in this status has a solution.
-fn check(status: SolverStatus) -> Result<(), LpError> {
+pub(crate) fn check(status: SolverStatus) -> Result<(), LpError> {
     match status {
         // Insufficient progress is the usual end: the tolerances are smaller than floating point can meet.
         SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress => Ok(()),
@@ -162,7 +162,7 @@ fn check(status: SolverStatus) -> Result<(), LpError> {
 }
 
 /// Points that are 1 in the program.
-fn scale(form: &Form<'_>) -> f64 {
+pub(crate) fn scale(form: &Form<'_>) -> f64 {
     let (least, most) = form.tree().range(0);
     f64::from(most.saturating_sub(least).max(1)) / 2.0
 }
@@ -247,6 +247,18 @@ pub(crate) fn sparse(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> CscMatrix<
     }
     let (rows, numbers) = columns.iter().flatten().copied().unzip();
     CscMatrix::new(n_rows, columns.len(), starts, rows, numbers)
+}
+
+/// Sorts the entries of a column and adds up those of one row.
+pub(crate) fn merge(column: &mut Vec<(usize, f64)>) {
+    column.sort_by_key(|(row, _)| *row);
+    column.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
 }
 
 /// Probability below which an information set counts as not reached.

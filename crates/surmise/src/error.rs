@@ -162,6 +162,12 @@ pub enum Unsuitable {
     NoPolicy,
     /// The player has learned nothing that could be rated without a tree.
     NothingLearned,
+    /// A player can be asked in every information set only on a tree, and the game is too large for one.
+    NeedsTree,
+    /// The game is too large to respond to a model at the table.
+    TooLargeToRespond,
+    /// The player is made for two roles whose goals sum to a constant.
+    NotConstantSum,
     /// The player is made for two roles that are opponents.
     NotTwoRoles {
         /// Roles of the game besides nature.
@@ -260,6 +266,20 @@ impl fmt::Display for Error {
                 Unsuitable::NotTwoRoles { roles } => write!(
                     f,
                     "`{player}` plays games of two opponents, and this game has {roles} roles; use `ismcts` or `cfr`"
+                ),
+                Unsuitable::NeedsTree => write!(
+                    f,
+                    "`{player}` can be asked in every information set only on a tree, and this game is too large for one; \
+                     models without a tree are uniform, files, records:DIR and cfr:net=DIR"
+                ),
+                Unsuitable::TooLargeToRespond => write!(
+                    f,
+                    "the game is too large for `{player}` to respond at the table; `surmise solve GAME --against MODEL \
+                     --weight P --save FILE` and the player strategy:FILE do it beforehand"
+                ),
+                Unsuitable::NotConstantSum => write!(
+                    f,
+                    "`{player}` is for two roles whose goals sum to a constant, and those of this game do not"
                 ),
                 Unsuitable::NothingLearned => write!(
                     f,

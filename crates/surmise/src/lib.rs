@@ -46,6 +46,7 @@ mod environments;
 mod error;
 mod experiments;
 mod explaining;
+pub mod exploit;
 pub mod files;
 pub mod foreign;
 pub mod game_report;
@@ -73,16 +74,19 @@ pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, Obse
 pub use error::{Error, Unsuitable};
 pub use experiments::{ExperimentOptions, ExperimentReport, run_experiment};
 pub use explaining::{ExplainOptions, Explanation, LikelyState, check_sight};
+pub use exploit::{AgainstOptions, Frontier, ModelReport, ModelSpec};
 pub use lab_games::{LabGames, LabPlayer, OwnLabGames};
 pub use large::{
     CurvePoint, Exploitation, ExploitationPoint, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
     policy_file,
 };
-pub use matches::{Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SummaryRow, write_record};
+pub use matches::{
+    Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SeriesMemory, SummaryRow, write_record,
+};
 pub use open_game::Game;
 pub use players::PlayerSpec;
 pub use rating::ResponseBounds;
-pub use solving::{GameTree, How, Method, Solution, SolveOptions, SolveProgress};
+pub use solving::{GameTree, How, LP_SEQUENCES, Method, Solution, SolveOptions, SolveProgress};
 pub use source::GameText;
 pub use strategy::{Strategy, told_from_json};
 pub use training::{TrainOptions, TrainProgress, Training};

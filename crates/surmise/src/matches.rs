@@ -5,10 +5,11 @@ use crate::{Error, Game, files};
 use game::{Meter, Player, RoleId, Seed, StopFlag};
 use lab::stats::{self, Interval};
 use referee::{Clock, Match, Outcome, Seat, Seating};
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A player that can be seated: by name ([`PlayerSpec`]), or one of your own ([`OwnPlayer`]).
@@ -21,6 +22,38 @@ pub trait Entrant: Sync {
     /// # Errors
     /// If the player cannot play this game.
     fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error>;
+
+    /// Whether the player keeps something from match to match. Then the matches in which it has the same seats are
+    /// played one after the other.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// The player of a role for the next match of a series, with what it kept of those before.
+    ///
+    /// # Errors
+    /// If the player cannot play this game.
+    fn seat_in_series(&self, game: &Game, role: RoleId, seed: Seed, memory: &SeriesMemory) -> Result<Seat, Error> {
+        let _ = memory;
+        self.seat(game, role, seed)
+    }
+}
+
+/// What a player keeps between the matches of a series, in one role.
+#[derive(Default)]
+pub struct SeriesMemory(Mutex<Option<Arc<dyn Any + Send + Sync>>>);
+
+impl SeriesMemory {
+    /// What is kept; made at the first call.
+    pub fn keep<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.clone().and_then(|known| known.downcast::<T>().ok());
+        known.unwrap_or_else(|| {
+            let made = Arc::new(make());
+            *kept = Some(made.clone());
+            made
+        })
+    }
 }
 
 impl Entrant for PlayerSpec {
@@ -30,6 +63,15 @@ impl Entrant for PlayerSpec {
 
     fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error> {
         game.seat(self, role, seed)
+    }
+
+    fn learns(&self) -> bool {
+        PlayerSpec::learns(self)
+    }
+
+    fn seat_in_series(&self, game: &Game, role: RoleId, seed: Seed, memory: &SeriesMemory) -> Result<Seat, Error> {
+        game.admit(self)?;
+        self.seat_with(game.engine(), role, seed, Some(memory))
     }
 }
 
@@ -68,7 +110,7 @@ pub struct MatchOptions {
     pub swap: bool,
     /// Seed of the matches.
     pub seed: u64,
-    /// Matches at a time. The results do not depend on it.
+    /// Matches at a time. The results do not depend on it. Players that learn play one match after the other.
     pub threads: usize,
     /// Time for a move.
     pub clock: Clock,
@@ -138,10 +180,31 @@ impl Game {
         if let Some(folder) = &options.record {
             std::fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
         }
-        run_numbered(options.games, options.threads, &options.stop, |number| {
-            each(self.play_one(&players, options, number)?);
+        let memories = self.memories(&players);
+        if !players.iter().any(|player| player.learns()) {
+            return run_numbered(options.games, options.threads, &options.stop, |number| {
+                each(self.play_one(&players, &memories, options, number)?);
+                Ok(())
+            });
+        }
+        // Matches with the same seats are a series, in which each depends on those before; other seats do not matter to
+        // it, so that series run side by side.
+        let series = if options.swap { players.len().max(1) as u64 } else { 1 };
+        run_numbered(series, options.threads, &options.stop, |first| {
+            for number in (first..options.games).step_by(series as usize) {
+                if options.stop.is_raised() {
+                    break;
+                }
+                each(self.play_one(&players, &memories, options, number)?);
+            }
             Ok(())
         })
+    }
+
+    /// For each player a memory for each role.
+    fn memories(&self, players: &[&dyn Entrant]) -> Vec<Vec<SeriesMemory>> {
+        let of_roles = || self.roles().iter().map(|_| SeriesMemory::default()).collect();
+        players.iter().map(|_| of_roles()).collect()
     }
 
     /// One player for each role that is not nature.
@@ -155,7 +218,13 @@ impl Game {
         })
     }
 
-    fn play_one(&self, players: &[&dyn Entrant], options: &MatchOptions, number: u64) -> Result<MatchResult, Error> {
+    fn play_one(
+        &self,
+        players: &[&dyn Entrant],
+        memories: &[Vec<SeriesMemory>],
+        options: &MatchOptions,
+        number: u64,
+    ) -> Result<MatchResult, Error> {
         let seed = Seed(options.seed).child("match").nth(number);
         let shift = match options.swap {
             true => number as usize % players.len().max(1),
@@ -163,7 +232,10 @@ impl Game {
         };
         let seating = self.seating();
         let names: Vec<&str> = players.iter().map(|player| player.name()).collect();
-        let seats = seating.seats(shift, seed, |player, role, seed| players[player].seat(self, role, seed))?;
+        let seats = seating.seats(shift, seed, |player, role, seed| {
+            let memory = &memories[player][usize::from(role.0)];
+            players[player].seat_in_series(self, role, seed, memory)
+        })?;
         let mut sim = self.simulator();
         let table = Match {
             title: self.title(),

@@ -148,25 +148,7 @@ impl Game {
     /// # Errors
     /// With the round, if the rules know no such move or percept of the role.
     pub fn view(&self, sim: &mut dyn Simulator, role: RoleId, told: &[Told]) -> Result<View, Error> {
-        let name = &self.roles()[usize::from(role.0)];
-        let mut view = View::default();
-        for (number, told) in told.iter().enumerate() {
-            let wrong = |wrong: String| Error::View {
-                round: number + 1,
-                wrong,
-            };
-            let own = sim.find_move(role, &told.own);
-            let own = own.ok_or_else(|| wrong(format!("`{}` is never a move of {name}", told.own)))?;
-            let mut sees = Vec::with_capacity(told.sees.len());
-            for text in &told.sees {
-                let percept = sim.find_percept(role, text);
-                sees.push(percept.ok_or_else(|| wrong(format!("{name} never perceives `{text}`")))?);
-            }
-            sees.sort();
-            sees.dedup();
-            view.rounds.push(game::Round { own, sees });
-        }
-        Ok(view)
+        view_of(sim, role, told)
     }
 
     /// Whether a record is of this game: the same roles and the same rules, comments and layout apart.
@@ -174,21 +156,47 @@ impl Game {
     /// # Errors
     /// If it is not: what differs.
     pub fn check_record(&self, record: &Record) -> Result<(), Error> {
-        if record.roles == self.roles() {
-            let theirs = gdl::read(&record.rules, &gdl::Options::default()).rules;
-            if prefix_text(&theirs).eq_ignore_ascii_case(&prefix_text(&self.engine.rules)) {
-                return Ok(());
-            }
-            return Err(Error::OtherMatch(format!(
-                "the record was played by other rules than those of {}; `surmise replay` checks it by its own",
-                self.name
-            )));
-        }
-        Err(Error::OtherMatch(format!(
-            "the record is a match of other roles ({}) than {} has ({})",
-            record.roles.join(", "),
-            self.name,
-            self.roles().join(", ")
-        )))
+        check_record(record, &self.engine.rules, self.roles(), &self.name)
     }
+}
+
+/// The view of a role as numbers of a simulator.
+pub(crate) fn view_of(sim: &mut dyn Simulator, role: RoleId, told: &[Told]) -> Result<View, Error> {
+    let name = sim.roles()[usize::from(role.0)].clone();
+    let mut view = View::default();
+    for (number, told) in told.iter().enumerate() {
+        let wrong = |wrong: String| Error::View {
+            round: number + 1,
+            wrong,
+        };
+        let own = sim.find_move(role, &told.own);
+        let own = own.ok_or_else(|| wrong(format!("`{}` is never a move of {name}", told.own)))?;
+        let mut sees = Vec::with_capacity(told.sees.len());
+        for text in &told.sees {
+            let percept = sim.find_percept(role, text);
+            sees.push(percept.ok_or_else(|| wrong(format!("{name} never perceives `{text}`")))?);
+        }
+        sees.sort();
+        sees.dedup();
+        view.rounds.push(game::Round { own, sees });
+    }
+    Ok(view)
+}
+
+/// Whether a record is of a game with these rules and roles.
+pub(crate) fn check_record(record: &Record, rules: &gdl::Rules, roles: &[String], name: &str) -> Result<(), Error> {
+    if record.roles == roles {
+        let theirs = gdl::read(&record.rules, &gdl::Options::default()).rules;
+        if prefix_text(&theirs).eq_ignore_ascii_case(&prefix_text(rules)) {
+            return Ok(());
+        }
+        return Err(Error::OtherMatch(format!(
+            "the record was played by other rules than those of {name}; `surmise replay` checks it by its own"
+        )));
+    }
+    Err(Error::OtherMatch(format!(
+        "the record is a match of other roles ({}) than {name} has ({})",
+        record.roles.join(", "),
+        roles.join(", ")
+    )))
 }

@@ -2,7 +2,7 @@
 
 use crate::players::PlayerSpec;
 use crate::solving::{SolveOptions, SolveProgress};
-use crate::{Error, Game, Unsuitable};
+use crate::{Engine, Error, Game, Unsuitable};
 use game::{Budget, Decision, RoleId, Round, Seed, StopFlag, Told};
 use learn::Response;
 use referee::Seat;
@@ -19,65 +19,136 @@ pub(crate) fn policy(
     progress: &mut dyn FnMut(SolveProgress<'_>),
 ) -> Result<Policy, Error> {
     let spec = PlayerSpec::parse(player)?;
+    game.admit(&spec)?;
+    let mut asking = Asking {
+        spec: &spec,
+        engine: game.engine(),
+        tree,
+        options,
+        asked: 0,
+    };
     let mut policy = Policy::uniform(tree);
-    let all = tree.infosets().len();
-    for (number, set) in tree.infosets().iter().enumerate() {
-        let asked = ask(&spec, game, tree, set, options, &mut policy);
-        if options.stop.is_raised() {
-            return Err(Error::Stopped {
-                progress: format!("{player} was asked in {number} of {all} information sets"),
-            });
+    asking.ask_all(0..tree.infosets().len(), progress, &mut |asking, set| {
+        policy.0[set.sequences()].fill(0.0);
+        let seeds = options.seeds.max(1);
+        for number in 0..seeds {
+            let decision = asking.ask(set, Seed(options.seed.wrapping_add(number)))?;
+            if decision.policy.is_empty() && seeds == 1 {
+                return Err(spec.unsuitable(Unsuitable::NoPolicy));
+            }
+            asking.add(set, &decision, 1.0 / seeds as f64, &mut policy);
         }
-        asked?;
-        progress(SolveProgress::Asked(number + 1, all));
-    }
+        Ok(())
+    })?;
     Ok(policy)
 }
 
-fn ask(
+/// What one player does in each of its information sets, averaged over seeds, and how many moves were asked for. A
+/// player that tells no probabilities counts by the moves that it makes.
+pub(crate) fn policy_of(
     spec: &PlayerSpec,
-    game: &Game,
+    engine: &Engine,
     tree: &Tree,
-    set: &Infoset,
+    player: usize,
+    seeds: u64,
     options: &SolveOptions,
-    policy: &mut Policy,
-) -> Result<(), Error> {
-    let sim = game.simulator();
-    let role = tree.players[set.player as usize];
-    let told = |round: &Round| Told {
-        own: sim.move_text(role, round.own).to_owned(),
-        sees: round
-            .sees
-            .iter()
-            .map(|&p| sim.percept_text(role, p).to_owned())
-            .collect(),
+    progress: &mut dyn FnMut(SolveProgress<'_>),
+) -> Result<(Policy, u64), Error> {
+    if spec.needs_open_game() && engine.rules.information() == gdl::Information::Hidden {
+        return Err(spec.unsuitable(Unsuitable::Hidden));
+    }
+    let mut asking = Asking {
+        spec,
+        engine,
+        tree,
+        options,
+        asked: 0,
     };
-    let view: Vec<Told> = tree.view(set).iter().map(told).collect();
-    set.sequences().for_each(|sequence| policy.0[sequence] = 0.0);
-    let budget = Budget::until(options.stop.clone());
-    let share = 1.0 / options.seeds.max(1) as f64;
-    for number in 0..options.seeds.max(1) {
-        let seed = Seed(options.seed.wrapping_add(number)).nth(u64::from(role.0));
-        let Seat::Player(mut player) = game.seat(spec, role, seed)? else {
-            return Err(spec.unsuitable(Unsuitable::NoPolicy));
+    let mut policy = Policy::uniform(tree);
+    asking.ask_all(tree.infosets_of(player), progress, &mut |asking, set| {
+        policy.0[set.sequences()].fill(0.0);
+        for seed in 0..seeds.max(1) {
+            let decision = asking.ask(set, Seed(options.seed.wrapping_add(seed)))?;
+            asking.add(set, &decision, 1.0 / seeds.max(1) as f64, &mut policy);
+        }
+        Ok(())
+    })?;
+    // A player may name a move that is not legal; what is left counts.
+    Ok((Policy::proportional(tree, &policy.0), asking.asked))
+}
+
+struct Asking<'a> {
+    spec: &'a PlayerSpec,
+    engine: &'a Engine,
+    tree: &'a Tree,
+    options: &'a SolveOptions,
+    asked: u64,
+}
+
+impl Asking<'_> {
+    /// Asks in some information sets.
+    fn ask_all(
+        &mut self,
+        sets: std::ops::Range<usize>,
+        progress: &mut dyn FnMut(SolveProgress<'_>),
+        each: &mut dyn FnMut(&mut Self, &Infoset) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (tree, all) = (self.tree, sets.len());
+        for (number, set) in tree.infosets()[sets].iter().enumerate() {
+            let asked = each(self, set);
+            if self.options.stop.is_raised() {
+                return Err(Error::Stopped {
+                    progress: format!("{} was asked in {number} of {all} information sets", self.spec),
+                });
+            }
+            asked?;
+            progress(SolveProgress::Asked(number + 1, all));
+        }
+        Ok(())
+    }
+
+    /// Asks a new player that is told the rounds of a view one after the other.
+    fn ask(&mut self, set: &Infoset, seed: Seed) -> Result<Decision, Error> {
+        let sim = self.engine.state_simulator();
+        let role = self.tree.players[set.player as usize];
+        let told = |round: &Round| Told {
+            own: sim.move_text(role, round.own).to_owned(),
+            sees: round
+                .sees
+                .iter()
+                .map(|&p| sim.percept_text(role, p).to_owned())
+                .collect(),
         };
+        let view: Vec<Told> = self.tree.view(set).iter().map(told).collect();
+        let seat = self.spec.seat(self.engine, role, seed.nth(u64::from(role.0)))?;
+        let Seat::Player(mut player) = seat else {
+            return Err(self.spec.unsuitable(Unsuitable::NoPolicy));
+        };
+        let budget = Budget::until(self.options.stop.clone());
         let mut decision = Decision::default();
         for rounds in 0..=view.len() {
             decision = player.choose(&view[..rounds], &budget)?;
+            self.asked += 1;
         }
-        if decision.policy.is_empty() && options.seeds > 1 {
-            decision.policy = vec![(decision.mv, 1.0)];
-        }
-        if decision.policy.is_empty() {
-            return Err(spec.unsuitable(Unsuitable::NoPolicy));
-        }
+        Ok(decision)
+    }
+
+    /// Adds an answer to a policy.
+    fn add(&self, set: &Infoset, decision: &Decision, weight: f64, policy: &mut Policy) {
+        let sim = self.engine.state_simulator();
+        let role = self.tree.players[set.player as usize];
         for sequence in set.sequences() {
-            let text = sim.move_text(role, tree.move_of(sequence));
-            let found = decision.policy.iter().find(|(mv, _)| mv == text);
-            policy.0[sequence] += share * found.map_or(0.0, |(_, p)| *p);
+            let text = sim.move_text(role, self.tree.move_of(sequence));
+            let p = match decision.policy.is_empty() {
+                true => f64::from(u8::from(decision.mv == text)),
+                false => {
+                    let found = decision.policy.iter().find(|(mv, _)| mv == text);
+                    found.map_or(0.0, |(_, p)| *p)
+                }
+            };
+            policy.0[sequence] += weight * p;
         }
     }
-    Ok(())
 }
 
 /// What a role can get against a player's table.

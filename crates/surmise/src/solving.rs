@@ -151,6 +151,8 @@ pub enum SolveProgress<'a> {
     Asked(usize, usize),
     /// Linear programs of a commitment that are solved, of so many.
     Commitment(u64, u64),
+    /// Responses to a model that are found, of so many.
+    Responded(usize, usize),
     /// The linear program failed; CFR+ goes on.
     Fallback(LpError),
 }
@@ -200,11 +202,13 @@ pub enum How {
     Asked(String),
     /// The strategy of a role that commits itself, and the other's best response, by so many linear programs.
     Committed(String, u64),
+    /// The response of a role to a model of the other, trusted with a weight; and the model.
+    Responded(String, f64),
 }
 
 /// Sequences up to which [`Method::Auto`] takes the linear program. Liar's dice with six sides has 37 thousand: 2 s on
 /// a quiet machine, and 75 MB. The time grows faster than the game, and there is no result before the end.
-const LP_SEQUENCES: usize = 50_000;
+pub const LP_SEQUENCES: usize = 50_000;
 
 /// How long to iterate before looking at the clock and the stop flag.
 const SLICE: Duration = Duration::from_millis(40);
@@ -250,6 +254,15 @@ impl<'g> GameTree<'g> {
     /// Name of the game.
     pub fn game(&self) -> &'g Game {
         self.game
+    }
+
+    /// The role of a player.
+    pub fn role(&self, player: usize) -> &str {
+        &self.sim.roles()[usize::from(self.tree.players[player].0)]
+    }
+
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
     /// Finds strategies for all roles.
@@ -439,7 +452,7 @@ impl<'g> GameTree<'g> {
         self.solution(form, solver.average(), how, spent, options)
     }
 
-    fn solution(
+    pub(crate) fn solution(
         &self,
         form: &Form<'_>,
         policy: Policy,
@@ -475,6 +488,7 @@ impl Solution<'_> {
             How::Read(_) => "read",
             How::Asked(player) => player,
             How::Committed(..) => "commitment",
+            How::Responded(..) => "response",
         }
     }
 
@@ -507,7 +521,7 @@ impl Solution<'_> {
             How::Iterated(_, iterations) => iterations,
             How::Optimum => 1,
             How::Committed(_, programs) => programs,
-            How::Read(_) | How::Asked(_) => 0,
+            How::Read(_) | How::Asked(_) | How::Responded(..) => 0,
         };
         let (tree, sim) = (&self.tree.tree, self.tree.sim.as_ref());
         let head = json!({

@@ -1,5 +1,7 @@
 //! `surmise solve`: strategies that nobody can exploit.
 
+#[path = "solve_against.rs"]
+mod against;
 #[path = "solve_large.rs"]
 mod large;
 
@@ -90,16 +92,33 @@ pub struct Args {
     #[arg(long, value_name = "ROLE")]
     #[arg(conflicts_with_all = ["rate", "algorithm", "iterations", "seconds", "until", "graph"])]
     commit: Option<String>,
-    /// Exploit a model of the other role: `uniform`, a file as for --rate, or cfr:net=DIR. Prints gain against the
-    /// model and worst case of restricted Nash responses
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
+    /// Exploit a model of the other role: `uniform`, a file as for --rate, records:DIR, or a player, which is asked in
+    /// every information set. Prints gain against the model and worst case of restricted Nash responses: exact where
+    /// the linear program is quick, else by pcfr+ without a tree
+    #[arg(long, value_name = "MODEL")]
+    #[arg(conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint", "records"])]
     against: Option<String>,
-    /// With --against: how much the model is trusted, from 0 (equilibrium) to 1 (best response); without it a curve
-    #[arg(long, value_name = "P", requires = "against")]
+    /// Exploit what the other role did in records of matches: as `--against records:DIR`. The more often an information
+    /// set was seen, the more it is trusted; what was never seen stays uncertain
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["rate", "commit", "efg", "limit", "until", "checkpoint"])]
+    records: Option<PathBuf>,
+    /// With --against or --records: how much the model is trusted, from 0 (equilibrium) to 1 (best response)
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     weight: Option<f64>,
-    /// With --against: the role that exploits; the first role if nothing is said
-    #[arg(long, value_name = "ROLE", requires = "against")]
+    /// With --against or --records: a curve over weights, as without --weight
+    #[arg(long, conflicts_with = "weight")]
+    curve: bool,
+    /// With --against or --records: the role that exploits; the first role if nothing is said
+    #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// With --against: let the player `exploit` learn over so many matches against the model instead, and tell exactly
+    /// what its strategies gain and risk
+    #[arg(long, value_name = "MATCHES", requires = "against", conflicts_with_all = ["weight", "curve", "graph", "save"])]
+    series: Option<u64>,
+    /// With --against PLAYER: seeds over which its answers are averaged
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
@@ -136,12 +155,18 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         stop: interrupt::flag(),
     };
     options.check()?;
+    let asked = against::Asked::new(args)?;
+    if asked.is_none() && (args.weight.is_some() || args.curve || args.role.is_some()) {
+        bail!("--weight, --curve and --role go with --against MODEL or --records DIR");
+    }
     let game = open::game(&args.game)?;
+    if let Some(asked) = &asked {
+        return against::run(args, asked, &game, &options, time);
+    }
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    let asked =
-        args.graph || args.against.is_some() || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
+    let asked = args.graph || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
     if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
@@ -231,6 +256,7 @@ fn tell(shown: &progress::Progress, progress: SolveProgress<'_>) {
             shown.set_message_now_and_then(|| format!("{iterations} iterations, NashConv {}", small(nash_conv())));
         }
         SolveProgress::Commitment(done, all) => shown.set_message(|| format!("{done} of {all} linear programs")),
+        SolveProgress::Responded(done, all) => shown.set_message(|| format!("{done} of {all} weights")),
         SolveProgress::Asked(done, all) => shown.set_message(|| format!("{done} of {all} information sets")),
         SolveProgress::Fallback(error) => output::note(&format!("{error}; cfr+ instead")),
     }
@@ -345,6 +371,10 @@ impl Report<'_> {
                 out,
                 "What {role} should commit to, and the other role's best response: {programs} linear programs in \
                  {seconds:.3} s"
+            ),
+            How::Responded(model, weight) => writeln!(
+                out,
+                "the response to {model} with weight {weight}, and the model: NashConv {gap} points"
             ),
             How::Asked(player) => writeln!(
                 out,

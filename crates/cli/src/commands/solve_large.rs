@@ -1,16 +1,15 @@
 //! `surmise solve` for games that are too large for a tree.
 
+use super::against::{self, Asked, Printed};
 use super::{Args, save, small};
-use crate::commands::JSON_VERSION;
 use crate::{interrupt, memory, output, progress};
-use anyhow::{Result, bail};
-use serde_json::json;
+use anyhow::Result;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
 use surmise::{
-    CurvePoint, Error, ExploitationPoint, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
+    CurvePoint, Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
     SolveOptions, policy_file,
 };
 
@@ -20,6 +19,11 @@ const MOST_STATES: usize = 4_000_000;
 /// Whether what is asked for needs a tree: players that search are asked in every information set of one.
 pub fn needs_tree(args: &Args) -> bool {
     is_player(args) && args.rate.as_ref().is_some_and(|player| !player.contains("net="))
+}
+
+/// Whether what is asked for knows only views with all rounds: trained players.
+fn needs_rounds(args: &Args) -> bool {
+    is_player(args) || args.against.as_ref().is_some_and(|model| model.contains("net="))
 }
 
 /// Whether a player is rated.
@@ -38,12 +42,12 @@ pub fn run(
 ) -> Result<ExitCode, (anyhow::Error, bool)> {
     let options = LargeOptions {
         // Players know views with all rounds.
-        rounds: match is_player(args) && args.rounds == RoundsInViews::Auto {
+        rounds: match needs_rounds(args) && args.rounds == RoundsInViews::Auto {
             true => RoundsInViews::Counted,
             false => args.rounds,
         },
         bytes: memory::for_arrays(),
-        states: if args.graph || args.against.is_some() {
+        states: if args.graph || args.against.is_some() || args.records.is_some() {
             usize::MAX
         } else {
             MOST_STATES
@@ -70,8 +74,8 @@ pub fn run(
         (error.into(), fits)
     })?;
     output::note(&sizes(&solving));
-    if let Some(model) = &args.against {
-        return against(args, model, &solving, &options).map_err(|error| (error, false));
+    if let Some(asked) = Asked::new(args).map_err(|error| (error, false))? {
+        return against(args, &asked, &solving, &options).map_err(|error| (error, false));
     }
     work(args, &solving, &options).map_err(|error| (error, false))
 }
@@ -101,51 +105,33 @@ fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Resu
     Ok(interrupt::exit_code())
 }
 
-/// Weights of the curve.
-const WEIGHTS: [f64; 9] = [0.0, 0.25, 0.5, 0.75, 0.85, 0.9, 0.95, 0.98, 1.0];
-
 /// Gain against a model, and the worst case.
-fn against(args: &Args, model: &str, solving: &LargeSolving<'_>, options: &LargeOptions) -> Result<ExitCode> {
-    let weights = match args.weight {
-        Some(weight) if !(0.0..=1.0).contains(&weight) => bail!("--weight must be a probability from 0 to 1"),
-        Some(weight) => vec![weight],
-        None => WEIGHTS.to_vec(),
-    };
+fn against(args: &Args, asked: &Asked, solving: &LargeSolving<'_>, options: &LargeOptions) -> Result<ExitCode> {
     let shown = progress::spinner("responding to the model");
     let started = Instant::now();
-    let role = args.role.as_deref();
-    let found = solving.against(model, role, &weights, options, &mut |step| tell(&shown, &step, None));
+    let found = solving.against(&asked.model, &asked.options, options, &mut |step| {
+        tell(&shown, &step, None)
+    });
     shown.finish();
     let found = found?;
-    let role = solving.role(found.player);
-    if args.json {
-        let point = |p: &ExploitationPoint| {
-            json!({
-                "weight": p.weight,
-                "against_model": p.against_model,
-                "worst_case": p.worst_case,
-                "iterations": p.iterations,
-            })
-        };
-        output::json(&json!({
-            "version": JSON_VERSION,
-            "game": solving.game().name(),
-            "role": role,
-            "model": model,
-            "points": found.points.iter().map(point).collect::<Vec<_>>(),
-            "seconds": started.elapsed().as_secs_f64(),
-        }));
-        return Ok(interrupt::exit_code());
-    }
-    let mut out = format!(
-        "{}: {role} against {model}\n  weight  against the model  worst case\n",
-        solving.game().name()
-    );
-    for point in &found.points {
-        let worst = point.worst_case.map_or("-".to_owned(), |worst| format!("{worst:.4}"));
-        let _ = writeln!(out, "  {:6.2}  {:17.4}  {worst:>10}", point.weight, point.against_model);
-    }
-    output::print(&out);
+    let saved = match (&args.save, &found.response) {
+        (Some(path), Some(profile)) => solving
+            .response_bytes(&asked.model, profile, options)
+            .map_err(anyhow::Error::from)
+            .and_then(|bytes| save(path, &bytes, args.force)),
+        _ => Ok(()),
+    };
+    against::print(&Printed {
+        args,
+        game: solving.game(),
+        role: solving.role(found.player),
+        model: &asked.model.to_string(),
+        report: &found.model,
+        points: &found.points,
+        exact: false,
+        seconds: started.elapsed().as_secs_f64(),
+    });
+    saved?;
     Ok(interrupt::exit_code())
 }
 

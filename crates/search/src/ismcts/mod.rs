@@ -33,6 +33,7 @@ use crate::minds::{InnerOptions, Minds, systematic};
 use crate::pieces::drop_aside;
 use crate::pruning::{Pruning, shuffle};
 use crate::uct::SquareRoots;
+use crate::view_opponents::ViewOpponents;
 use crate::views::{Everyone, Views};
 use arms::ArmTable;
 use belief::{BeliefError, Options, SamplerKind};
@@ -237,6 +238,11 @@ const DECK: usize = 64;
 const EXPLORE: f64 = 0.1;
 
 impl IsMcts {
+    /// Sets strategies of the other roles, by which histories are weighed.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.believer.set_views(views);
+    }
+
     /// A player that searches from so many models of what it was told.
     ///
     /// # Errors

@@ -149,6 +149,15 @@ impl<'g> ProfileBuilder<'g> {
         Ok(())
     }
 
+    /// The sequences of the information set of a view.
+    ///
+    /// # Errors
+    /// If there is no such view, or it leaves no choice.
+    pub fn place(&self, player: usize, view: &[Round]) -> Result<std::ops::Range<usize>, PlaceError> {
+        let (sequence, list) = self.game.find(player, view)?;
+        Ok(sequence..sequence + self.game.graph.lists[player][list as usize].len())
+    }
+
     /// Probabilities by sequence of a player, as [`Profile::policy`] gives them.
     ///
     /// Returns false if their number is not that of the game.

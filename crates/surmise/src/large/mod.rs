@@ -1,8 +1,11 @@
 //! Rating and solving games that are too large for a tree.
 
+mod against;
 mod checkpoint;
 pub mod compact;
-mod table;
+pub(crate) mod table;
+
+pub use against::{Exploitation, ExploitationPoint};
 
 use crate::{Error, Game, Method, PlayerSpec, Unsuitable};
 use checkpoint::Checkpoints;
@@ -151,28 +154,6 @@ pub struct LargeSolution {
     pub entries: u64,
 }
 
-/// What a role can gain against a model, and what it risks.
-pub struct Exploitation {
-    /// The player that responds.
-    pub player: usize,
-    /// One point for each weight that was done.
-    pub points: Vec<ExploitationPoint>,
-    /// The strategies of the last point.
-    pub response: Option<Profile>,
-}
-
-/// A response to a model.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ExploitationPoint {
-    /// Probability with which the other role is taken to follow the model.
-    pub weight: f64,
-    /// Points against the model.
-    pub against_model: f64,
-    /// Points against the other role's best response; none if goals do not sum to a constant.
-    pub worst_case: Option<f64>,
-    /// Iterations.
-    pub iterations: u64,
-}
 
 impl Game {
     /// Finds states and views of a game with one or two roles.
@@ -319,7 +300,7 @@ impl LargeSolving<'_> {
     fn read_policy(&self, path: &Path) -> Result<(Profile, u64), Error> {
         let mut builder = ProfileBuilder::new(&self.large);
         if !compact::is_compact(path) {
-            table::read(path, self, &mut builder)?;
+            table::read(path, self.sim.as_ref(), self.large.players(), &mut builder)?;
             return Ok(builder.finish());
         }
         let saved = compact::read(path)?;
@@ -382,81 +363,6 @@ impl LargeSolving<'_> {
             curve,
             entries: solver.entries,
         })
-    }
-
-    /// What a role can gain against a model of the other role, and what it risks, for each weight: the probability with
-    /// which the other role is taken to follow the model.
-    ///
-    /// # Errors
-    /// If there is no such role, the model does not belong to the game, there is too little memory, or the work was
-    /// stopped before the first weight was done.
-    pub fn against(
-        &self,
-        model: &str,
-        role: Option<&str>,
-        weights: &[f64],
-        options: &LargeOptions,
-        progress: &mut dyn FnMut(LargeStep),
-    ) -> Result<Exploitation, Error> {
-        let names: Vec<String> = (0..self.large.players().len())
-            .map(|p| self.role(p).to_owned())
-            .collect();
-        let player = match role {
-            Some(name) => names.iter().position(|n| n == name).ok_or_else(|| Error::NoRole {
-                name: name.to_owned(),
-                roles: names.clone(),
-            })?,
-            None => 0,
-        };
-        if names.len() != 2 {
-            return Err(Error::Option {
-                option: "--against",
-                must: "needs a game of two roles besides nature".to_owned(),
-            });
-        }
-        let sizes = self.large.sizes();
-        let needed = sizes.solving_bytes + 16 * sizes.slots.iter().sum::<u64>();
-        self.fits(needed, "a response to a model", options.bytes)?;
-        let (model, _) = match (model, policy_file(model)) {
-            ("uniform", _) => (Profile::uniform(&self.large), 0),
-            (_, Some(path)) => self.read_policy(path)?,
-            (player, None) => self.learned_policy(player)?,
-        };
-        let (algorithm, stop) = (options.algorithm()?, &options.stop);
-        let mut found = Exploitation {
-            player,
-            points: Vec::new(),
-            response: None,
-        };
-        for &weight in weights {
-            let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
-            solver.restrict(1 - player, &model, weight);
-            let started = Instant::now();
-            let (most, time) = (options.iterations.unwrap_or(300), options.time.unwrap_or(Duration::MAX));
-            while solver.iterations() < most && started.elapsed() < time {
-                let done = solver.iterations();
-                if !solver.iterate(stop, &mut |share| progress(LargeStep::Iterations(done, share))) {
-                    return Ok(found);
-                }
-            }
-            let response = solver.average();
-            let rate = |profile: &Profile| self.large.rate(profile, options.threads, stop, &mut |_| {});
-            let (free, bound) = (rate(&response), rate(&response.with(1 - player, &model)));
-            if !free.complete || !bound.complete {
-                return Ok(found);
-            }
-            found.points.push(ExploitationPoint {
-                weight,
-                against_model: bound.values[player],
-                worst_case: self
-                    .large
-                    .constant_sum()
-                    .map(|sum| f64::from(sum) - free.best[1 - player].0),
-                iterations: solver.iterations(),
-            });
-            found.response = Some(response);
-        }
-        Ok(found)
     }
 
     /// NashConv at which to stop.

@@ -5,9 +5,8 @@
 //! 0.75}}`: what the role did and perceived in every round so far, and the probability of each move. Lines that are
 //! empty or begin with `#` are skipped. The object has the same entries in its list `strategy`.
 
-use super::LargeSolving;
 use crate::{Error, files};
-use game::{RoleId, Round, Simulator};
+use game::{MoveId, RoleId, Round, Simulator};
 use serde_json::Value;
 use solve::{PlaceError, ProfileBuilder};
 use std::fs::File;
@@ -17,12 +16,30 @@ use std::path::Path;
 /// Bytes of a line at most.
 const MAX_LINE: usize = 1 << 20;
 
-/// Reads a table.
-pub(super) fn read(path: &Path, solving: &LargeSolving<'_>, builder: &mut ProfileBuilder<'_>) -> Result<(), Error> {
+/// Takes policies, one view after the other.
+pub(crate) trait PolicySink {
+    /// The policy of a player after a view: moves with probabilities. Legal moves that are not named have probability
+    /// 0.
+    fn insert(&mut self, player: usize, view: &[Round], policy: &[(MoveId, f64)]) -> Result<(), PlaceError>;
+}
+
+impl PolicySink for ProfileBuilder<'_> {
+    fn insert(&mut self, player: usize, view: &[Round], policy: &[(MoveId, f64)]) -> Result<(), PlaceError> {
+        ProfileBuilder::insert(self, player, view, policy)
+    }
+}
+
+/// Reads a table. Players are indices into a list of roles.
+pub(crate) fn read(
+    path: &Path,
+    sim: &dyn Simulator,
+    players: &[RoleId],
+    builder: &mut dyn PolicySink,
+) -> Result<(), Error> {
     let mut entries = Entries {
         path,
-        sim: solving.sim.fork(),
-        players: solving.large.players(),
+        sim: sim.fork(),
+        players,
         builder,
     };
     let file = File::open(path).map_err(Error::io("cannot read", path))?;
@@ -60,15 +77,32 @@ pub(super) fn read(path: &Path, solving: &LargeSolving<'_>, builder: &mut Profil
     }
 }
 
-struct Entries<'a, 'g> {
+struct Entries<'a> {
     path: &'a Path,
     sim: Box<dyn Simulator>,
     players: &'a [RoleId],
-    builder: &'a mut ProfileBuilder<'g>,
+    builder: &'a mut dyn PolicySink,
 }
 
-impl Entries<'_, '_> {
+impl Entries<'_> {
     fn object(&mut self, value: &Value) -> Result<(), Error> {
+        let roles = self.sim.roles();
+        let strange = value["roles"].as_array().filter(|listed| {
+            let listed: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
+            listed != roles
+        });
+        if strange.is_some() {
+            let wrong = format!(
+                "the strategy is for {}, whose roles are {}, not {}",
+                value["game"].as_str().unwrap_or("another game"),
+                value["roles"],
+                roles.join(", ")
+            );
+            return Err(Error::OtherGame {
+                path: self.path.to_owned(),
+                wrong,
+            });
+        }
         let Some(list) = value["strategy"].as_array() else {
             return Err(Error::format(
                 self.path,

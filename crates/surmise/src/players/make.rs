@@ -7,6 +7,7 @@ use super::open::OpenSpec;
 use super::options::Options;
 use super::remote::RemoteSpec;
 use super::{Kind, PlayerSpecError};
+use crate::exploit::{ExploitSpec, ModelSpec, OpponentTables, SolvedGames};
 use crate::strategy::Strategy;
 use belief::SamplerKind;
 use lab::opponents::Opponent;
@@ -40,6 +41,37 @@ pub(super) fn strategy(options: &Options) -> Made {
     strategy
         .map(Kind::Strategy)
         .map_err(|e| PlayerSpecError::File(Box::new(e)))
+}
+
+/// The model of the others by which a player's histories are weighed.
+pub(super) fn opponent(options: &Options) -> Result<Option<OpponentTables>, PlayerSpecError> {
+    let Some(text) = options.def.option("opponent").and_then(|_| options.text("opponent")) else {
+        return Ok(None);
+    };
+    let tables = text.parse::<ModelSpec>().and_then(OpponentTables::new);
+    tables.map(Some).map_err(|e| PlayerSpecError::File(Box::new(e)))
+}
+
+pub(super) fn exploit(options: &Options) -> Made {
+    let model = match options.text("model") {
+        None => None,
+        Some(text) => Some(
+            text.parse::<ModelSpec>()
+                .map_err(|e| PlayerSpecError::File(Box::new(e)))?,
+        ),
+    };
+    if model.is_none() && options.maybe::<f64>("weight").is_some() {
+        return Err(options.wrong(
+            "weight",
+            "needs model=MODEL: without one the player trusts what it has won",
+        ));
+    }
+    Ok(Kind::Exploit(ExploitSpec {
+        model,
+        weight: options.maybe("weight").unwrap_or(1.0),
+        seeds: options.value("seeds"),
+        games: SolvedGames::default(),
+    }))
 }
 
 pub(super) fn hand(options: &Options) -> Made {

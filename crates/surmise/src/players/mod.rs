@@ -20,6 +20,8 @@ pub use options::{OptionDef, OptionKind, Preset};
 pub use registry::PlayerDef;
 
 use crate::engine::Engine;
+use crate::exploit::{ExploitSpec, ModelSpec, OpponentTables};
+use crate::matches::SeriesMemory;
 use crate::strategy::Strategy;
 use crate::{Error, Unsuitable};
 pub(crate) use auto::AutoFacts;
@@ -47,6 +49,8 @@ use std::time::Duration;
 pub struct PlayerSpec {
     text: String,
     kind: Kind,
+    /// What the others are known to do.
+    opponent: Option<OpponentTables>,
 }
 
 /// What a player is made of.
@@ -62,6 +66,7 @@ enum Kind {
         /// Whether beliefs are shown.
         belief: bool,
     },
+    Exploit(ExploitSpec),
     Open(OpenSpec),
     Cheat(OpenSpec),
     HyperPlay {
@@ -130,6 +135,7 @@ impl PlayerSpec {
         Ok(PlayerSpec {
             text: text.to_owned(),
             kind: (def.make)(&options)?,
+            opponent: make::opponent(&options)?,
         })
     }
 
@@ -195,12 +201,19 @@ impl PlayerSpec {
 
     /// The files that decide how the player plays.
     pub fn files(&self) -> Vec<PathBuf> {
-        match &self.kind {
+        let own = match &self.kind {
             Kind::Exec(exec) => exec.files(),
             Kind::Strategy(strategy) => vec![strategy.path().to_owned()],
+            Kind::Exploit(spec) => match &spec.model {
+                Some(ModelSpec::File(path)) => vec![path.clone()],
+                Some(ModelSpec::Player(player)) => player.files(),
+                _ => Vec::new(),
+            },
             Kind::Cfr { net: Some(net), .. } | Kind::Kluss { net: Some(net), .. } => net.files(),
             _ => Vec::new(),
-        }
+        };
+        let opponent = self.opponent.as_ref().and_then(OpponentTables::file);
+        own.into_iter().chain(opponent).collect()
     }
 
     /// The error that this player cannot play.
@@ -211,13 +224,33 @@ impl PlayerSpec {
         }
     }
 
+    /// Whether the player keeps something from match to match.
+    pub fn learns(&self) -> bool {
+        matches!(&self.kind, Kind::Exploit(spec) if spec.model.is_none())
+    }
+
     /// The player of a role for one match.
     ///
     /// # Errors
     /// If the player cannot play this game.
     pub fn seat(&self, engine: &Engine, role: RoleId, seed: Seed) -> Result<Seat, Error> {
+        self.seat_with(engine, role, seed, None)
+    }
+
+    /// The same for a match of a series.
+    pub(crate) fn seat_with(
+        &self,
+        engine: &Engine,
+        role: RoleId,
+        seed: Seed,
+        memory: Option<&SeriesMemory>,
+    ) -> Result<Seat, Error> {
         let tools = || engine.tools(role, seed);
         let player = |player| Ok(Seat::Player(player));
+        let views = match &self.opponent {
+            Some(opponent) => Some(opponent.views(engine, role)?),
+            None => None,
+        };
         match &self.kind {
             Kind::Random => player(Box::new(Random::new(tools())?)),
             Kind::Legal => player(Box::new(First::new(tools())?)),
@@ -232,6 +265,7 @@ impl PlayerSpec {
                 let made = opponent.player(sim.as_mut(), role, seed);
                 player(made.map_err(|e| Error::Fault(game::Fault::player(e)))?)
             }
+            Kind::Exploit(spec) => spec.seat(&self.text, engine, role, seed, memory),
             Kind::Remote(remote) => Ok(Seat::Guest(Box::new(remote.guest(engine, role)?))),
             Kind::Exec(exec) => match exec.objection() {
                 Some(why) => Err(self.unsuitable(why)),
@@ -259,6 +293,7 @@ impl PlayerSpec {
                     playouts.map(|n| Box::new(McOpponents::new(tools(), n)) as Box<dyn OpponentModel>)
                 };
                 hyperplay.set_opponents(model("past", *past), model("future", *future))?;
+                views.into_iter().for_each(|views| hyperplay.set_views(views));
                 player(Box::new(hyperplay))
             }
             Kind::HyperPlayII {
@@ -267,7 +302,8 @@ impl PlayerSpec {
                 options,
                 either,
             } => {
-                let hyperplay = HyperPlayII::new(tools(), *sampler, belief, *options)?;
+                let mut hyperplay = HyperPlayII::new(tools(), *sampler, belief, *options)?;
+                views.into_iter().for_each(|views| hyperplay.set_views(views));
                 match either {
                     None => player(Box::new(hyperplay)),
                     Some(playouts) => player(Box::new(Either::new(hyperplay, *playouts))),
@@ -278,7 +314,11 @@ impl PlayerSpec {
                 sampler,
                 belief,
                 options,
-            } => player(Box::new(IsMcts::new(tools(), *sampler, belief, *options)?)),
+            } => {
+                let mut ismcts = IsMcts::new(tools(), *sampler, belief, *options)?;
+                views.into_iter().for_each(|views| ismcts.set_views(views));
+                player(Box::new(ismcts))
+            }
             Kind::Cfr {
                 sampler,
                 belief,
@@ -385,6 +425,10 @@ mod tests {
             "kluss:net=somewhere",
             "epimc:3,samples=20,iterations=50,nodes=1000,chance=8,with=minimax:2",
             "hand:meier",
+            "exploit",
+            "exploit:model=uniform",
+            "exploit:model=hp:16;4,weight=0.5,seeds=8",
+            "exploit:model=records:somewhere",
             "remote:127.0.0.1:9147",
             "remote:127.0.0.1:9147,play=3,start=2,protocol=gdl1",
             "exec:python3 bot.py --depth 3",
@@ -429,6 +473,12 @@ mod tests {
             ("cfr:depth=0", "depth must be 1 or more without net=DIR"),
             ("strategy:", "needs file: FILE"),
             ("strategy:/no/such/file", "cannot read"),
+            (
+                "exploit:model=/no/such/file",
+                "must be uniform, a file, records:DIR or a player",
+            ),
+            ("exploit:weight=2", "weight must be"),
+            ("exploit:weight=0.5", "weight needs model"),
             ("hand", "needs game"),
             ("hand:chess", "game must be meier"),
             ("remote", "needs address: HOST:PORT"),

@@ -138,7 +138,7 @@ pub(super) const MOST: u64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     player: String,
-    def: &'static PlayerDef,
+    pub def: &'static PlayerDef,
     given: BTreeMap<&'static str, String>,
     /// Options of the player that `with` names.
     inner: Vec<(String, String)>,

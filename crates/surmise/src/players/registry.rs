@@ -536,6 +536,35 @@ const STRATEGY: &[OptionDef] = &[required(
     "Strategy that `surmise solve --save` wrote",
 )];
 
+/// What the others are known to do.
+const OPPONENT: &[OptionDef] = &[unset(
+    "opponent",
+    OptionKind::Text("MODEL"),
+    "nothing is known",
+    "Strategy of the others, by which histories are weighed: a file, or records:DIR",
+)];
+
+const EXPLOIT: &[OptionDef] = &[
+    unset(
+        "model",
+        OptionKind::Text("MODEL"),
+        "learns over the series",
+        "Model of the opponent: uniform, a file, records:DIR, or a player (with ; for commas)",
+    ),
+    unset(
+        "weight",
+        OptionKind::Number { min: 0.0, max: 1.0 },
+        "1 with a model",
+        "How far the model is trusted: 0 is an equilibrium, 1 the best response",
+    ),
+    option(
+        "seeds",
+        OptionKind::Count { min: 1, max: 1_000_000 },
+        "1",
+        "Seeds over which a player's answers are averaged",
+    ),
+];
+
 const HAND: &[OptionDef] = &[required(
     "game",
     OptionKind::Choice(&["meier", "meier-bluffer", "blind-tictactoe"]),
@@ -682,7 +711,7 @@ const PLAYERS: &[PlayerDef] = &[
         when: "something is hidden, and knowing more costs nothing",
         by_position: &["models", "playouts"],
         whole_text: false,
-        groups: &[HP, SAMPLING],
+        groups: &[HP, SAMPLING, OPPONENT],
         make: make::hyperplay,
     },
     PlayerDef {
@@ -691,7 +720,7 @@ const PLAYERS: &[PlayerDef] = &[
         when: "information has a price, and the game is small",
         by_position: &["models", "playouts", "inner-models", "inner-playouts"],
         whole_text: false,
-        groups: &[HP2, SAMPLING],
+        groups: &[HP2, SAMPLING, OPPONENT],
         make: make::hyperplay_ii,
     },
     PlayerDef {
@@ -700,7 +729,7 @@ const PLAYERS: &[PlayerDef] = &[
         when: "you repeat earlier results",
         by_position: &["models", "playouts", "inner-models", "inner-playouts"],
         whole_text: false,
-        groups: &[HP2, SAMPLING, EITHER],
+        groups: &[HP2, SAMPLING, OPPONENT, EITHER],
         make: make::either,
     },
     PlayerDef {
@@ -709,7 +738,7 @@ const PLAYERS: &[PlayerDef] = &[
         when: "information has a price, or opponents think",
         by_position: &["simulations"],
         whole_text: false,
-        groups: &[ISMCTS, SAMPLING],
+        groups: &[ISMCTS, SAMPLING, OPPONENT],
         make: make::ismcts,
     },
     PlayerDef {
@@ -747,6 +776,15 @@ const PLAYERS: &[PlayerDef] = &[
         whole_text: true,
         groups: &[STRATEGY],
         make: make::strategy,
+    },
+    PlayerDef {
+        name: "exploit",
+        summary: "plays the opponent: a response to a model, or learns over a series and risks only what it has won",
+        when: "the opponent is weak, and the game has two opponents and is small",
+        by_position: &["model", "weight"],
+        whole_text: false,
+        groups: &[EXPLOIT],
+        make: make::exploit,
     },
     PlayerDef {
         name: "hand",

@@ -98,6 +98,7 @@ impl Teller<'_> {
             SolveProgress::Iterations(..) => {}
             SolveProgress::Asked(done, all) => self.job.note(format!("{done} of {all} information sets")),
             SolveProgress::Commitment(done, all) => self.job.note(format!("{done} of {all} linear programs")),
+            SolveProgress::Responded(done, all) => self.job.note(format!("{done} of {all} responses")),
             SolveProgress::Fallback(error) => self.job.note(format!("{error}; cfr+ instead")),
         }
     }

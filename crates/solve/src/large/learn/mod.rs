@@ -107,6 +107,7 @@ pub struct LargeSolver<'g> {
     subgroup: Subgroup,
     quotients: [Quotient; 2],
     restriction: Option<Restriction>,
+    bias: Option<Bias>,
     /// Entries visited so far.
     pub entries: u64,
 }
@@ -116,6 +117,24 @@ struct Restriction {
     player: usize,
     model: Vec<f64>,
     weight: f64,
+}
+
+/// A player that follows a model in each information set with a probability of its own.
+struct Bias {
+    player: usize,
+    /// For each sequence: the probability of its move by the model, times the trust in the model there.
+    trusted: Vec<f32>,
+}
+
+impl Bias {
+    /// Makes a free choice of the moves from a sequence on what is played: the model's part comes first.
+    fn mix(&self, sequence: usize, policy: &mut [f64]) {
+        let trusted = &self.trusted[sequence..sequence + policy.len()];
+        let free = 1.0 - trusted.iter().map(|&p| f64::from(p)).sum::<f64>();
+        for (p, &trusted) in policy.iter_mut().zip(trusted) {
+            *p = f64::from(trusted) + free * *p;
+        }
+    }
 }
 
 impl<'g> LargeSolver<'g> {
@@ -134,6 +153,7 @@ impl<'g> LargeSolver<'g> {
             threads: threads.max(1),
             iterations: 0,
             restriction: None,
+            bias: None,
             entries: 0,
         };
         solver.keep(game.symmetries.as_ref().map_or(TRIVIAL, |s| s.group.all()));
@@ -182,6 +202,22 @@ impl<'g> LargeSolver<'g> {
         }
     }
 
+    /// From now on a player follows a model in each information set with a probability of its own, and is free
+    /// otherwise: the data-biased response of the other player (Johanson and Bowling, *Data Biased Robust Counter
+    /// Strategies*, 2009). `trusted` has a number for each sequence, as [`Profile::policy`] is laid out: the probability
+    /// of the move by the model, times the trust in the model. To be called before the first iteration: symmetries are
+    /// given up, and regrets with them. Returns false if the number of sequences is not that of the game.
+    pub fn bias(&mut self, player: usize, trusted: Vec<f32>) -> bool {
+        let fits = trusted.len() as u64 == self.game.views[player].root().sequences;
+        if fits {
+            self.bias = Some(Bias { player, trusted });
+            if self.subgroup != TRIVIAL {
+                self.keep(TRIVIAL);
+            }
+        }
+        fits
+    }
+
     /// Iterations so far.
     pub fn iterations(&self) -> u64 {
         self.iterations
@@ -220,12 +256,14 @@ impl<'g> LargeSolver<'g> {
                 stop,
             };
             let (pieces, starts) = (&self.pieces[player], &self.starts[player]);
+            let bias = self.bias.as_ref().filter(|bias| bias.player == player);
             let chooser = move |sequence: usize| -> Box<dyn Choice + '_> {
                 let at = starts.partition_point(|&s| s <= sequence);
                 match at.checked_sub(1) {
                     Some(at) => Box::new(Learned {
                         piece: lock(&pieces[at]),
                         rule,
+                        bias,
                     }),
                     None => Box::new(Idle),
                 }
@@ -255,6 +293,7 @@ impl<'g> LargeSolver<'g> {
             pieces: &self.pieces[player],
             starts: &self.starts[player],
             rule,
+            bias: self.bias.as_ref().filter(|bias| bias.player == player),
         };
         spread.visit(Twin::root(views, quotient), 1.0, &mut jobs, &mut top);
         let (plan, average) = (&mut self.plans[player], &mut self.averages[player]);
@@ -362,6 +401,7 @@ pub(super) fn kept_sequences(views: &ViewGraph, quotient: &Quotient) -> u64 {
 struct Learned<'a> {
     piece: MutexGuard<'a, Piece>,
     rule: Rule,
+    bias: Option<&'a Bias>,
 }
 
 impl Choice for Learned<'_> {
@@ -384,6 +424,13 @@ impl Choice for Learned<'_> {
                 *last = gain;
             }
         }
+        let value = match self.bias {
+            None => value,
+            Some(bias) => {
+                bias.mix(at.sequence, &mut policy);
+                policy.iter().zip(moves).map(|(p, m)| p * m.value).sum()
+            }
+        };
         Worth {
             low: 0.0,
             high: 0.0,

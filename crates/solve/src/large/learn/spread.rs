@@ -6,7 +6,7 @@
 use super::super::pass::Place;
 use super::super::symmetry::{Group, Quotient, ViewAction};
 use super::super::views::ViewGraph;
-use super::{Piece, Rule, lock};
+use super::{Bias, Piece, Rule, lock};
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
@@ -41,6 +41,7 @@ pub(super) struct Spread<'a> {
     pub pieces: &'a [Mutex<Piece>],
     pub starts: &'a [usize],
     pub rule: Rule,
+    pub bias: Option<&'a Bias>,
 }
 
 impl Spread<'_> {
@@ -100,6 +101,9 @@ impl Spread<'_> {
         let range = sequence - piece.start..sequence - piece.start + policy.len();
         let last = piece.last.get(range.clone()).unwrap_or_default();
         self.rule.next_policy(&piece.regret[range], last, policy);
+        if let Some(bias) = self.bias {
+            bias.mix(sequence, policy);
+        }
     }
 
     /// The plan of a subtree.
