@@ -56,6 +56,7 @@ const TEMPLATES: &[(&str, &str)] = embedded![
     "goofspiel",
     "guess-who",
     "hidden-connect",
+    "inspection",
     "krieg-tictactoe",
     "kriegspiel",
     "kriegspiel-minichess",

@@ -62,17 +62,23 @@ impl Player for BlindTictactoe {
 fn board(told: &[Told]) -> [CellState; 9] {
     let mut board = [CellState::default(); 9];
     for round in told {
-        if let Some(cell) = cell(&round.own) {
+        if let Some(cell) = place_of("(mark ", &round.own) {
             let got_it = round.sees.iter().any(|p| p == "yes");
             board[cell] = if got_it { CellState::Mine } else { CellState::Theirs };
+        }
+        // Where only free cells are legal, everybody is told which cells are taken.
+        for cell in round.sees.iter().filter_map(|p| place_of("(taken ", p)) {
+            if board[cell] == CellState::Untried {
+                board[cell] = CellState::Theirs;
+            }
         }
     }
     board
 }
 
-/// The cell of `(mark X Y)`.
-fn cell(text: &str) -> Option<usize> {
-    let (x, y) = text.strip_prefix("(mark ")?.strip_suffix(')')?.split_once(' ')?;
+/// The cell of `(mark X Y)` or `(taken X Y)`, by the text before the numbers.
+fn place_of(before: &str, text: &str) -> Option<usize> {
+    let (x, y) = text.strip_prefix(before)?.strip_suffix(')')?.split_once(' ')?;
     let index = |t: &str| t.parse().ok().filter(|i| (1..=3).contains(i));
     let (x, y): (usize, usize) = (index(x)?, index(y)?);
     Some(3 * (x - 1) + y - 1)
@@ -98,6 +104,15 @@ fn place(cell: usize) -> u8 {
 mod tests {
     use super::*;
     use crate::opponents::testing::{chosen, told};
+
+    #[test]
+    fn taken_cells_that_are_told_are_remembered() {
+        let rounds = [told("(mark 2 2)", &["yes", "(taken 1 1)", "(taken 2 2)"])];
+        for seed in 0..50 {
+            let choice = chosen(&mut BlindTictactoe::new(Seed(seed)), &rounds);
+            assert!(["(mark 1 3)", "(mark 3 1)"].contains(&choice.as_str()), "{choice}");
+        }
+    }
 
     #[track_caller]
     fn check(rounds: &[(&str, &str)], expected: &[&str]) {
