@@ -84,9 +84,9 @@ pub struct Args {
     /// one that tells its probabilities (cfr, kluss, auto where it solves), or any with --seeds
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
     rate: Option<String>,
-    /// With --rate PLAYER: the player is asked with so many seeds in every information set, and its moves are averaged
-    #[arg(long, value_name = "N", requires = "rate", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    /// With --rate or --against PLAYER: the player is asked with so many seeds in every information set, and its moves
+    /// are averaged
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
     /// What this role should commit itself to if the other role knows it and plays a best response (Stackelberg)
     #[arg(long, value_name = "ROLE")]
@@ -116,9 +116,6 @@ pub struct Args {
     /// what its strategies gain and risk
     #[arg(long, value_name = "MATCHES", requires = "against", conflicts_with_all = ["weight", "curve", "graph", "save"])]
     series: Option<u64>,
-    /// With --against PLAYER: seeds over which its answers are averaged
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    seeds: u64,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
