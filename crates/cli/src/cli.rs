@@ -4,7 +4,7 @@ use crate::commands::{
     belief, bench, check, compliance, draw, explain, fmt, games, lab, lsp, man, manage, match_, new, player, players,
     replay, serve, show, solve, test, trace, train,
 };
-use crate::{interrupt, memory, output, progress};
+use crate::{cache, interrupt, memory, output, progress};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 use std::process::ExitCode;
@@ -23,12 +23,16 @@ struct Cli {
     // The help of the program names it below, so that the help of every command stays short.
     #[arg(long, global = true, value_name = "MIB", hide = true)]
     memory: Option<u64>,
+    /// Folder in which compiled games are kept, or `off`
+    #[arg(long, global = true, value_name = "DIR", hide = true)]
+    cache: Option<std::ffi::OsString>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "\
 With --memory MIB, or the variable SURMISE_MEMORY, every command stops with a message when it holds more memory.
+Compiled games are kept in $XDG_CACHE_HOME/surmise; --cache DIR|off, or the variable SURMISE_CACHE, changes that.
 
 Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);
 3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C, SIGTERM or --memory, with what was done printed and kept.";
@@ -86,6 +90,10 @@ pub fn run() -> ExitCode {
         progress::be_quiet();
     }
     if let Err(error) = memory::limit(cli.memory) {
+        output::error(&format!("{error:#}"));
+        return ExitCode::from(2);
+    }
+    if let Err(error) = cache::set(cli.cache) {
         output::error(&format!("{error:#}"));
         return ExitCode::from(2);
     }

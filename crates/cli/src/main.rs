@@ -2,6 +2,7 @@
 //!
 //! Each command is a file in `commands/` that reads its arguments, asks the library and prints the answer.
 
+mod cache;
 mod cli;
 mod commands;
 mod complete;

@@ -1,6 +1,6 @@
 //! Games that arguments name, opened with progress.
 
-use crate::{interrupt, memory, output, progress};
+use crate::{cache, interrupt, memory, output, progress};
 use anyhow::{Context, Result};
 use std::time::Duration;
 use surmise::engine::{EngineKind, EngineOptions, Rewriting};
@@ -22,6 +22,7 @@ pub fn engine_options(kind: EngineKind, native: bool) -> EngineOptions {
         ..EngineOptions::default()
     };
     options.limits.stop = interrupt::flag();
+    options.cache = cache::folder();
     memory::shrink(&mut options);
     options
 }

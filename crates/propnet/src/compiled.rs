@@ -17,6 +17,7 @@ use crate::passes::mutex::{Samples, as_choices, exclusive_families};
 use crate::passes::pairs::{PairBudget, extract_common};
 use crate::passes::{count_gates, count_ops, count_ops_for, rebuild};
 use crate::scalar::{ScalarMode, Shared};
+use crate::store;
 use crate::tuning::{Bounds, Tuning};
 use game::{RoleId, Seed, State, StopFlag};
 use ground::Program;
@@ -288,6 +289,48 @@ impl Compiled {
         &self.0.stats
     }
 
+    /// The game as bytes, without machine code; `None` if its network cannot be stored.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let inner = &*self.0;
+        store::write(&store::Parts {
+            names: &inner.names,
+            net: &inner.net,
+            flat: &inner.flat,
+            initial: &inner.initial,
+            known: &inner.known,
+            families: &inner.families,
+            likely: &inner.likely,
+            changes: &inner.changes,
+            noop_moves: &inner.noop_moves,
+            plan: &inner.plan,
+            stats: &inner.stats,
+            options: &inner.options,
+        })
+    }
+
+    /// The game of bytes that [`Compiled::to_bytes`] made; `None` if they are damaged or of another version or other
+    /// options.
+    pub fn from_bytes(bytes: &[u8], options: &CompileOptions) -> Option<Compiled> {
+        let stored = store::read(bytes, options)?;
+        Some(Compiled(Arc::new(Inner {
+            layout: Layout::new(&stored.net),
+            names: stored.names,
+            net: stored.net,
+            flat: stored.flat,
+            initial: stored.initial,
+            known: stored.known,
+            families: stored.families,
+            likely: stored.likely,
+            changes: stored.changes,
+            noop_moves: stored.noop_moves,
+            plan: stored.plan,
+            options: *options,
+            stats: stored.stats,
+            codes: Mutex::default(),
+            scalar: OnceLock::new(),
+        })))
+    }
+
     /// The network.
     pub fn network(&self) -> &Network {
         &self.0.net
@@ -365,7 +408,30 @@ impl Compiled {
     pub fn prepare_lanes(&self, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
         let segments = [Segment::Eval, Segment::Goals, Segment::Next];
         segments.iter().try_for_each(|&s| self.code_until(s, stop).map(drop))?;
-        prepare_playouts(self, options, stop)
+        self.prepare_playouts(options, stop)
+    }
+
+    /// Makes all code that [`playouts`](crate::playouts) from the initial state need, unless the flag is raised.
+    pub fn prepare_playouts(&self, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
+        prepare_playouts(self, options, Ended::ToInitial, stop)
+    }
+
+    /// Makes all code that players need, on two threads, unless the flag is raised: the scalar simulator, the calls of
+    /// [`Batch`](game::Batch), and [`playouts`](crate::playouts) from any state. A move with a deadline should not be
+    /// the first to need it.
+    pub fn prepare_players(&self, stop: &StopFlag) -> Result<(), CompileError> {
+        let lanes = || {
+            let sees = (0..self.roles().len()).map(|role| Segment::Sees(role as u16));
+            let mut segments = [Segment::Eval, Segment::Goals, Segment::Next].into_iter().chain(sees);
+            segments.try_for_each(|s| self.code_until(s, stop).map(drop))?;
+            prepare_playouts(self, &PlayoutOptions::default(), Ended::ToRoot, stop)
+        };
+        std::thread::scope(|scope| {
+            let scalar = scope.spawn(|| self.prepare_scalar(stop));
+            let lanes = lanes();
+            let scalar = scalar.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            lanes.and(scalar)
+        })
     }
 
     /// Whether a state satisfies everything that compiling has proven about reachable states.
@@ -450,6 +516,12 @@ impl Compiled {
     pub fn code(&self, segment: Segment) -> Arc<Runnable> {
         self.code_until(segment, &StopFlag::default())
             .expect("nobody else has the flag")
+    }
+
+    /// Whether the code of a segment was made already.
+    pub(crate) fn has_code(&self, segment: Segment) -> bool {
+        let codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.contains_key(&segment)
     }
 
     /// Runnable code of a segment, made on first use, unless the flag is raised.

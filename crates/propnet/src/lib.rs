@@ -58,6 +58,7 @@ pub mod passes;
 mod random_program;
 pub mod scalar;
 mod schedule;
+mod store;
 #[cfg(test)]
 mod tests;
 mod tuning;

@@ -38,6 +38,16 @@ impl Signal {
         self.0 & 1 == 1
     }
 
+    /// Node and complement in one number.
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The signal of a number that [`Signal::bits`] gave.
+    pub(crate) fn from_bits(bits: u32) -> Signal {
+        Signal(bits)
+    }
+
     /// Whether it is one of the two constants.
     pub fn is_constant(self) -> bool {
         self.0 < 2
@@ -245,6 +255,22 @@ impl Network {
     /// Turns simplification of new gates off: gates that are built from now on keep their shape.
     pub fn keep_shape(&mut self) {
         self.simplify = false;
+    }
+
+    /// Whether new gates keep their shape.
+    pub(crate) fn keeps_shape(&self) -> bool {
+        !self.simplify
+    }
+
+    /// Adds a gate as it was stored; `None` if no gate of a network looks like this.
+    pub(crate) fn restore_gate(&mut self, operands: Vec<Signal>) -> Option<NodeId> {
+        let fits = |s: &Signal| !s.is_constant() && (s.node().0 as usize) < self.nodes.len();
+        if operands.len() < 2 || !operands.iter().all(fits) || !operands.is_sorted_by(|a, b| a < b) {
+            return None;
+        }
+        let node = self.push(Node::And, &operands);
+        self.gates.insert(operands.into_boxed_slice(), node);
+        Some(node)
     }
 
     /// Declares that at most one of these leaves holds.
@@ -528,34 +554,40 @@ struct ValueSet {
 
 impl ValueSet {
     fn intersect(&self, other: &ValueSet) -> ValueSet {
-        let minus =
-            |a: &[u32], b: &[u32]| -> Vec<u32> { a.iter().copied().filter(|v| b.binary_search(v).is_err()).collect() };
         match (self.within, other.within) {
-            (true, true) => {
-                let both = self
-                    .values
-                    .iter()
-                    .copied()
-                    .filter(|v| other.values.binary_search(v).is_ok());
-                ValueSet {
-                    within: true,
-                    values: both.collect(),
-                }
-            }
+            (true, true) => ValueSet {
+                within: true,
+                values: those(&self.values, &other.values, true),
+            },
             (true, false) => ValueSet {
                 within: true,
-                values: minus(&self.values, &other.values),
+                values: those(&self.values, &other.values, false),
             },
             (false, true) => ValueSet {
                 within: true,
-                values: minus(&other.values, &self.values),
+                values: those(&other.values, &self.values, false),
             },
             (false, false) => {
                 let mut values = self.values.clone();
-                values.extend(minus(&other.values, &self.values));
+                values.extend(those(&other.values, &self.values, false));
                 values.sort_unstable();
                 ValueSet { within: false, values }
             }
         }
     }
+}
+
+/// The values of `a` that are, or are not, in `b`; both ascending. Much longer lists are searched, others merged.
+fn those(a: &[u32], b: &[u32], inside: bool) -> Vec<u32> {
+    if a.len() * 16 < b.len() {
+        let fits = |v: &u32| b.binary_search(v).is_ok() == inside;
+        return a.iter().copied().filter(fits).collect();
+    }
+    let mut rest = b;
+    let fits = |v: &u32| {
+        let before = rest.iter().take_while(|w| *w < v).count();
+        rest = &rest[before..];
+        (rest.first() == Some(v)) == inside
+    };
+    a.iter().copied().filter(fits).collect()
 }

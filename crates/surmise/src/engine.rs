@@ -4,17 +4,21 @@
 //! state at a time. Any other game, and any game while it is still being compiled, runs on the reference simulator.
 //! [`Engine::why`] says which it is and why.
 
+mod ways;
+
 use crate::Error;
+use crate::cache::Place;
 use crate::players::AutoFacts;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
-use ground::{EvaluationLimits, GroundError, Limits, Passes, Program, Progress, Reference, Splitting};
+use ground::{EvaluationLimits, GroundError, Limits, Program, Progress, Reference};
 use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
-use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
+use ways::{Way, Ways};
 
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +65,8 @@ pub struct EngineOptions {
     pub native: bool,
     /// Whether rules may be rewritten.
     pub rewriting: Rewriting,
+    /// A folder in which compiled games are kept for the next time; none by default. It may be deleted at any time.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for EngineOptions {
@@ -74,60 +80,18 @@ impl Default for EngineOptions {
             compile_time: Duration::from_secs(180),
             native: true,
             rewriting: Rewriting::Auto,
+            cache: None,
         }
     }
 }
+
+/// Seconds of setting up, below which a compiled game is not kept on disk.
+const WORTH_KEEPING: f64 = 0.5;
+/// Seconds of setting up, from which on a compiled game is kept although time has ended the search for a better one.
+const ALWAYS_KEPT: f64 = 15.0;
 
 /// A program that is being compiled.
 type Compiling<'a> = ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program, Way)>;
-
-/// Instances that every further way to ground rules may use, however small the first result was.
-const MIN_INSTANCES: usize = 2_000;
-
-/// Ground rules from which on rewriting is tried. Smaller games are set up in no time, and run as they always did.
-const REWRITTEN_FROM: usize = 100_000;
-
-/// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
-const FIRST_INSTANCES: usize = 400_000;
-
-/// A way to ground rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
-    passes: Passes,
-    splitting: Splitting,
-}
-
-impl Way {
-    const fn written(splitting: Splitting) -> Way {
-        Way {
-            passes: Passes::NONE,
-            splitting,
-        }
-    }
-
-    const REWRITTEN: Way = Way {
-        passes: Passes::ALL,
-        splitting: Splitting::Thorough,
-    };
-
-    fn is_rewritten(self) -> bool {
-        self.passes != Passes::NONE
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let splitting = match self.splitting {
-            Splitting::Off => "rules not split",
-            Splitting::Components => "rules split by components",
-            Splitting::Full | Splitting::Thorough => "rules split by variables",
-        };
-        match self.is_rewritten() {
-            true => write!(f, "rewritten ({}), {splitting}", self.passes),
-            false => write!(f, "as written, {splitting}"),
-        }
-    }
-}
 
 /// One way that was tried to ground a game, and what came of it.
 #[derive(Clone, Debug)]
@@ -180,6 +144,8 @@ pub struct Setup {
     pub moves: Vec<usize>,
     /// The ways that were tried to ground the game, in order.
     pub tried: Vec<Tried>,
+    /// Whether the network was found in the cache; what was tried is then what was tried when it was made.
+    pub from_cache: bool,
 }
 
 impl Engine {
@@ -214,7 +180,11 @@ impl Engine {
         if options.kind == EngineKind::Reference {
             return Ok(engine);
         }
-        match engine.compile(rules, options, progress) {
+        let made = match engine.recall(options) {
+            true => Ok(()),
+            false => engine.compile(rules, options, progress),
+        };
+        match made {
             Ok(()) => {
                 engine.kind = match options.kind {
                     EngineKind::Auto => EngineKind::Lanes,
@@ -235,6 +205,27 @@ impl Engine {
                 Ok(engine)
             }
             Err(error) => Err(Error::NoEngine(error)),
+        }
+    }
+
+    /// Takes the network from the cache; false if it is not there.
+    fn recall(&mut self, options: &EngineOptions) -> bool {
+        let Some(folder) = &options.cache else { return false };
+        let started = Instant::now();
+        let Some(kept) = Place::of(folder, &self.rules, options).load(&compile_options(options)) else {
+            return false;
+        };
+        self.compiled = Some(kept.compiled);
+        self.rewritten = kept.rewritten;
+        self.setup = kept.setup;
+        self.setup.compile_s = started.elapsed().as_secs_f64();
+        true
+    }
+
+    /// Keeps the network in the cache.
+    pub(crate) fn keep(&self, options: &EngineOptions) {
+        if let (Some(folder), Some(compiled)) = (&options.cache, &self.compiled) {
+            Place::of(folder, &self.rules, options).store(compiled, &self.setup, self.rewritten);
         }
     }
 
@@ -300,7 +291,14 @@ impl Engine {
                 failed = self.consider(worker).err().or(failed.take());
             }
         });
-        self.setup.compile_s += started.elapsed().as_secs_f64() - self.setup.ground_s;
+        let took = started.elapsed().as_secs_f64();
+        self.setup.compile_s += took - self.setup.ground_s;
+        // Where time ran out, another way might be chosen with more time.
+        let stopped = GroundError::Stopped.to_string();
+        let is_final = self.setup.tried.iter().all(|t| t.why.as_ref() != Some(&stopped));
+        if took >= WORTH_KEEPING && (is_final || took >= ALWAYS_KEPT) && !options.limits.stop.is_raised() {
+            self.keep(options);
+        }
         match (&self.compiled, failed) {
             (None, Some(error)) => Err(error),
             _ => Ok(()),
@@ -429,100 +427,6 @@ fn ground_by(
     Ok(rewritten.map(|(program, passes)| (program, Way { passes, ..way })))
 }
 
-/// The ways to ground a game, in the order in which they are tried, each with its limit of instances.
-struct Ways {
-    rewriting: Rewriting,
-    left: Vec<Way>,
-    /// Limit of instances of the whole search.
-    most: usize,
-    /// The way tried last, and its limit.
-    last: Option<(Way, usize)>,
-    /// Ground rules of the smallest program so far.
-    least: Option<usize>,
-    /// Whether the rules as written have exceeded their first limit.
-    is_large: bool,
-}
-
-impl Ways {
-    fn new(rewriting: Rewriting, most: usize) -> Ways {
-        let first = match rewriting {
-            Rewriting::Always => Way::REWRITTEN,
-            _ => Way::written(Splitting::Full),
-        };
-        Ways {
-            rewriting,
-            left: vec![first],
-            most,
-            last: None,
-            least: None,
-            is_large: false,
-        }
-    }
-
-    /// The next way, and the instances that it may have.
-    fn next(&mut self) -> Option<(Way, usize)> {
-        if self.left.is_empty() {
-            return None;
-        }
-        let way = self.left.remove(0);
-        let is_first = self.last.is_none() && self.rewriting == Rewriting::Auto;
-        let factor = if self.is_large { 2 } else { 3 };
-        let most = match self.least {
-            Some(least) => self.most.min((factor * least).max(MIN_INSTANCES)),
-            None if is_first => self.most.min(FIRST_INSTANCES),
-            None => self.most,
-        };
-        self.last = Some((way, most));
-        self.last
-    }
-
-    /// Takes note of what came of the last way, and plans the next ones.
-    fn note(&mut self, program: &Result<Option<(Program, Way)>, GroundError>) {
-        let Some((way, limit)) = self.last else { return };
-        let rules = match program {
-            Ok(Some((program, _))) => Some(program.rules.len()),
-            _ => None,
-        };
-        let is_first = self.least.is_none() && !self.is_large && way.splitting == Splitting::Full;
-        let is_too_large = matches!(
-            program,
-            Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
-        );
-        if let Some(rules) = rules {
-            self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
-        }
-        let written = [Splitting::Components, Splitting::Off].map(Way::written);
-        match (way.is_rewritten(), rules) {
-            // Rules that nothing rewrites are ground as written.
-            (true, None) if self.rewriting == Rewriting::Always => {
-                if matches!(program, Ok(None)) {
-                    self.left = vec![Way::written(Splitting::Full)];
-                    self.rewriting = Rewriting::Never;
-                }
-            }
-            (true, _) => {}
-            (false, Some(rules)) if way.splitting == Splitting::Full => {
-                self.left = written.to_vec();
-                if self.rewriting == Rewriting::Auto && !self.is_large && rules >= REWRITTEN_FROM {
-                    self.left.push(Way::REWRITTEN);
-                }
-            }
-            (false, None) if is_first && is_too_large && self.rewriting == Rewriting::Auto => {
-                self.is_large = true;
-                self.left = vec![Way::REWRITTEN];
-                if limit < self.most {
-                    self.left.push(way);
-                } else {
-                    self.left.extend(written);
-                }
-            }
-            // Other ways to split rules are seldom smaller by much.
-            (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
-            _ => {}
-        }
-    }
-}
-
 fn compile_options(options: &EngineOptions) -> CompileOptions {
     let lanes = LaneOptions {
         native: options.native,
@@ -556,8 +460,16 @@ impl Pending {
     pub fn start(rules: &Rules, options: &EngineOptions) -> Result<Pending, Error> {
         let reference = Reference::with(rules, options.evaluation, options.evaluation_stop.clone())?;
         let (rules, there) = (rules.clone(), options.clone());
+        let make = move || {
+            let engine = Engine::new(&rules, &there)?;
+            if let Some(compiled) = &engine.compiled {
+                // Otherwise the first move would make it. Whoever raises the flag does not want the engine any more.
+                let _ = compiled.prepare_players(&there.limits.stop);
+            }
+            Ok(engine)
+        };
         Ok(Pending {
-            worker: Some(std::thread::spawn(move || Engine::new(&rules, &there))),
+            worker: Some(std::thread::spawn(make)),
             stop: options.limits.stop.clone(),
             reference,
         })

@@ -40,6 +40,7 @@
 //! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 
 mod beliefs;
+mod cache;
 mod drawing;
 pub mod engine;
 mod environments;

@@ -57,8 +57,8 @@ impl Game {
         rules.announce_moves();
         let engine = Engine::with_progress(&rules, options, progress)?;
         if let Some(compiled) = engine.compiled() {
-            // Machine code is made on first use, which could not be stopped any more.
-            let prepared = compiled.prepare_scalar(&options.limits.stop);
+            // Machine code is made on first use, which would be within the time of a player's first move.
+            let prepared = compiled.prepare_players(&options.limits.stop);
             prepared.map_err(|_| Error::Stopped {
                 progress: format!("{} was not compiled", text.name),
             })?;

@@ -2,7 +2,7 @@
 
 use crate::commands::JSON_VERSION;
 use crate::open::{EngineArg, RewritingArg};
-use crate::{complete, interrupt, open, output, progress, threads};
+use crate::{cache, complete, interrupt, open, output, progress, threads};
 use anyhow::{Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
@@ -96,6 +96,7 @@ fn bench_one(game: &str, args: &Args, time: Duration) -> Result<Report> {
     let read_s = started.elapsed().as_secs_f64();
     let mut options = open::engine_options(args.engine.into(), !args.no_native);
     options.rewriting = args.rewriting.into();
+    options.cache = cache::asked_folder();
     let engine = make_engine(&reading.rules, &options)?;
     let sees = reading.rules.has_sees();
     let seed = Seed(args.seed).child("bench");
@@ -103,7 +104,10 @@ fn bench_one(game: &str, args: &Args, time: Duration) -> Result<Report> {
     let mut code_s = 0.0;
     let played = match (engine.compiled(), engine.kind) {
         (Some(game), EngineKind::Lanes) => {
-            lanes(game, seed, sees, args.threads, Duration::ZERO);
+            let options = playout_options(sees, args.threads);
+            if game.prepare_playouts(&options, &interrupt::flag()).is_err() {
+                bail!("stopped while machine code was made");
+            }
             code_s = started.elapsed().as_secs_f64();
             lanes(game, seed, sees, args.threads, time)
         }
@@ -129,13 +133,17 @@ fn make_engine(rules: &gdl::Rules, options: &EngineOptions) -> Result<Engine> {
     Ok(engine?)
 }
 
+fn playout_options(percepts: bool, threads: usize) -> PlayoutOptions {
+    PlayoutOptions {
+        threads,
+        percepts,
+        ..PlayoutOptions::default()
+    }
+}
+
 /// Plays until time is up; games that have not ended by then do not count.
 fn lanes(game: &Compiled, seed: Seed, sees: bool, threads: usize, time: Duration) -> PlayedOut {
-    let options = PlayoutOptions {
-        threads,
-        percepts: sees,
-        ..PlayoutOptions::default()
-    };
+    let options = playout_options(sees, threads);
     let stop = StopFlag::default();
     let watch = stop.clone();
     let interrupted = interrupt::flag();
@@ -146,8 +154,7 @@ fn lanes(game: &Compiled, seed: Seed, sees: bool, threads: usize, time: Duration
         }
         watch.raise();
     });
-    let per_root = if time.is_zero() { 1 } else { u64::MAX / 2 };
-    let totals = playouts(game, &[game.initial_state()], per_root, seed, &options, &stop);
+    let totals = playouts(game, &[game.initial_state()], u64::MAX / 2, seed, &options, &stop);
     let seconds = started.elapsed().as_secs_f64();
     let _ = alarm.join();
     PlayedOut {
@@ -291,6 +298,7 @@ impl Report {
             "gates_before": stats.and_then(|s| s.passes.first()).map(|p| p.gates),
             "passes": passes,
             "tried": tried,
+            "from_cache": setup.from_cache,
             "bytes": peak_bytes(),
         })
     }

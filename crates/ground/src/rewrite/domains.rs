@@ -5,7 +5,7 @@
 //! used at all with such values (as in magic sets, Bancilhon et al. 1986, but on domains). Relations between
 //! arguments are ignored except within static relations, so a domain may have values that never occur, but misses none.
 
-use super::program::{Draft, Rel, is_keyword, rel, vars};
+use super::program::{Draft, Rel, is_keyword, rel, relation_of, vars};
 use super::statics::Statics;
 use gdl::{Atom, Clause, Literal, Symbol, Term, kw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -109,6 +109,8 @@ pub(super) struct Domains<'s> {
     of: FxHashMap<Rel, Vec<Domain>>,
     /// The values with which changing relations are used. Other instances do not matter, so rules need not derive them.
     asked: FxHashMap<Rel, Vec<Domain>>,
+    /// How often the derived and the used values of a relation have grown.
+    growth: FxHashMap<Rel, u64>,
 }
 
 impl<'s> Domains<'s> {
@@ -119,26 +121,39 @@ impl<'s> Domains<'s> {
             changing: draft.changing(),
             of: FxHashMap::default(),
             asked: FxHashMap::default(),
+            growth: FxHashMap::default(),
         };
         let (facts, rules): (Vec<&Clause>, Vec<&Clause>) = draft.clauses.iter().partition(|c| c.body.is_empty());
         for fact in facts {
             domains.add_clause(fact);
         }
         let rounds = ROUNDS.min(VISITS / rules.len().max(1));
+        let mut seen: Vec<Option<u64>> = vec![None; rules.len()];
         for _ in 0..rounds {
             let mut grown = false;
-            for clause in &rules {
+            for (clause, seen) in rules.iter().zip(&mut seen) {
                 if statics.stop.is_raised() {
                     return None;
                 }
-                grown |= domains.ask(clause);
-                grown |= domains.add_clause(clause);
+                // A clause adds nothing new as long as nothing that it depends on has grown.
+                let now = domains.grown_for(clause);
+                if seen.replace(now) != Some(now) {
+                    grown |= domains.ask(clause);
+                    grown |= domains.add_clause(clause);
+                }
             }
             if !grown {
                 return Some(domains);
             }
         }
         None
+    }
+
+    /// How often everything has grown that decides the domains of a clause.
+    fn grown_for(&self, clause: &Clause) -> u64 {
+        let of = |relation: Rel| self.growth.get(&relation).copied().unwrap_or_default();
+        let body = clause.body.iter().filter_map(relation_of).map(of);
+        of(rel(&clause.head)) + body.sum::<u64>()
     }
 
     /// The domains of the variables of a clause, as far as it matters; `None` if its body never holds.
@@ -209,14 +224,18 @@ impl<'s> Domains<'s> {
             let Some(known) = self.variables_with(clause, &|m| places[m] < places[n]) else {
                 continue;
             };
-            grown |= !self.asked.contains_key(&relation);
+            let mut here = !self.asked.contains_key(&relation);
             let asked = self
                 .asked
                 .entry(relation)
                 .or_insert_with(|| vec![Domain::default(); relation.1]);
             for (own, term) in asked.iter_mut().zip(&atom.args) {
-                grown |= own.add(&domain_of(term, &known), DEPTH);
+                here |= own.add(&domain_of(term, &known), DEPTH);
             }
+            if here {
+                *self.growth.entry(relation).or_default() += 1;
+            }
+            grown |= here;
         }
         grown
     }
@@ -309,6 +328,9 @@ impl<'s> Domains<'s> {
         let mut grown = new;
         for (own, term) in own.iter_mut().zip(&atom.args) {
             grown |= own.add(&domain_of(term, known), DEPTH);
+        }
+        if grown {
+            *self.growth.entry(relation).or_default() += 1;
         }
         grown
     }

@@ -80,6 +80,12 @@ impl Passes {
         types: true,
     };
 
+    /// The passes that rule splitting profits from most often.
+    pub const USUAL: Passes = Passes {
+        project: false,
+        ..Passes::ALL
+    };
+
     /// All passes that need no proof.
     pub const UNCONDITIONAL: Passes = Passes {
         dependencies: false,

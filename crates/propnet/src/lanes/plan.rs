@@ -13,6 +13,7 @@ use crate::lower::Lowering;
 use crate::network::{Choice, Network, Node, Signal};
 use crate::passes::mutex::Facts;
 use crate::passes::needed;
+use crate::store::{Reader, Writer};
 use crate::tuning::Bounds;
 use rustc_hash::FxHashMap;
 
@@ -89,6 +90,58 @@ impl ChoicePlan {
             }
         }
         ChoicePlan { groups }
+    }
+
+    /// Writes the plan.
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.list(&self.groups, |out, group| {
+            out.list(&group.turns, |out, turn| {
+                out.size(turn.role);
+                out.list(&turn.when, |out, &s| out.signal(s));
+                out.size(turn.pass);
+                out.number(u32::from(turn.may_pass_in_turn));
+            });
+            out.list(&group.columns, |out, column| {
+                out.list(column, |out, &(role, mv)| {
+                    out.size(role);
+                    out.size(mv);
+                });
+            });
+        });
+    }
+
+    /// Reads a plan.
+    pub(crate) fn read(from: &mut Reader) -> Option<ChoicePlan> {
+        let turn = |from: &mut Reader| {
+            Some(Turn {
+                role: from.size()?,
+                when: from.list(|from| from.signal(usize::MAX))?,
+                pass: from.size()?,
+                may_pass_in_turn: from.flag()?,
+            })
+        };
+        let group = |from: &mut Reader| {
+            Some(Group {
+                turns: from.list(turn)?,
+                columns: from.list(|from| from.list(|from| Some((from.size()?, from.size()?))))?,
+            })
+        };
+        let groups = from.list(group)?;
+        Some(ChoicePlan { groups })
+    }
+
+    /// Whether all roles, moves and nodes exist.
+    pub(crate) fn is_sound(&self, n_moves: &[usize], n_nodes: usize) -> bool {
+        let is_move = |role: usize, mv: usize| n_moves.get(role).is_some_and(|&n| mv < n);
+        self.groups.iter().all(|group| {
+            let turns = &group.turns;
+            turns.iter().all(|t| is_move(t.role, t.pass))
+                && turns
+                    .iter()
+                    .flat_map(|t| &t.when)
+                    .all(|s| (s.node().0 as usize) < n_nodes)
+                && group.columns.iter().flatten().all(|&(role, mv)| is_move(role, mv))
+        })
     }
 
     /// Random vectors that each group uses, one group after the other.

@@ -68,7 +68,8 @@ pub struct PlayoutTotals {
 ///
 /// Once the flag is raised, the current step is the last. Games that have not ended by then are not counted, so the
 /// totals of a stopped run lean towards short games: by at most one game per lane, which matters if few games have
-/// ended.
+/// ended. Code that is missing is made first, and a flag that is raised meanwhile ends that too: where moves have a
+/// deadline, [`Compiled::prepare_players`] makes it beforehand.
 pub fn playouts(
     game: &Compiled,
     roots: &[State],
@@ -86,8 +87,12 @@ pub fn playouts(
         roots: vec![empty; roots.len()],
         meter: Meter::default(),
     };
-    let open = settle_finished_roots(game, roots, per_root, &mut totals);
-    let job = Job::new(game, roots, open, per_root, seed, options, stop);
+    let Ok(open) = settle_finished_roots(game, roots, per_root, &mut totals, stop) else {
+        return totals;
+    };
+    let Ok(job) = Job::new(game, roots, open, per_root, seed, options, stop) else {
+        return totals;
+    };
     let threads = options.threads.clamp(1, job.n_units.clamp(1, 1024) as usize);
     if threads == 1 {
         job.work(&mut totals);
@@ -132,7 +137,14 @@ impl PlayoutTotals {
 }
 
 /// Counts the games of roots that are terminal; returns the other roots.
-fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals: &mut PlayoutTotals) -> Vec<usize> {
+fn settle_finished_roots(
+    game: &Compiled,
+    roots: &[State],
+    per_root: u64,
+    totals: &mut PlayoutTotals,
+    stop: &StopFlag,
+) -> Result<Vec<usize>, CompileError> {
+    game.code_until(Segment::Eval, stop)?;
     let mut lanes = Lanes::new(game, Seed(0));
     let mut open = Vec::new();
     for (chunk_at, chunk) in roots.chunks(LANES).enumerate() {
@@ -141,6 +153,7 @@ fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals
         let over = lanes.eval();
         let here = Mask::first(chunk.len());
         if !(over & here).is_empty() {
+            game.code_until(Segment::Goals, stop)?;
             lanes.eval_goals();
         }
         for lane in 0..chunk.len() {
@@ -156,7 +169,7 @@ fn settle_finished_roots(game: &Compiled, roots: &[State], per_root: u64, totals
             }
         }
     }
-    open
+    Ok(open)
 }
 
 /// The playouts to be made, cut into units.
@@ -195,14 +208,13 @@ impl<'a> Job<'a> {
         seed: Seed,
         options: &PlayoutOptions,
         stop: &'a StopFlag,
-    ) -> Job<'a> {
+    ) -> Result<Job<'a>, CompileError> {
         let total = per_root.saturating_mul(open.len() as u64);
         // Large enough that the last games of a unit, which keep few lanes busy, cost little.
         let unit = (total / 16).clamp(1, 16_384).next_multiple_of(256);
         let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
-        let ended = if from_initial { Ended::ToInitial } else { Ended::ToRoot };
-        let code = PlayoutCode::new(game, options, ended, &StopFlag::default()).expect("nobody else has the flag");
-        Job {
+        let code = PlayoutCode::of(game, options, from_initial, stop)?;
+        Ok(Job {
             game,
             roots,
             open,
@@ -217,7 +229,7 @@ impl<'a> Job<'a> {
             finish: code.finish,
             goals: goals_that_count(game),
             n_random: game.plan().random_bits().into_iter().sum(),
-        }
+        })
     }
 
     /// A frame that is large enough for all code.
@@ -270,6 +282,29 @@ pub(super) struct PlayoutCode {
 }
 
 impl PlayoutCode {
+    /// The code for playouts from the initial state alone or from any states. The first is a little faster; the second
+    /// does as well, and is taken if it is there already.
+    fn of(
+        game: &Compiled,
+        options: &PlayoutOptions,
+        from_initial: bool,
+        stop: &StopFlag,
+    ) -> Result<PlayoutCode, CompileError> {
+        let has = |ended| {
+            let kind = |points| StepKind {
+                ended,
+                points,
+                percepts: options.percepts,
+            };
+            game.has_code(Segment::Step(kind(true))) || game.has_code(Segment::Step(kind(false)))
+        };
+        let ended = match from_initial && (has(Ended::ToInitial) || !has(Ended::ToRoot)) {
+            true => Ended::ToInitial,
+            false => Ended::ToRoot,
+        };
+        PlayoutCode::new(game, options, ended, stop)
+    }
+
     pub(super) fn new(
         game: &Compiled,
         options: &PlayoutOptions,
@@ -332,9 +367,15 @@ pub(super) fn goals_that_count(game: &Compiled) -> Vec<(usize, usize, u64)> {
     goals
 }
 
-/// Makes the code of playouts from the initial state, unless the flag is raised.
-pub(crate) fn prepare_playouts(game: &Compiled, options: &PlayoutOptions, stop: &StopFlag) -> Result<(), CompileError> {
-    PlayoutCode::new(game, options, Ended::ToInitial, stop).map(drop)
+/// Makes the code of playouts from the initial state, or from any state, unless the flag is raised.
+pub(crate) fn prepare_playouts(
+    game: &Compiled,
+    options: &PlayoutOptions,
+    ended: Ended,
+    stop: &StopFlag,
+) -> Result<(), CompileError> {
+    game.code_until(Segment::Eval, stop)?;
+    PlayoutCode::new(game, options, ended, stop).map(drop)
 }
 
 /// A unit in progress.
@@ -608,7 +649,7 @@ mod tests {
             ..PlayoutOptions::default()
         };
         let roots = [game.initial_state()];
-        let job = Job::new(&game, &roots, vec![0], 1 << 30, Seed(1), &options, &stop);
+        let job = Job::new(&game, &roots, vec![0], 1 << 30, Seed(1), &options, &stop).expect("not stopped yet");
         let mut totals = PlayoutTotals {
             roots: vec![RootTotals {
                 points: vec![0],

@@ -57,11 +57,15 @@ impl Shared {
     pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Option<Shared> {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
+        let most = match mode {
+            ScalarMode::Cones => f32::INFINITY,
+            _ => bounds.tuning.most_cone_ops,
+        };
         let cones = wants_cones
-            .then(|| ConeNet::new(net, game.noop_moves(), game.habits(), bounds))
+            .then(|| ConeNet::new(net, game.noop_moves(), game.habits(), most, bounds))
             .flatten()
             .map(|cones| (cones.cost(game.habits(), bounds.tuning), cones))
-            .filter(|&(cost, _)| mode == ScalarMode::Cones || cost <= bounds.tuning.most_cone_ops);
+            .filter(|&(cost, _)| cost <= most);
         bounds.go_on()?;
         let whole = step_ops(net) as f32;
         let steps_fit = match (mode, &cones) {

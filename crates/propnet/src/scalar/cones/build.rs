@@ -136,16 +136,18 @@ impl<'n> Builder<'n> {
         })
     }
 
-    /// Average number of operations per step that keep the state up to date.
-    pub fn state_cost(&self, habits: Habits) -> f32 {
-        let changing = habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0);
-        changing
-            .take_while(|_| !self.bounds.is_stopped())
-            .map(|(f, p)| match self.leaf(f) {
-                Some(leaf) => p * self.fan_out(leaf).len() as f32,
-                None => 0.0,
-            })
-            .sum()
+    /// Average number of operations per step that keep the state up to date, or some number above `most`.
+    pub fn state_cost(&self, habits: Habits, most: f32) -> f32 {
+        let mut cost = 0.0;
+        let mut seen = vec![u32::MAX; self.readers.len().max(self.home.len())];
+        for (f, p) in habits.changes.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            if self.bounds.is_stopped() || cost > most {
+                break;
+            }
+            let n = self.leaf(f).map(|leaf| self.fan_out_size(leaf, &mut seen, f as u32));
+            cost += p * n.unwrap_or_default() as f32;
+        }
+        cost
     }
 
     /// Average number of operations per step that compute moves from their heads.
@@ -323,6 +325,22 @@ impl<'n> Builder<'n> {
         let mut wires: Vec<Wire> = seen.into_iter().collect();
         wires.sort_unstable();
         wires
+    }
+
+    /// How many wires depend on a leaf. `seen` has the last mark of each wire; marks are not used twice.
+    fn fan_out_size(&self, leaf: Wire, seen: &mut [u32], mark: u32) -> usize {
+        let mut work = vec![leaf];
+        seen[leaf.0 as usize] = mark;
+        let mut n = 1;
+        while let Some(wire) = work.pop() {
+            for &reader in self.readers.get(wire.0 as usize).into_iter().flatten() {
+                if std::mem::replace(&mut seen[reader.0 as usize], mark) != mark {
+                    work.push(reader);
+                    n += 1;
+                }
+            }
+        }
+        n
     }
 
     /// Code for the open outputs of a joint move; `under` is the network under that joint move, or `None` for any joint

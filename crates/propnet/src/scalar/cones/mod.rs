@@ -140,8 +140,15 @@ pub(super) struct Cones {
 
 impl ConeNet {
     /// Prepares a network; `None` if it has cycles, is too large, the machine does not run such code, or the work was
-    /// stopped. `noop_moves` are the moves that roles make out of turn.
-    pub fn new(net: &Network, noop_moves: &[Option<u32>], habits: Habits, bounds: &Bounds) -> Option<ConeNet> {
+    /// stopped. `noop_moves` are the moves that roles make out of turn. Cones of which a step costs more than `most`
+    /// operations are not made.
+    pub fn new(
+        net: &Network,
+        noop_moves: &[Option<u32>],
+        habits: Habits,
+        most: f32,
+        bounds: &Bounds,
+    ) -> Option<ConeNet> {
         if !net.cycles().is_empty() {
             return None;
         }
@@ -152,14 +159,21 @@ impl ConeNet {
         bounds.go_on()?;
         let mut rest = net.clone();
         if let Some(plan) = take_heads(&mut rest, &guards, habits.likely, bounds) {
-            let kept = Builder::new(&net, None, *bounds)?.state_cost(habits);
+            // Beyond these bounds the sums decide nothing any more.
+            let worth = bounds.tuning.worth_heads;
+            let kept = Builder::new(&net, None, *bounds)?.state_cost(habits, most / worth);
             bounds.go_on()?;
             let builder = Builder::new(&rest, Some(plan), *bounds)?;
-            if builder.state_cost(habits) + builder.head_cost(habits) < bounds.tuning.worth_heads * kept {
+            let state = builder.state_cost(habits, most);
+            if state <= most && state + builder.head_cost(habits) < worth * kept {
                 return builder.build(guards, numbering);
             }
         }
-        Builder::new(&net, None, *bounds)?.build(guards, numbering)
+        let builder = Builder::new(&net, None, *bounds)?;
+        if most.is_finite() && builder.state_cost(habits, most) > most {
+            return None;
+        }
+        builder.build(guards, numbering)
     }
 
     /// Average number of operations per step.
@@ -453,7 +467,7 @@ mod tests {
                 tuning: &tuning,
                 stop: &stop,
             };
-            let Some(cones) = ConeNet::new(net, &noop_moves, game.habits(), &bounds) else {
+            let Some(cones) = ConeNet::new(net, &noop_moves, game.habits(), f32::INFINITY, &bounds) else {
                 continue;
             };
             with_heads += usize::from(cones.heads.is_some());

@@ -1,0 +1,147 @@
+//! Ways to ground a game: which passes rewrite the rules, how rules are split, and in which order ways are tried.
+
+use super::Rewriting;
+use ground::{GroundError, Passes, Program, Splitting};
+use std::fmt;
+
+/// Instances that every further way to ground rules may use, however small the first result was.
+const MIN_INSTANCES: usize = 2_000;
+
+/// Ground rules from which on rewriting is tried. Smaller games are set up in no time, and run as they always did.
+const REWRITTEN_FROM: usize = 100_000;
+
+/// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
+const FIRST_INSTANCES: usize = 400_000;
+
+/// A way to ground rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    pub passes: Passes,
+    pub splitting: Splitting,
+}
+
+impl Way {
+    const fn written(splitting: Splitting) -> Way {
+        Way {
+            passes: Passes::NONE,
+            splitting,
+        }
+    }
+
+    const REWRITTEN: Way = Way {
+        passes: Passes::USUAL,
+        splitting: Splitting::Thorough,
+    };
+
+    pub fn is_rewritten(self) -> bool {
+        self.passes != Passes::NONE
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let splitting = match self.splitting {
+            Splitting::Off => "rules not split",
+            Splitting::Components => "rules split by components",
+            Splitting::Full | Splitting::Thorough => "rules split by variables",
+        };
+        match self.is_rewritten() {
+            true => write!(f, "rewritten ({}), {splitting}", self.passes),
+            false => write!(f, "as written, {splitting}"),
+        }
+    }
+}
+
+/// The ways to ground a game, in the order in which they are tried, each with its limit of instances.
+pub(super) struct Ways {
+    rewriting: Rewriting,
+    left: Vec<Way>,
+    /// Limit of instances of the whole search.
+    most: usize,
+    /// The way tried last, and its limit.
+    last: Option<(Way, usize)>,
+    /// Ground rules of the smallest program so far.
+    least: Option<usize>,
+    /// Whether the rules as written have exceeded their first limit.
+    is_large: bool,
+}
+
+impl Ways {
+    pub fn new(rewriting: Rewriting, most: usize) -> Ways {
+        let first = match rewriting {
+            Rewriting::Always => Way::REWRITTEN,
+            _ => Way::written(Splitting::Full),
+        };
+        Ways {
+            rewriting,
+            left: vec![first],
+            most,
+            last: None,
+            least: None,
+            is_large: false,
+        }
+    }
+
+    /// The next way, and the instances that it may have.
+    pub fn next(&mut self) -> Option<(Way, usize)> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let way = self.left.remove(0);
+        let is_first = self.last.is_none() && self.rewriting == Rewriting::Auto;
+        let factor = if self.is_large { 2 } else { 3 };
+        let most = match self.least {
+            Some(least) => self.most.min((factor * least).max(MIN_INSTANCES)),
+            None if is_first => self.most.min(FIRST_INSTANCES),
+            None => self.most,
+        };
+        self.last = Some((way, most));
+        self.last
+    }
+
+    /// Takes note of what came of the last way, and plans the next ones.
+    pub fn note(&mut self, program: &Result<Option<(Program, Way)>, GroundError>) {
+        let Some((way, limit)) = self.last else { return };
+        let rules = match program {
+            Ok(Some((program, _))) => Some(program.rules.len()),
+            _ => None,
+        };
+        let is_first = self.least.is_none() && !self.is_large && way.splitting == Splitting::Full;
+        let is_too_large = matches!(
+            program,
+            Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
+        );
+        if let Some(rules) = rules {
+            self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
+        }
+        let written = [Splitting::Components, Splitting::Off].map(Way::written);
+        match (way.is_rewritten(), rules) {
+            // Rules that nothing rewrites are ground as written.
+            (true, None) if self.rewriting == Rewriting::Always => {
+                if matches!(program, Ok(None)) {
+                    self.left = vec![Way::written(Splitting::Full)];
+                    self.rewriting = Rewriting::Never;
+                }
+            }
+            (true, _) => {}
+            (false, Some(rules)) if way.splitting == Splitting::Full => {
+                self.left = written.to_vec();
+                if self.rewriting == Rewriting::Auto && !self.is_large && rules >= REWRITTEN_FROM {
+                    self.left.push(Way::REWRITTEN);
+                }
+            }
+            (false, None) if is_first && is_too_large && self.rewriting == Rewriting::Auto => {
+                self.is_large = true;
+                self.left = vec![Way::REWRITTEN];
+                if limit < self.most {
+                    self.left.push(way);
+                } else {
+                    self.left.extend(written);
+                }
+            }
+            // Other ways to split rules are seldom smaller by much.
+            (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
+            _ => {}
+        }
+    }
+}
