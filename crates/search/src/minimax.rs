@@ -175,7 +175,7 @@ impl Minimax {
         let role = dive.tools.role.0 as usize;
         let choices = self.graph.open(root).map(|open| open.moves(role)).unwrap_or_default();
         let mut rng = dive.seed.child("ties").rng();
-        best_first(choices.iter().map(|c| unknown(c.mv)), &mut rng, |_, _| Ordering::Equal)
+        best_first(choices.iter().map(|&mv| unknown(mv)), &mut rng, |_, _| Ordering::Equal)
     }
 
     /// Tests by random games whether two players' payoffs have a constant sum.
@@ -293,7 +293,7 @@ impl Minimax {
             (is_drawn(b).cmp(&is_drawn(a))).then(values[*b].total_cmp(&values[*a]))
         });
         let worth = |at: usize| Worth {
-            mv: open.moves(role)[at].mv,
+            mv: open.moves(role)[at],
             mean: values[at].clamp(0.0, 100.0),
             stderr: 0.0,
             visits: 1,

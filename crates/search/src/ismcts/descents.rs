@@ -323,7 +323,7 @@ impl IsMcts {
             let before = &self.atlas.node(self.situations.get(edge.from).node).legal;
             let own: SmallVec<[MoveId; 4]> = before.iter().zip(&places).map(|(l, &at)| l[at as usize]).collect();
             let one_view = self.one_view();
-            for role in 0..own.len() {
+            for (role, &mv) in own.iter().enumerate() {
                 let whose = one_view.unwrap_or(role);
                 let sees = self.atlas.intern(whose as u16, steps.sees(number, whose));
                 let view = self.situations.seat(edge.from, role).view;
@@ -331,7 +331,7 @@ impl IsMcts {
                 if let Some(inner) = &mut self.minds {
                     let sees = self.atlas.intern(role as u16, steps.sees(number, role));
                     let mind = self.situations.seat(edge.from, role).mind;
-                    minds.push(inner.views.after(mind, own[role], sees));
+                    minds.push(inner.views.after(mind, mv, sees));
                 }
             }
         }

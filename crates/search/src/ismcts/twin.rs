@@ -95,8 +95,8 @@ impl Plain {
             let choosing = (0..n_roles).filter(|&role| Some(role) != nature && legal[role].len() > 1);
             let mixed = choosing.count() > 1;
             let mut joint = Vec::new();
-            for role in 0..n_roles {
-                let (moves, key) = (&legal[role], (role, seen[role].clone()));
+            for (role, moves) in legal.iter().enumerate() {
+                let key = (role, seen[role].clone());
                 let place = match moves.len() {
                     1 => 0,
                     n if Some(role) == nature => rng.below(n),

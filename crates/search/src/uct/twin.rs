@@ -45,9 +45,9 @@ impl Plain {
             node.moves.resize(n_roles, Vec::new());
             let width = 100.0 * self.c * f64::from(node.visits).ln().sqrt();
             let mut picks = Vec::new();
-            for role in 0..n_roles {
+            for (role, legal) in legal.iter().enumerate() {
                 let moves = &mut node.moves[role];
-                moves.resize(legal[role].len(), (0, 0.0));
+                moves.resize(legal.len(), (0, 0.0));
                 let fresh: Vec<usize> = (0..moves.len()).filter(|&at| moves[at].0 == 0).collect();
                 let bound = |at: usize| moves[at].1 + width * f64::from(moves[at].0).sqrt().recip();
                 picks.push(match moves.len() {
