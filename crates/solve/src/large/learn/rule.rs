@@ -11,8 +11,8 @@ pub(super) struct Rule {
     /// Regrets below this share of the mass are rounding.
     pub noise: f64,
     /// What remains of positive regrets of earlier iterations in this one, and in the next.
-    pub positive: f64,
-    pub next: f64,
+    positive: f64,
+    next: f64,
 }
 
 /// What remains of negative regrets, for algorithms that keep them.

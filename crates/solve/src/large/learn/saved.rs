@@ -102,10 +102,8 @@ impl LargeSolver<'_> {
             read_numbers(from, &mut self.averages[player])?;
         }
         for player in 0..2 {
-            let rule = Rule {
-                weight: 0.0,
-                ..Rule::new(self.algorithm, self.iterations, 0.0)
-            };
+            let mut rule = Rule::new(self.algorithm, self.iterations, 0.0);
+            rule.weight = 0.0;
             self.follow(player, rule);
         }
         let mut more = [0];
