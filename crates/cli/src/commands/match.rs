@@ -334,7 +334,7 @@ fn reasons_json(game: &Game, result: &MatchResult) -> Value {
 fn reasons_text(game: &Game, result: &MatchResult) -> String {
     let mut out = String::from("\nThe first match, move by move:\n");
     for (round, role, decision) in reasons(game, result) {
-        if decision.candidates.len() < 2 {
+        if decision.candidates.len() < 2 && decision.policy.len() < 2 {
             continue;
         }
         let _ = writeln!(out, "\nround {round}: {role} chooses {}", decision.mv);

@@ -6,17 +6,17 @@
 //! the opponent perfect information there); and the roots of our own information set are at most a number, half of
 //! them those that the old strategies reach most likely, half of them drawn.
 
-use super::gadgets::{Entry, Gadgets, gift, priors};
+use super::blueprint::{OldValue, likelihoods, old_values};
+use super::gadgets::{Entry, Gadgets, priors};
 use super::grow::{FollowedHistory, Grower, Place};
 use super::knowledge::{distances, order};
 use super::solver::evaluate;
-use super::tree::{Action, Kind, ME, Node, OPPONENT, Tree};
+use super::tree::{Kind, ME, Node, OPPONENT, Tree};
 use super::{Prior, Root, Subgame};
 use crate::Tools;
 use crate::views::ViewId;
 use game::{Fault, MoveId, Rng, Seed, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 /// Our own moves count with at least this probability, so that what happened is never impossible.
 const FLOOR: f64 = 1e-3;
@@ -24,8 +24,8 @@ const FLOOR: f64 = 1e-3;
 /// Roots outside of our information set for each root in it, at most. They are in the tree already, and without them
 /// the opponent would know our position.
 const OTHERS: usize = 16;
-/// Difference of values, in -1..1, that makes a move of the opponent e times as likely.
-const RATIONALITY: f64 = 0.1;
+/// Added to alternate values that rest on estimates alone: as much as values can differ.
+const MOST_SLACK: f64 = 2.0;
 /// Part of an information set of the opponent that is ours, at least, where it corrects a prior.
 const LEAST_SHARE: f64 = 0.02;
 
@@ -93,18 +93,6 @@ fn descend(tree: &Tree, at: Candidate, round: u32, found: &mut Vec<Candidate>) {
     }
 }
 
-/// How likely the opponent makes its moves in an information set: half by its strategy, half by the values of the moves
-/// (a quantal response: McKelvey and Palfrey, *Quantal Response Equilibria for Extensive Form Games*, 1998). A strategy
-/// from a short search is nearly pure, and wrong where the opponent thinks otherwise; the values alone still say which
-/// hands go with which moves.
-fn likelihoods(actions: &[Action]) -> SmallVec<[f64; 16]> {
-    let best = actions.iter().map(|a| a.worth).fold(f64::NEG_INFINITY, f64::max);
-    let weights: SmallVec<[f64; 16]> = actions.iter().map(|a| ((a.worth - best) / RATIONALITY).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    let both = actions.iter().zip(weights);
-    both.map(|(a, weight)| 0.5 * a.policy + 0.5 * weight / total).collect()
-}
-
 /// Settings of the construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CarryRules {
@@ -112,8 +100,8 @@ pub(crate) struct CarryRules {
     pub roots: usize,
     pub order: Option<u32>,
     pub prior: Prior,
-    /// Added to all alternate values.
-    pub slack: f64,
+    /// Added to all alternate values; if not given, by how uncertain they are.
+    pub slack: Option<f64>,
     pub frozen: bool,
     /// Whether the average strategies of the search before count, not the last ones.
     pub averages: bool,
@@ -272,55 +260,6 @@ fn played(tree: &Tree, set: u32, made: Option<MoveId>) -> f64 {
     found.map_or(FLOOR, |a| a.policy.max(FLOOR))
 }
 
-/// What the old strategies say about an information set of the opponent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct OldValue {
-    /// Our expected value given the information set, less the gift.
-    pub alternate: f64,
-    /// The opponent's probability of playing to it.
-    pub played: f64,
-}
-
-fn old_values(old: &Subgame, found: &[Candidate], grower: &Grower) -> FxHashMap<ViewId, OldValue> {
-    // Weight and weighted value, and their plain counterparts if nobody leads there.
-    let mut sums: FxHashMap<ViewId, [f64; 4]> = FxHashMap::default();
-    let mut played: FxHashMap<ViewId, f64> = FxHashMap::default();
-    for candidate in found {
-        let view = candidate.views[OPPONENT];
-        let value = old.tree.value(candidate.node);
-        let weight = candidate.nature * candidate.own;
-        let sum = sums.entry(view).or_default();
-        sum[0] += weight;
-        sum[1] += weight * value;
-        sum[2] += 1.0;
-        sum[3] += value;
-        let most = played.entry(view).or_default();
-        *most = most.max(candidate.theirs);
-    }
-    let gift_to = |view: ViewId| -> f64 {
-        let Some(last) = grower.views.last(view) else {
-            return 0.0;
-        };
-        let Some(set) = old.tree.infoset_of(last.before) else {
-            return 0.0;
-        };
-        let actions = &old.tree.actions[old.tree.infosets[set as usize].actions()];
-        let moves: Vec<(f64, f64)> = actions.iter().map(|a| (a.policy, a.worth)).collect();
-        let made = actions.iter().position(|a| a.mv == last.own);
-        made.map_or(0.0, |made| gift(&moves, made))
-    };
-    sums.into_iter()
-        .map(|(view, [weight, value, n, plain])| {
-            let mean = if weight > 0.0 { value / weight } else { plain / n };
-            let old = OldValue {
-                alternate: mean - gift_to(view),
-                played: played[&view],
-            };
-            (view, old)
-        })
-        .collect()
-}
-
 impl Subgame {
     /// A subgame of nothing but histories: at the start of a game, or if nothing is left of an earlier search.
     #[expect(clippy::too_many_arguments, reason = "what a search is made of, passed on")]
@@ -463,7 +402,13 @@ impl Subgame {
             };
             let alternate = known.unwrap_or_else(|| mean().min(value));
             let weighted = members.iter().map(|r| (r.node, r.nature * r.own)).collect();
-            Entry::new(weighted, alternate + rules.slack, prior)
+            // Roots that are leaves now were not part of the old value.
+            let leaves = members
+                .iter()
+                .filter(|r| self.tree.nodes[r.node as usize].kind == Kind::Leaf);
+            let new = leaves.count() as f64 / members.len() as f64;
+            let doubt = old.get(&view).map_or(1.0, |o| o.doubt.max(new));
+            Entry::new(weighted, alternate, prior).raise(rules.slack.unwrap_or(MOST_SLACK * doubt))
         });
         Gadgets::new(entries.collect())
     }
@@ -510,28 +455,6 @@ mod tests {
         assert_eq!(parts(2), (0.5, 0.25, 0.5));
         // Tails, our second move, which we never make.
         assert_eq!(parts(6), (0.5, FLOOR, 0.5));
-    }
-
-    #[test]
-    fn likelihoods_by_hand() {
-        let action = |policy, worth| Action {
-            mv: MoveId(0),
-            regret: 0.0,
-            policy,
-            gain: 0.0,
-            worth,
-            total: 0.0,
-            sum: 0.0,
-            squares: 0.0,
-            tries: 0,
-        };
-        // The second move is worth less by ln 3 tenths: its weight is a third of the first one's.
-        let less = -RATIONALITY * 3_f64.ln();
-        let found = likelihoods(&[action(1.0, 0.0), action(0.0, less)]);
-        assert!(
-            (found[0] - 0.875).abs() < 1e-12 && (found[1] - 0.125).abs() < 1e-12,
-            "{found:?}"
-        );
     }
 
     #[test]

@@ -21,8 +21,10 @@ use super::solver::predictive;
 pub(crate) struct Entry {
     /// Roots, and their probabilities given the information set: nature's and our part.
     pub members: Vec<(u32, f64)>,
-    /// What we could hold the opponent to before: our value.
+    /// What we could hold the opponent to before: our value, raised.
     pub alternate: f64,
+    /// By how much the alternate value is raised.
+    pub raised: f64,
     /// Probability in Resolve.
     pub prior: f64,
     /// Our value in the last iteration.
@@ -50,6 +52,7 @@ impl Entry {
         Entry {
             members,
             alternate,
+            raised: 0.0,
             prior,
             value: alternate,
             chance: 0.0,
@@ -58,6 +61,15 @@ impl Entry {
             tries: 0,
             sum: 0.0,
             squares: 0.0,
+        }
+    }
+
+    /// With an alternate value that is raised.
+    pub(crate) fn raise(self, by: f64) -> Entry {
+        Entry {
+            alternate: self.alternate + by,
+            raised: by,
+            ..self
         }
     }
 
@@ -163,11 +175,12 @@ impl Gadgets {
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// The smallest margin and the mean margin by the prior.
+    /// The smallest margin and the mean margin by the prior, over alternate values that are not raised.
     pub(crate) fn margins(&self) -> (f64, f64) {
-        let least = self.entries.iter().map(Entry::margin).fold(f64::INFINITY, f64::min);
+        let margin = |e: &Entry| e.margin() + e.raised;
+        let least = self.entries.iter().map(margin).fold(f64::INFINITY, f64::min);
         let total: f64 = self.entries.iter().map(|e| e.prior).sum();
-        let sum: f64 = self.entries.iter().map(|e| e.prior * e.margin()).sum();
+        let sum: f64 = self.entries.iter().map(|e| e.prior * margin(e)).sum();
         (least, sum / total.max(f64::MIN_POSITIVE))
     }
 }

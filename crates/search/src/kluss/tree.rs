@@ -226,6 +226,21 @@ impl Tree {
         }
     }
 
+    /// How likely play from a node on ends in a leaf, where values are estimates, if both play their current strategies.
+    pub(crate) fn doubt(&self, node: u32) -> f64 {
+        let here = &self.nodes[node as usize];
+        match here.kind {
+            Kind::Leaf => 1.0,
+            Kind::Over => 0.0,
+            Kind::Chance => here.children().map(|c| self.doubt(c)).sum::<f64>() / f64::from(here.n),
+            Kind::Choice(set) => {
+                let actions = &self.actions[self.infosets[set as usize].actions()];
+                let played = here.children().zip(actions).filter(|(_, a)| a.policy > 0.0);
+                played.map(|(child, a)| a.policy * self.doubt(child)).sum()
+            }
+        }
+    }
+
     /// Rounds below the first round in which nodes are.
     pub(crate) fn depth(&self) -> u32 {
         let rounds = self.nodes.iter().map(|n| n.round);
@@ -400,6 +415,12 @@ mod tests {
         assert_eq!(tree.value(at), 0.5);
         assert_eq!(tree.infosets.len(), 2);
         assert_eq!((tree.nodes.len(), tree.leaves), (1 + 2 + 2 + 2 + 2, 0));
+        assert_eq!(tree.doubt(at), 0.0);
+        // Our own first move on heads ends in a leaf: half the time we are there, three quarters of the time we play it.
+        let heads = tree.nodes[at as usize].first;
+        let won = tree.nodes[heads as usize].first;
+        tree.nodes[won as usize].kind = Kind::Leaf;
+        assert_eq!(tree.doubt(at), 0.375);
     }
 
     #[test]

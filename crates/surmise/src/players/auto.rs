@@ -12,7 +12,7 @@ use game::{Budget, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, Simulat
 use gdl::Information;
 use referee::Seat;
 use search::{StrategyTable, Tabular};
-use solve::{Algorithm, Form, Limits, Policy, Tree};
+use solve::{Algorithm, BuildError, Form, Limits, Policy, Tree};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -236,6 +236,9 @@ impl SolvedGame {
         };
         let tree = match Tree::build(sim.as_mut(), &limits, &mut |_| {}) {
             Ok(tree) => tree,
+            Err(BuildError::TooLarge { limit, .. }) => {
+                return SolvedGame::No(format!("not solved: more than {limit} histories"));
+            }
             Err(error) => return SolvedGame::No(format!("not solved: {error}")),
         };
         let form = Form::new(&tree);

@@ -228,7 +228,7 @@ pub(super) fn kluss(options: &Options) -> Made {
             c: options.value("c"),
             expansion: options.value("expand"),
             prior: options.value("prior"),
-            slack: options.value("slack"),
+            slack: options.maybe("slack"),
             frozen: options.is_on("frozen"),
             iterate: options.value("iterate"),
             purify: options.is_on("purify"),

@@ -398,10 +398,10 @@ const KLUSS: &[OptionDef] = &[
         "blueprint",
         "Prior of the Resolve gadget: half by the opponent's last strategy, or uniform",
     ),
-    option(
+    unset(
         "slack",
         OptionKind::Number { min: 0.0, max: 200.0 },
-        "100",
+        "up to 100, by how likely play ends in leaves",
         "Points by which alternate values are raised, against the noise of leaves",
     ),
     option(
@@ -643,15 +643,6 @@ const CHEAT: &[OptionDef] = &[
 
 const PLAYERS: &[PlayerDef] = &[
     PlayerDef {
-        name: "auto",
-        summary: "the player that fits the game: a computed strategy, or one of the others",
-        when: "you do not know which",
-        by_position: &[],
-        whole_text: false,
-        groups: &[AUTO],
-        make: make::auto,
-    },
-    PlayerDef {
         name: "random",
         summary: "plays a random legal move",
         when: "you need a baseline",
@@ -722,6 +713,15 @@ const PLAYERS: &[PlayerDef] = &[
         whole_text: false,
         groups: &[HP2, SAMPLING, OPPONENT],
         make: make::hyperplay_ii,
+    },
+    PlayerDef {
+        name: "auto",
+        summary: "the player that fits the game: a computed strategy, or one of the others",
+        when: "you do not know which",
+        by_position: &[],
+        whole_text: false,
+        groups: &[AUTO],
+        make: make::auto,
     },
     PlayerDef {
         name: "either",
