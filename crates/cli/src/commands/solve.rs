@@ -104,8 +104,12 @@ pub struct Args {
     role: Option<String>,
     /// With --against: let the player `exploit` learn over so many matches against the model instead, and tell exactly
     /// what its strategies gain and risk
-    #[arg(long, value_name = "MATCHES", requires = "against", conflicts_with_all = ["weight", "curve", "graph", "save"])]
+    #[arg(long, value_name = "MATCHES", requires = "against")]
+    #[arg(conflicts_with_all = ["weight", "curve", "graph", "save"])]
     series: Option<u64>,
+    /// With --series: points that the player may lose over the series, besides what it has won
+    #[arg(long, value_name = "POINTS", requires = "series", default_value_t = 0.0)]
+    stake: f64,
     /// With --against PLAYER: seeds over which its answers are averaged
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
