@@ -123,7 +123,7 @@ fn bad_models_are_refused_with_a_reason() {
             &format!("# by hand\n{good}\n"),
             graph,
             0,
-            &["information sets are not in the model"],
+            &["5 of 6 information sets are not in the model"],
         );
         let wrong = entry(r#"{"call": 0.25, "fold": 0.5}"#);
         against(&wrong, graph, 1, &["line 1", "sum to 0.75"]);

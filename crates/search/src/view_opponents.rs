@@ -1,8 +1,8 @@
 //! Opponents that play a known strategy: how likely a history is if they do.
 //!
-//! A strategy says what a role does after its *view*. Samplers of beliefs merge histories that lead to the same state, in
-//! which views differ, so that the strategy cannot weigh their steps. Whole histories can be weighed afterwards, each by
-//! the probability of the opponents' moves, relative to uniform play, for which it was sampled.
+//! A strategy says what a role does after its *view*. Samplers of beliefs merge histories that lead to the same state,
+//! in which views differ, so that the strategy cannot weigh their steps. Whole histories can be weighed afterwards,
+//! each by the probability of the opponents' moves, relative to uniform play, for which it was sampled.
 
 use crate::tabular::ViewPolicy;
 use belief::{Joint, Model};

@@ -252,9 +252,9 @@ impl<'a> Form<'a> {
         self.gains[player].middle + gain[self.tree.empty_sequence(player)]
     }
 
-    /// For each sequence of a player, by its number in the tree: what its last move loses, compared with the best move of
-    /// its information set, if the player makes the best moves afterwards and the others keep to a policy. The losses
-    /// along a sequence add up to what a best response that is held to it loses. Sequences of others have 0.
+    /// For each sequence of a player, by its number in the tree: what its last move loses, compared with the best move
+    /// of its information set, if the player makes the best moves afterwards and the others keep to a policy. The
+    /// losses along a sequence add up to what a best response that is held to it loses. Sequences of others have 0.
     pub fn losses(&self, player: usize, policy: &Policy) -> Vec<f64> {
         let reach = self.reach_all(policy);
         let mut gain = vec![0.0; reach.len()];

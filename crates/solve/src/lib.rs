@@ -11,7 +11,8 @@
 //! |---|---|---|
 //! | [`Algorithm::Cfr`] | Zinkevich and others 2007 | as the baseline |
 //! | [`Algorithm::CfrPlus`] | Tammelin 2014 | first: fast on most games |
-//! | [`Algorithm::Discounted`] | Brown and Sandholm 2019, also [linear](Algorithm::Linear) | when some actions are grave mistakes |
+//! | [`Algorithm::Discounted`] | Brown and Sandholm 2019, also [linear](Algorithm::Linear) | when some actions are
+//! grave mistakes |
 //! | [`Algorithm::External`] | Lanctot and others 2009 | when one pass over the game takes too long |
 //! | [`Algorithm::Outcome`] | Lanctot and others 2009 | when external sampling takes too long; noisy |
 //!

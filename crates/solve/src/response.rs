@@ -2,7 +2,7 @@
 //! sequences (see [`crate::lp`] for the form of the program).
 //!
 //! - *Restricted Nash response* (Johanson, Zinkevich and Bowling, *Computing Robust Counter-Strategies*, 2007): the
-//!   other role follows the model with probability P in the whole match and is free otherwise. As a program over plans x
+//! other role follows the model with probability P in the whole match and is free otherwise. As a program over plans x
 //!   of the responding role: maximise P · (gain of x against the model) + (1 − P) · (worst case of x).
 //! - *Data-biased response* (Johanson and Bowling, *Data Biased Robust Counter Strategies*, 2009): in each of its
 //!   information sets the other role follows the model with a probability of its own, large where there is much data,
@@ -11,8 +11,8 @@
 //!   against the model while the worst case stays above a bound.
 //!
 //! Where we differ: the papers iterate CFR, the programs here are exact up to rounding. Weights 0 and 1 are taken as
-//! [`LEAST`] and 1 − [`LEAST`]: of all equilibrium strategies the one that gains most against the model, and of all best
-//! responses the one that risks least.
+//! [`LEAST`] and 1 − [`LEAST`]: of all equilibrium strategies the one that gains most against the model, and of all
+//! best responses the one that risks least.
 
 use crate::form::{Form, Policy};
 use crate::lp::{LpError, LpFailure, check, settings, sparse};
@@ -52,8 +52,8 @@ pub struct Response {
 /// The response of a player to the other player's strategy in `model`.
 ///
 /// # Errors
-/// If the game does not have two roles whose goals sum to a constant, the flag was raised, or the numbers do not let the
-/// solver finish.
+/// If the game does not have two roles whose goals sum to a constant, the flag was raised, or the numbers do not let
+/// the solver finish.
 pub fn response(
     form: &Form<'_>,
     player: usize,

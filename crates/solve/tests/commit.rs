@@ -89,8 +89,8 @@ fn one_round(leader: &[&str], follower: &[&str], pay: &str) -> String {
     )
 }
 
-/// An inspector who announces an inspection in half of the cases makes violations not worth while: 100 (1 - p) = 50. The
-/// inspector gets 90, and 66.67 in the equilibrium, in which the other side violates in a third of the cases.
+/// An inspector who announces an inspection in half of the cases makes violations not worth while: 100 (1 - p) = 50.
+/// The inspector gets 90, and 66.67 in the equilibrium, in which the other side violates in a third of the cases.
 #[test]
 fn an_inspector_gains_by_announcing() {
     let pay = "(pay inspect comply 80 50) (pay inspect violate 40 0)
@@ -107,8 +107,8 @@ fn an_inspector_gains_by_announcing() {
     );
 }
 
-/// The post in the north covers north and middle, the one in the south middle and south. The intruder goes south as soon
-/// as the north is covered two times in three: the guard gets 80/3 + 2/3 · 50 = 60, and 58.18 in the equilibrium.
+/// The post in the north covers north and middle, the one in the south middle and south. The intruder goes south as
+/// soon as the north is covered two times in three: the guard gets 80/3 + 2/3 · 50 = 60, and 58.18 in the equilibrium.
 #[test]
 fn a_border_guard_sends_the_intruder_south() {
     let pay = "(pay north north 80 0) (pay north middle 80 0) (pay north south 50 50) (pay north stay 100 20)

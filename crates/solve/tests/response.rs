@@ -23,9 +23,9 @@ fn value(form: &Form<'_>) -> f64 {
 /// Player 1 of Kuhn poker against uniform moves, by hand; a chip is 25 points.
 ///
 /// Equilibria of player 1 bet the jack with α ≤ 1/3, call with the queen with α + 1/3 and bet the king with 3α. Against
-/// uniform moves they win (1/6 + α)/3 chips, at best 1/6. The best response bets jack and queen; betting or checking the
-/// king wins 3/2 either way. It wins 1/2 chip. If it always bets, the other loses 1 with the jack (fold), wins 2 with the
-/// king, and with the queen wins or loses 2: player 1 gets -1/3. If it checks the king, it gets -1/2.
+/// uniform moves they win (1/6 + α)/3 chips, at best 1/6. The best response bets jack and queen; betting or checking
+/// the king wins 3/2 either way. It wins 1/2 chip. If it always bets, the other loses 1 with the jack (fold), wins 2
+/// with the king, and with the queen wins or loses 2: player 1 gets -1/3. If it checks the king, it gets -1/2.
 #[test]
 fn kuhn_poker_by_hand() {
     let tree = tree("kuhn-poker");

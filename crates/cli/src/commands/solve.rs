@@ -114,8 +114,12 @@ pub struct Args {
     role: Option<String>,
     /// With --against: let the player `exploit` learn over so many matches against the model instead, and tell exactly
     /// what its strategies gain and risk
-    #[arg(long, value_name = "MATCHES", requires = "against", conflicts_with_all = ["weight", "curve", "graph", "save"])]
+    #[arg(long, value_name = "MATCHES", requires = "against")]
+    #[arg(conflicts_with_all = ["weight", "curve", "graph", "save"])]
     series: Option<u64>,
+    /// With --series: points that the player may lose over the series, besides what it has won
+    #[arg(long, value_name = "POINTS", requires = "series", default_value_t = 0.0)]
+    stake: f64,
     /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
     /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]

@@ -76,9 +76,12 @@ pub fn run(
 
 /// The player that learns, over a series of matches.
 fn series(args: &Args, asked: &Asked, game: &Game, options: &SolveOptions, matches: u64) -> Result<ExitCode> {
+    if !args.stake.is_finite() || args.stake < 0.0 {
+        bail!("--stake must be a number of points that is not negative");
+    }
     let shown = progress::spinner("playing the series");
     let role = asked.options.role.as_deref();
-    let found = game.exploit_series(role, &asked.model, matches, options, &mut |n| {
+    let found = game.exploit_series(role, &asked.model, matches, args.stake, options, &mut |n| {
         shown.set_message_now_and_then(|| format!("{n} of {matches} matches"));
     });
     shown.finish();
@@ -110,8 +113,8 @@ fn series(args: &Args, asked: &Asked, game: &Game, options: &SolveOptions, match
         return Ok(interrupt::exit_code());
     }
     let mut out = format!(
-        "{}: {} learns against {}: value of the game {:.4}, equilibrium against it {:.4}, best response {:.4}\n  matches  \
-         mean so far  against the model  worst case   won as gifts\n",
+        "{}: {} learns against {}: value of the game {:.4}, equilibrium against it {:.4}, best response {:.4}\n  \
+         matches  mean so far  against the model  worst case  may be risked\n",
         game.name(),
         found.role,
         asked.model,

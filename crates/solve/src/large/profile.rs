@@ -149,6 +149,18 @@ impl<'g> ProfileBuilder<'g> {
         Ok(())
     }
 
+    /// The number of a player's information sets for which nothing was given.
+    pub fn unknown(&self, player: usize) -> u64 {
+        let views = &self.game.views[player];
+        let mut unknown = 0;
+        let mut plan = vec![0.0; views.root().slots as usize];
+        views.plan(&mut plan, &mut |sequence, policy| {
+            unknown += u64::from(self.policies[player][sequence] < 0.0);
+            policy.fill(0.0);
+        });
+        unknown
+    }
+
     /// The sequences of the information set of a view.
     ///
     /// # Errors

@@ -48,8 +48,8 @@ impl LargeSolving<'_> {
     /// risk is exact.
     ///
     /// # Errors
-    /// If there is no such role, the goals of two roles do not sum to a constant, the model does not belong to the game,
-    /// there is too little memory, or the work was stopped before the first weight was done.
+    /// If there is no such role, the goals of two roles do not sum to a constant, the model does not belong to the
+    /// game, there is too little memory, or the work was stopped before the first weight was done.
     pub fn against(
         &self,
         model: &ModelSpec,
@@ -137,22 +137,22 @@ impl LargeSolving<'_> {
         let (profile, observed) = match spec {
             ModelSpec::Uniform => (Profile::uniform(&self.large), None),
             ModelSpec::File(path) => {
-                let (profile, unknown) = self.read_policy(path)?;
-                report.unknown = unknown;
-                (profile, None)
+                let given = self.read_policy(path)?;
+                report.unknown = given.unknown(player);
+                (given.finish().0, None)
             }
-            ModelSpec::Player(player) => {
-                if player.learned().is_none() {
-                    return Err(player.unsuitable(Unsuitable::NeedsTree));
+            ModelSpec::Player(spec) => {
+                if spec.learned().is_none() {
+                    return Err(spec.unsuitable(Unsuitable::NeedsTree));
                 }
-                let (profile, unknown) = self.learned_policy(player.text())?;
-                report.unknown = unknown;
-                (profile, None)
+                let given = self.learned_policy(spec.text())?;
+                report.unknown = given.unknown(player);
+                (given.finish().0, None)
             }
             ModelSpec::Records(folder) => {
                 let role = self.large.players()[player];
                 let seen = read_records(self.game.engine(), folder, role, &options.stop)?;
-                (report.records, report.decisions) = (seen.records, seen.decisions);
+                report.records = seen.records;
                 let mut builder = ProfileBuilder::new(&self.large);
                 let mut observed = vec![0.0; self.large.sizes().sequences[player] as usize];
                 let mut sim = self.game.simulator();
@@ -173,6 +173,7 @@ impl LargeSolving<'_> {
                         .insert(player, &view.rounds, &moves)
                         .map_err(|error| Error::format(folder, format!("a record does not fit the rules: {error}")))?;
                     observed[place].fill(total as f32);
+                    report.decisions += total;
                     sets += 1;
                 }
                 report.unknown = report.sets - sets;

@@ -224,8 +224,8 @@ impl LargeSolving<'_> {
                     options.bytes,
                 )?;
                 match policy_file(what) {
-                    Some(path) => self.read_policy(path)?,
-                    None => self.learned_policy(what)?,
+                    Some(path) => self.read_policy(path)?.finish(),
+                    None => self.learned_policy(what)?.finish(),
                 }
             }
         };
@@ -275,7 +275,7 @@ impl LargeSolving<'_> {
     }
 
     /// The table of a trained player. Where it knows nothing, moves are random.
-    fn learned_policy(&self, player: &str) -> Result<(Profile, u64), Error> {
+    fn learned_policy(&self, player: &str) -> Result<ProfileBuilder<'_>, Error> {
         let spec = PlayerSpec::parse(player)?;
         let learned = spec
             .learned()
@@ -294,14 +294,14 @@ impl LargeSolving<'_> {
                 });
             }
         }
-        Ok(builder.finish())
+        Ok(builder)
     }
 
-    fn read_policy(&self, path: &Path) -> Result<(Profile, u64), Error> {
+    fn read_policy(&self, path: &Path) -> Result<ProfileBuilder<'_>, Error> {
         let mut builder = ProfileBuilder::new(&self.large);
         if !compact::is_compact(path) {
             table::read(path, self.sim.as_ref(), self.large.players(), &mut builder)?;
-            return Ok(builder.finish());
+            return Ok(builder);
         }
         let saved = compact::read(path)?;
         let other = |wrong: String| Error::OtherGame {
@@ -325,7 +325,7 @@ impl LargeSolving<'_> {
                 return Err(other(format!("the views of {name} are others than here")));
             }
         }
-        Ok(builder.finish())
+        Ok(builder)
     }
 
     /// Finds strategies for all roles.

@@ -70,6 +70,7 @@ pub(super) fn exploit(options: &Options) -> Made {
         model,
         weight: options.maybe("weight").unwrap_or(1.0),
         seeds: options.value("seeds"),
+        stake: options.value("stake"),
         games: SolvedGames::default(),
     }))
 }

@@ -563,6 +563,12 @@ const EXPLOIT: &[OptionDef] = &[
         "1",
         "Seeds over which a player's answers are averaged",
     ),
+    option(
+        "stake",
+        OptionKind::Number { min: 0.0, max: 1e6 },
+        "0",
+        "Without a model: points that may be lost over a series, besides what was won",
+    ),
 ];
 
 const HAND: &[OptionDef] = &[required(
