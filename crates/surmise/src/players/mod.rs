@@ -44,6 +44,8 @@ use std::time::Duration;
 pub struct PlayerSpec {
     text: String,
     kind: Kind,
+    /// Every option and its value.
+    options: Vec<(String, String)>,
 }
 
 /// What a player is made of.
@@ -126,12 +128,18 @@ impl PlayerSpec {
         Ok(PlayerSpec {
             text: text.to_owned(),
             kind: (def.make)(&options)?,
+            options: options.all(),
         })
     }
 
     /// The player as it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Every option and its value, defaults included.
+    pub fn all_options(&self) -> Vec<(String, String)> {
+        self.options.clone()
     }
 
     /// What a player that was trained goes by.
