@@ -139,7 +139,7 @@ fn killed_runs_lose_and_repeat_nothing() {
     }
     // Seats are changed in this one, and the report says what each was worth.
     let page = std::fs::read_to_string(Path::new(&killed).join("report.html")).expect("a report");
-    assert!(page.contains("<h2>By seat</h2>") && page.contains("as xplayer") && page.contains("as oplayer"));
+    assert!(page.contains(">By seat</summary>") && page.contains("as xplayer") && page.contains("as oplayer"));
     let json = std::fs::read_to_string(Path::new(&killed).join("report.json")).expect("a report");
     let json: serde_json::Value = json.parse().expect("JSON");
     for cell in json["cells"].as_array().expect("cells") {
@@ -242,6 +242,42 @@ fn bad_specs_are_refused_with_line_and_reason() {
     );
     check("games = 2", "games = 2\nuntil = 0.0", 8, "positive");
     check("players = [\"{player}\"]", "players = []", 5, "no players");
+    let more = |what: &str, line: usize, why: &str| {
+        let last = "player = [\"random\", \"hp:2,2\"]\n";
+        check(last, &format!("{last}{what}\n"), line, why);
+    };
+    more(
+        "[[plot]]\ntitle = \"t\"\nx = \"door\"\nseries = \"s\"",
+        11,
+        "`door` is no variable of a sweep",
+    );
+    more(
+        "[[plot]]\ntitle = \"t\"\nx = \"doors\"\ny = \"scores\"\nseries = \"s\"",
+        11,
+        "did you mean `score`?",
+    );
+    more(
+        "[[plot]]\ntitle = \"t\"\nx = \"doors\"\nseries = \"{who}\"",
+        11,
+        "asks for `who`",
+    );
+    more(
+        "[[claim]]\nsays = \"s\"\nof = { doors = 7 }\nabove = 0.0",
+        11,
+        "no cell has what `of` asks for (doors = 7)",
+    );
+    let lonely = "[[claim]]\nsays = \"s\"\nof = { doors = 3 }\nminus = { doors = 3 }\nabove = 0.0";
+    more(lonely, 11, "a cell to compare with");
+    more(
+        "[[reference]]\nwhere = { windows = 3 }\nvalue = 1.0",
+        11,
+        "`windows` is no variable",
+    );
+    more(
+        "[[claim]]\nsays = \"s\"\nmeasure = \"luck\"\nabove = 0.0",
+        11,
+        "nothing called `luck` is measured",
+    );
     // Folders.
     let spec = place.spec(&small);
     let said = refuse(&["run", &spec, "--out", "/dev/null/there"]);
@@ -281,17 +317,21 @@ fn a_bad_spec_stops_the_good_one_beside_it() {
     assert!(Path::new(&out).join("index.html").is_file());
 }
 
+/// Rules of a game in which one of two moves is worth something.
+fn pick(worth: u32) -> String {
+    format!(
+        "(role a) (init on) (<= (legal a left) (true on)) (<= (legal a right) (true on)) (<= (next left) (does a \
+         left)) (<= (next off) (true on)) (<= terminal (true off)) (<= (goal a {worth}) (true left)) (<= (goal a 0) \
+         (not (true left)))"
+    )
+}
+
 /// Cells are known by what is in the files they use, not by the files' names.
 #[test]
 fn other_contents_of_a_file_are_another_cell() {
     let place = Place::new("contents");
     let (rules, out) = (place.at("pick.kif"), place.at("out"));
-    let game = |worth: u32| {
-        format!(
-            "(role a) (init on) (<= (legal a left) (true on)) (<= (legal a right) (true on)) (<= (next left) (does a left)) \
-             (<= (next off) (true on)) (<= terminal (true off)) (<= (goal a {worth}) (true left)) (<= (goal a 0) (not (true left)))"
-        )
-    };
+    let game = pick;
     let spec = place.spec(&format!(
         "name = \"pick\"\ntitle = \"Pick\"\n[[sweep]]\ngame = \"{rules}\"\nplayers = [\"random\"]\ngames = 20\n"
     ));
@@ -334,4 +374,159 @@ fn two_runs_do_not_share_a_folder() {
     assert!(succeed(&["status", &out]).contains("of 400000 games are done"));
     assert!(succeed(&["list"]).contains("2017-figure-3"));
     assert!(succeed(&["show", "2012-figure-5"]).contains("monty-hall"));
+}
+
+/// Words on the x axis are categories, and the report has everything that a paper needs.
+#[test]
+fn reports_are_fit_to_print() {
+    let place = Place::new("print");
+    let out = place.at("out");
+    let more = "[[plot]]\ntitle = \"By player\"\nx = \"player\"\nseries = \"{doors} doors\"\n\
+                [[reference]]\nwhere = { doors = 3, player = \"hp:2,2\" }\nvalue = 66.67\npm = 2.0\n\
+                [[claim]]\nsays = \"hp is better\"\nof = { player = \"hp:2,2\" }\nminus = { player = \"random\" }\n\
+                above = -50.0\n";
+    let doors = DOORS.replace("games = 250", "games = 40");
+    let spec = place.spec(&(doors.replace("title", "bibtex = \"@misc{it}\"\ntitle") + more));
+    succeed(&["run", &spec, "--out", &out]);
+    let file = |name: &str| std::fs::read_to_string(Path::new(&out).join(name)).unwrap_or_else(|_| panic!("{name}"));
+    let page = file("report.html");
+    for part in [
+        "3 doors (paper)",
+        "score (points, 0 to 100)",
+        "class=\"sortable\"",
+        ", paired)",
+        "Claims, and what the numbers say",
+        "models = 2; playouts = 2",
+        "<dt>machine",
+        "<dt>seed<dd>1",
+        "on-narrow",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("cannot be repeated") && !page.contains("What the paper says"));
+    let plot = file("plot-1.svg");
+    assert!(plot.contains(">random</text>") && plot.contains("stroke-dasharray") && !plot.contains("var(--"));
+    assert!(
+        file("plot-1.csv").contains("3 doors (paper),\"hp:2,2\",66.67,64.67,68.67\n"),
+        "{}",
+        file("plot-1.csv")
+    );
+    assert!(file("cells.tex").contains("\\begin{tabular}") && file("players.tex").contains("\\texttt{hp:2,2}"));
+    assert!(file("claims.csv").contains("paired") && file("configurations.csv").contains("monty-hall:doors=3"));
+    let cite = file("cite.bib");
+    assert!(
+        cite.starts_with("@misc{it}") && cite.contains("@misc{surmise,"),
+        "{cite}"
+    );
+    let json: serde_json::Value = file("report.json").parse().expect("JSON");
+    assert!(
+        json["made"]["finished"].as_u64().is_some_and(|t| t > 1_700_000_000),
+        "{}",
+        json["made"]
+    );
+}
+
+/// The command of an unfinished report goes on where the run stopped, and small runs do not replace large ones.
+#[test]
+fn a_stopped_run_names_the_command_that_resumes_it() {
+    let place = Place::new("resume");
+    let spec = place.spec(&(DOORS.replace("games = 250", "games = 3000\nquick = { games = 20 }")));
+    let out = place.at("an out");
+    let mut run = Command::new(PROGRAM)
+        .args(["lab", "run", &spec, "--out", &out, "--threads", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    while journal_lines(&out, "local.jsonl") < 20 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let stopped = Command::new("sh")
+        .args(["-c", &format!("kill -INT {}", run.id())])
+        .status();
+    assert!(stopped.is_ok_and(|status| status.success()));
+    assert_eq!(run.wait().expect("it ends").code(), Some(130));
+    let done = results(&out).lines().count();
+    assert!(done < 12_000, "it was stopped in time");
+    let json = std::fs::read_to_string(Path::new(&out).join("report.json")).expect("a report");
+    let json: serde_json::Value = json.parse().expect("JSON");
+    let command = json["command"].as_str().expect("a command");
+    assert!(
+        command.contains(" --out '") && command.starts_with("surmise lab run "),
+        "{command}"
+    );
+    let page = std::fs::read_to_string(Path::new(&out).join("report.html")).expect("a report");
+    assert!(page.contains("This goes on where the run stopped"), "the page says so");
+    let command = command.replacen("surmise", PROGRAM, 1);
+    let said = Command::new("sh").args(["-c", &command]).output().expect("a shell");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(
+        said.contains(&format!("{} games played", 12_000 - done)) || said.contains("there before"),
+        "{said}"
+    );
+    assert_eq!(results(&out).lines().count(), 12_000);
+    let refused = refuse(&["run", &spec, "--quick", "--out", &out]);
+    assert!(refused.contains("holds results at the size `plain`"), "{refused}");
+    assert_eq!(results(&out).lines().count(), 12_000);
+    // Without --out the smaller results get a place of their own.
+    let at_home = |args: &[&str]| {
+        let mut command = Command::new(PROGRAM);
+        command
+            .current_dir(&place.0)
+            .arg("lab")
+            .args(args)
+            .output()
+            .expect("it runs")
+    };
+    let small = place.spec(&(DOORS.replace("games = 250", "games = 30\nquick = { games = 20 }")));
+    assert!(at_home(&["run", &small]).status.success());
+    let quick = at_home(&["run", &small, "--quick"]);
+    let said = String::from_utf8_lossy(&quick.stdout).into_owned();
+    assert!(said.contains("lab-results/doors-quick/report.html"), "{said}");
+    assert_eq!(results(&place.at("lab-results/doors")).lines().count(), 120);
+    assert_eq!(results(&place.at("lab-results/doors-quick")).lines().count(), 80);
+}
+
+/// Two folders: nothing differs from itself, and a better player differs with significance.
+#[test]
+fn results_are_compared_with_significance() {
+    let place = Place::new("diff");
+    let rules = place.at("pick.kif");
+    let spec = place.spec(&format!(
+        "name = \"pick\"\ntitle = \"Pick\"\n[[sweep]]\ngame = \"{rules}\"\nplayers = [\"{{player}}\"]\ngames = 100\n\
+         over = {{ player = [\"random\", \"legal\"] }}\n"
+    ));
+    let (before, after) = (place.at("before"), place.at("after"));
+    std::fs::write(&rules, pick(100)).expect("a file");
+    succeed(&["run", &spec, "--out", &before]);
+    std::fs::write(&rules, pick(60)).expect("a file");
+    succeed(&["run", &spec, "--out", &after]);
+    let same = succeed(&["diff", &before, &before]);
+    assert!(same.contains("0 of 2 differences are significant"), "{same}");
+    let json: serde_json::Value = succeed(&["diff", &before, &after, "--json"]).parse().expect("JSON");
+    let random = &json["cells"][0];
+    // Every win is worth 40 points less, in the same matches.
+    assert_eq!(random["difference"]["method"], "paired", "{json}");
+    assert_eq!(random["significant"], true, "{json}");
+    assert!(random["difference"]["mean"].as_f64() < Some(-10.0), "{json}");
+    // A constant difference has no spread to be tested by; it is shown all the same.
+    assert_eq!(json["cells"][1]["difference"]["mean"].as_f64(), Some(-40.0), "{json}");
+    assert!(refuse(&["diff", &before, &after, "--measure", "luck"]).contains("nothing called `luck`"));
+    let list = succeed(&["list", "--json"]);
+    assert!(list.lines().all(|line| line.contains("cpu_seconds")), "{list}");
+}
+
+/// A spec may start programs only if the command line says so.
+#[test]
+fn specs_start_no_programs_unasked() {
+    let place = Place::new("exec");
+    let out = place.at("out");
+    let spec = place.spec(
+        &DOORS
+            .replace("games = 250", "games = 2")
+            .replace("\"hp:2,2\"", "\"exec:touch started\""),
+    );
+    let said = refuse(&["run", &spec, "--out", &out]);
+    assert!(said.contains("--allow-exec"), "{said}");
+    assert!(!Path::new(&out).exists() && !Path::new("started").exists());
 }

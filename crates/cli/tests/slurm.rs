@@ -99,6 +99,30 @@ fn script() -> Command {
     command
 }
 
+/// Workers of a training as tasks, one of them put back into the queue: the bytes of a local training.
+fn training(slurm: &Slurm) {
+    let at = |name: &str| slurm.folder.join(name).display().to_string();
+    let (alone, shared) = (at("alone"), at("together"));
+    let common = ["--games", "3000", "--threads", "1", "--width", "16", "--trials", "2"];
+    let train = |out: &str, more: &[&str]| {
+        let mut args = vec!["train", "liars-dice", "--out", out];
+        args.extend(common.iter().chain(more));
+        slurm.call(PROGRAM, &args)
+    };
+    train(&alone, &[]);
+    train(&shared, &["--slurm", "2", "--partition", "virtual"]);
+    slurm.wait("the workers have ended", <[_]>::is_empty);
+    for name in ["checkpoint.safetensors", "network.safetensors", "table.safetensors"] {
+        let bytes = |folder: &str| std::fs::read(Path::new(folder).join(name)).expect("a file");
+        assert!(bytes(&alone) == bytes(&shared), "{name} differs");
+    }
+    let logs: String = (0..2)
+        .map(|task| std::fs::read_to_string(Path::new(&shared).join(format!("slurm/worker-{task}.log"))))
+        .map(Result::unwrap_or_default)
+        .collect();
+    eprintln!("workers of the training: {logs}");
+}
+
 fn lines(path: &Path) -> usize {
     std::fs::read(path).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count())
 }
@@ -168,6 +192,7 @@ fn a_job_array_comes_to_the_bytes_of_a_local_run() {
         log.contains("there before") && !log.contains(" 0 there before"),
         "task 0 went on where it was: {log}"
     );
+    training(&slurm);
     eprintln!(
         "two nodes, four tasks, one requeued and one cancelled: the same {} bytes",
         results(&local).len()

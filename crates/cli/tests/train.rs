@@ -153,3 +153,64 @@ fn an_untrained_search_solves_what_is_small() {
         assert!(gap < 0.005, "{game}: {gap}");
     }
 }
+
+/// Two workers help, one of them is killed and started again: the bytes of a training by one process.
+#[cfg(unix)]
+#[test]
+fn workers_may_come_and_die() {
+    let (alone, shared) = (folder("alone"), folder("shared"));
+    // A match of this game takes long enough for workers to get some of it.
+    let (game, games) = ("liars-dice", "3000");
+    let output = train(game, &alone, &["--games", games, "--threads", "1"]);
+    assert!(output.status.success(), "{}", text_of(&output));
+    let out = shared.to_str().unwrap();
+    let worker = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_surmise"));
+        command.args(["train", game, "--out", out, "--work", "--threads", "1"]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null());
+        command.spawn().unwrap()
+    };
+    let steady = worker();
+    let mut killed = worker();
+    let leader = std::thread::spawn({
+        let shared = shared.clone();
+        move || {
+            train(
+                "liars-dice",
+                &shared,
+                &["--games", "3000", "--threads", "1", "--shared"],
+            )
+        }
+    });
+    let begun = std::time::Instant::now();
+    while !leader.is_finished() && begun.elapsed() < std::time::Duration::from_secs(300) {
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        let _ = killed.kill();
+        let _ = killed.wait();
+        killed = worker();
+    }
+    let output = leader.join().unwrap();
+    assert!(output.status.success(), "{}", text_of(&output));
+    let _ = killed.kill();
+    let _ = killed.wait();
+    let said = text_of(&steady.wait_with_output().unwrap());
+    assert!(
+        said.contains("shards with") && !said.starts_with("0 shards"),
+        "it helped: {said}"
+    );
+    let bytes = |folder: &Path, name: &str| std::fs::read(folder.join(name)).unwrap();
+    for name in ["checkpoint.safetensors", "network.safetensors", "table.safetensors"] {
+        assert!(bytes(&alone, name) == bytes(&shared, name), "{name} differs");
+    }
+    let left: Vec<String> = std::fs::read_dir(shared.join("shards"))
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("state-"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    for folder in [&alone, &shared] {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}

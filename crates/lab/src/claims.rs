@@ -57,12 +57,12 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[CellSummary<'_>]) -> CheckedClai
             None => (value, label(summary.cell)),
             Some(other) => {
                 let partner = summaries.iter().find(|s| is_partner(summary.cell, s.cell, other));
-                let Some(against) = partner.and_then(|s| s.value(&claim.measure)) else {
+                let Some((partner, against)) = partner.and_then(|s| Some((s, s.value(&claim.measure)?))) else {
                     continue;
                 };
                 let named: Vec<String> = other.values().map(crate::spec::plain).collect();
                 let (combined, word) = match claim.minus.is_some() {
-                    true => (value.minus(&against), "minus"),
+                    true => (minus(summary, partner, claim, &value, &against), "minus"),
                     false => (value.over(&against), "over"),
                 };
                 (combined, format!("{} {word} {}", label(summary.cell), named.join(", ")))
@@ -78,8 +78,20 @@ fn check_one<'a>(claim: &'a Claim, summaries: &[CellSummary<'_>]) -> CheckedClai
     }
 }
 
+/// The difference of two cells: of matches in pairs, where these have the same seeds.
+fn minus(
+    summary: &CellSummary<'_>,
+    partner: &CellSummary<'_>,
+    claim: &Claim,
+    value: &Interval,
+    against: &Interval,
+) -> Interval {
+    let test = summary.test_against(partner, &claim.measure, summary.level);
+    test.map_or_else(|| value.minus(against), |test| test.difference)
+}
+
 /// Whether two cells agree in every variable except the wanted ones and the variables that change together with those.
-fn is_partner(cell: &Cell, other: &Cell, wanted: &BTreeMap<String, toml::Value>) -> bool {
+pub(crate) fn is_partner(cell: &Cell, other: &Cell, wanted: &BTreeMap<String, toml::Value>) -> bool {
     let named = |name: &String| wanted.contains_key(name);
     let apart: Vec<usize> = cell
         .vars
@@ -110,10 +122,17 @@ fn judge(value: &Interval, claim: &Claim) -> ClaimVerdict {
     }
 }
 
-/// A short label of a cell: the values of its variables, except those whose names begin with `_`.
+/// A short label of a cell: its variables and their values, except those whose names begin with `_`. Of variables that
+/// change together the first is enough.
 pub fn label(cell: &Cell) -> String {
-    let shown = cell.vars.iter().filter(|(name, _)| !name.starts_with('_'));
-    let words: Vec<&str> = shown.map(|(_, value)| value.as_str()).collect();
+    let mut groups: Vec<usize> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    for ((name, value), group) in cell.vars.iter().zip(&cell.groups) {
+        if !name.starts_with('_') && !groups.contains(group) {
+            groups.push(*group);
+            words.push(format!("{name} {value}"));
+        }
+    }
     match words.is_empty() {
         true => cell.game.clone(),
         false => words.join(", "),

@@ -65,6 +65,15 @@ pub enum Error {
         /// Name of the spec that was to be run.
         wanted: String,
     },
+    /// A folder with results at a larger size.
+    LargerSize {
+        /// The folder.
+        folder: PathBuf,
+        /// Size of its results.
+        holds: String,
+        /// Size that was to be run.
+        wanted: String,
+    },
     /// A folder with files that are not an experiment's.
     OtherFiles {
         /// The folder.
@@ -259,6 +268,12 @@ impl fmt::Display for Error {
             Error::OtherExperiment { folder, holds, wanted } => write!(
                 f,
                 "`{}` holds the results of `{holds}`, not of `{wanted}`; choose another folder with --out",
+                folder.display()
+            ),
+            Error::LargerSize { folder, holds, wanted } => write!(
+                f,
+                "`{}` holds results at the size `{holds}`, which are not replaced by those at the size `{wanted}`; \
+                 choose another folder with --out",
                 folder.display()
             ),
             Error::OtherFiles { folder, file } => write!(

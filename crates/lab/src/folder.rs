@@ -7,10 +7,12 @@
 //! | `journal/*.jsonl` | finished matches in the order they ended, one file for each process that plays |
 //! | `results.jsonl` | the matches that count, sorted, without times: always the same bytes for the same spec |
 //! | `times.jsonl` | the duration of each match |
+//! | `stderr.txt` | what programs that played wrote to standard error, match by match |
 //! | `lock` | locked while a process plays |
 
 use crate::contents::Contents;
 use crate::error::{Error, FileAction, Result};
+use crate::provenance::Provenance;
 use crate::run::kept;
 use crate::unit::FinishedMatch;
 use crate::{Size, Spec, journal};
@@ -50,6 +52,12 @@ pub struct Manifest {
     /// Cells that could not be played: their keys, and why.
     #[serde(default)]
     pub left_out: Vec<(String, String)>,
+    /// Where, when and by what the results were made.
+    #[serde(default)]
+    pub provenance: Provenance,
+    /// Every option of every player, defaults included.
+    #[serde(default)]
+    pub players: BTreeMap<String, Vec<(String, String)>>,
 }
 
 /// Finished matches by cell, in the order of their numbers.
@@ -93,6 +101,32 @@ pub fn merged(all: Vec<FinishedMatch>) -> Result<Results> {
     }
     let sorted = |(key, cell): (String, BTreeMap<u64, FinishedMatch>)| (key, cell.into_values().collect());
     Ok(cells.into_iter().map(sorted).collect())
+}
+
+/// Most bytes of `stderr.txt`.
+const MAX_REMARKS: usize = 4 << 20;
+
+/// What programs that played wrote to standard error, match by match.
+fn remarks(results: &Results) -> String {
+    let mut out = String::new();
+    let mut keys: Vec<&String> = results.keys().collect();
+    keys.sort();
+    for played in keys.into_iter().flat_map(|key| &results[key]) {
+        for (role, text) in &played.remarks {
+            let player = played.players.get(*role).map_or("", String::as_str);
+            out += &format!(
+                "== cell {}, match {}, role {}, {player}\n{}\n",
+                played.cell,
+                played.n,
+                role + 1,
+                text.trim_end()
+            );
+            if out.len() > MAX_REMARKS {
+                return out + "== the rest is in the journals\n";
+            }
+        }
+    }
+    out
 }
 
 impl Folder {
@@ -146,6 +180,14 @@ impl Folder {
                     wanted: spec.name.clone(),
                 });
             }
+            // What took a night is not replaced by what takes minutes.
+            if Size::parse(&manifest.size)? > spec.size {
+                return Err(Error::LargerSize {
+                    folder: path.to_owned(),
+                    holds: manifest.size,
+                    wanted: spec.size.name().to_owned(),
+                });
+            }
         } else if path.is_dir() {
             // A run may have been killed before it wrote lab.json.
             let ours =
@@ -181,6 +223,17 @@ impl Folder {
         spec.left_out
             .extend(manifest.left_out.iter().map(|(_, why)| why.clone()));
         Ok((folder, manifest, spec))
+    }
+
+    /// The size of the results that a folder holds, if it holds an experiment.
+    pub fn size_of(path: &Path) -> Option<Size> {
+        let folder = Folder { path: path.to_owned() };
+        Size::parse(&folder.manifest().ok()?.size).ok()
+    }
+
+    /// When and where earlier runs were made.
+    pub fn provenance(&self) -> Provenance {
+        self.manifest().map(|manifest| manifest.provenance).unwrap_or_default()
     }
 
     /// Writes `spec.toml` and `lab.json`.
@@ -263,6 +316,10 @@ impl Folder {
         }
         self.write("results.jsonl", lines.as_bytes())?;
         self.write("times.jsonl", times.as_bytes())?;
+        let remarks = remarks(&results);
+        if !remarks.is_empty() {
+            self.write("stderr.txt", remarks.as_bytes())?;
+        }
         Ok(results)
     }
 

@@ -73,16 +73,19 @@
 //!
 //! Where to read next: [`spec`] (what an experiment is), [`run`] (which match is played when), [`journal`] and
 //! [`folder`] (the files), [`stats`] and [`summary`] (means and intervals), [`claims`] (the papers' claims, compared
-//! with the results), [`report`] (the page), [`error`] (what can go wrong).
+//! with the results), [`report`] (the page), [`diff`] (two folders compared), [`error`] (what can go wrong).
 
 pub mod claims;
 pub mod contents;
+pub mod diff;
 pub mod error;
+pub mod estimate;
 pub mod folder;
 pub mod journal;
 pub mod ladder;
 pub mod opponents;
 pub mod presets;
+pub mod provenance;
 pub mod report;
 pub mod run;
 pub mod slurm;
@@ -121,6 +124,11 @@ pub trait GameSource: Sync {
     /// players say so, and so does the report.
     fn is_repeatable(&self, _player: &str) -> bool {
         true
+    }
+
+    /// Every option of a player and its value, defaults included, for the report.
+    fn options(&self, _player: &str) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

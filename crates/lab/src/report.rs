@@ -1,20 +1,27 @@
 //! The report of an experiment: a self-contained HTML page, and the same data as CSV, JSON and SVG.
 
+mod charts;
+mod cite;
 mod html;
 mod ladder;
 mod svg;
+mod table;
+mod tables;
 
 use crate::claims::{self, CheckedClaim};
 use crate::error::Result;
 use crate::folder::{Folder, Manifest, Results};
-use crate::spec::{PaperValue, Plot};
+use crate::spec::PaperValue;
 use crate::stats::Interval;
-use crate::summary::{CellSummary, RoundSummary, summarise};
-use crate::template::fill;
+use crate::summary::{CellSummary, summarise};
 use crate::{Cell, Spec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use svg::{Chart, Point, Series};
+use svg::{Chart, Use};
+use table::Table;
+
+/// The script of the page, which sorts tables.
+pub const SCRIPT: &str = include_str!("report/page.js");
 
 /// The data of a report.
 struct ReportData<'a> {
@@ -25,6 +32,7 @@ struct ReportData<'a> {
     charts: Vec<Chart>,
     /// Ratings, if the spec asks for them.
     standings: Vec<ladder::Standing>,
+    tables: Vec<Table>,
 }
 
 /// A report in one line, for an index of several reports.
@@ -41,7 +49,7 @@ pub struct ReportLine {
     pub said: Vec<(String, claims::ClaimVerdict)>,
 }
 
-/// Writes `report.html`, `cells.csv`, `rounds.csv`, `report.json` and `plot-N.svg` into the folder.
+/// Writes the page, its tables as CSV and LaTeX, its plots as SVG, `report.json` and `cite.bib` into the folder.
 ///
 /// # Errors
 /// If it is not the folder of an experiment, or cannot be written.
@@ -64,32 +72,46 @@ pub fn files(spec: &Spec, manifest: &Manifest, results: Results) -> Result<(Repo
     let results = crate::run::kept(spec, results)?;
     let summaries = summarise(spec, &results)?;
     let claims = claims::check(spec, &summaries);
-    let charts: Vec<Chart> = spec.plots.iter().map(|plot| chart(plot, &summaries)).collect();
+    let plots = spec.plots.iter();
+    let charts: Vec<Chart> = plots
+        .map(|plot| charts::chart(plot, &summaries, &spec.references))
+        .collect();
     let standings = spec.ladder.as_ref();
     let standings = standings.map_or_else(Vec::new, |ladder| ladder::standings(ladder, &summaries, spec.level));
-    let report = ReportData {
+    let mut report = ReportData {
         standings,
         spec,
         manifest,
         summaries,
         claims,
         charts,
+        tables: Vec::new(),
     };
+    report.tables = tables::all(&report);
     let mut files = vec![
         ("report.html".to_owned(), html::page(&report)),
         ("cells.csv".to_owned(), report.cells_csv()),
         ("report.json".to_owned(), report.json()),
+        ("cite.bib".to_owned(), cite::bibtex(spec, manifest)),
     ];
+    for table in &report.tables {
+        files.push((format!("{}.tex", table.name), table.latex()));
+        // The cells have a file of their own, with every measured value.
+        if table.name != "cells" {
+            files.push((format!("{}.csv", table.name), table.csv()));
+        }
+    }
     if report.summaries.iter().any(CellSummary::has_beliefs) {
         files.push(("rounds.csv".to_owned(), report.rounds_csv()));
     }
     if let Some(ladder) = &spec.ladder {
         files.push(("ladder.csv".to_owned(), ladder::csv(&report.standings)));
         let chart = ladder::chart(ladder, &report.standings);
-        files.extend(chart.map(|chart| ("ladder.svg".to_owned(), chart.svg())));
+        files.extend(chart.map(|chart| ("ladder.svg".to_owned(), chart.svg(Use::File))));
     }
     for (number, chart) in report.charts.iter().enumerate() {
-        files.push((format!("plot-{}.svg", number + 1), chart.svg()));
+        files.push((format!("plot-{}.svg", number + 1), chart.svg(Use::File)));
+        files.push((format!("plot-{}.csv", number + 1), chart.csv()));
     }
     Ok((report.line(), files))
 }
@@ -316,6 +338,7 @@ impl ReportData<'_> {
                 "cell": cell.key, "game": cell.game, "players": cell.players, "focus": cell.focus + 1,
                 "swap": cell.swap, "seed": cell.seed, "variables": vars, "games": summary.played.len(),
                 "complete": summary.complete, "values": values, "seats": seats, "paper": paper,
+                "repeatable": cell.is_repeatable(), "replaced": summary.illegal(),
             })
         };
         let claim = |checked: &CheckedClaim<'_>| {
@@ -331,7 +354,7 @@ impl ReportData<'_> {
             "command": self.manifest.command, "version": self.manifest.version, "level": self.spec.level,
             "cells": self.summaries.iter().map(cell).collect::<Vec<_>>(),
             "claims": self.claims.iter().map(claim).collect::<Vec<_>>(),
-            "left_out": self.spec.left_out,
+            "left_out": self.spec.left_out, "made": self.manifest.provenance,
         });
         if self.spec.ladder.is_some() {
             whole["ladder"] = ladder::as_json(&self.standings);
@@ -359,71 +382,4 @@ fn row(fields: &[String]) -> String {
         false => field.clone(),
     };
     fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
-}
-
-fn chart(plot: &Plot, summaries: &[CellSummary<'_>]) -> Chart {
-    let mut series: Vec<Series> = Vec::new();
-    for summary in summaries.iter().filter(|s| s.cell.matches(&plot.only)) {
-        let name = fill(&plot.series, &summary.cell.vars).unwrap_or_else(|_| plot.series.clone());
-        let points = points(plot, summary);
-        match series.iter_mut().find(|s| s.name == name) {
-            Some(known) => known.points.extend(points),
-            None => series.push(Series { name, points }),
-        }
-    }
-    series.retain(|s| !s.points.is_empty());
-    for series in &mut series {
-        series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        series.points.dedup_by(|a, b| a == b);
-    }
-    Chart {
-        title: plot.title.clone(),
-        x_label: plot.x_label.clone(),
-        y_label: plot.y_label.clone(),
-        log_x: plot.log_x,
-        log_y: plot.log_y,
-        percent: plot.y.starts_with("score") || plot.y == "live",
-        lines: plot.lines.iter().map(|(label, at)| (label.clone(), *at)).collect(),
-        series,
-    }
-}
-
-/// Least share of matches that must reach a round for the round to be drawn.
-const DRAWN: f64 = 0.25;
-
-fn points(plot: &Plot, summary: &CellSummary<'_>) -> Vec<Point> {
-    let by_round = |x: fn(&RoundSummary) -> f64| {
-        let reached = |r: &&RoundSummary| r.games as f64 >= DRAWN * summary.played.len() as f64;
-        let of = |r: &RoundSummary| {
-            let y = match plot.y.as_str() {
-                "cost" => 100.0 * r.touches / r.random,
-                "cost-measured" => 100.0 * r.touches / r.random_measured?,
-                "live" => 100.0 * r.live,
-                "valid" => 100.0 * r.valid_history,
-                _ => crate::stats::quantile(&r.p, 0.5),
-            };
-            y.is_finite().then(|| Point::bare(x(r), y))
-        };
-        summary.rounds.iter().filter(reached).filter_map(of).collect()
-    };
-    match plot.x.as_str() {
-        "completion" => return by_round(|r| r.completion),
-        "round" => return by_round(|r| r.round as f64),
-        _ => {}
-    }
-    let x = match summary.cell.var(&plot.x) {
-        Some(text) => text.parse().ok().map(|x| (x, x, x)),
-        None => summary.value(&plot.x).map(|v| (v.mean, v.low, v.high)),
-    };
-    match (x, summary.value(&plot.y)) {
-        (Some((x, x_low, x_high)), Some(y)) => vec![Point {
-            x,
-            x_low,
-            x_high,
-            y: y.mean,
-            y_low: y.low,
-            y_high: y.high,
-        }],
-        _ => Vec::new(),
-    }
 }

@@ -8,7 +8,7 @@
 use crate::error::{Error, FileAction, Result, SlurmProblem};
 use crate::folder::Folder;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A job array to submit.
@@ -87,6 +87,58 @@ pub fn script(job: &SlurmJob, folder: &Path, program: &Path, name: &str, open: &
     out
 }
 
+/// Workers that all do the same, as a job array: they may be killed and started again at any time.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerJob {
+    /// Tasks of the array.
+    pub tasks: u64,
+    /// Processors of each task.
+    pub threads: usize,
+    /// The partition; Slurm's default if none.
+    pub partition: Option<String>,
+    /// Time limit of a task, as Slurm writes it.
+    pub time: Option<String>,
+    /// Where the output of a task goes, with `%a` for its number.
+    pub output: PathBuf,
+    /// The command of a task.
+    pub command: Vec<String>,
+}
+
+/// The script of an array of workers.
+pub fn worker_script(job: &WorkerJob) -> String {
+    let mut out = String::from("#!/bin/bash\n");
+    let mut ask = |what: String| out += &format!("#SBATCH {what}\n");
+    ask("--job-name=train-workers".to_owned());
+    ask(format!("--array=0-{}", job.tasks.saturating_sub(1)));
+    ask("--ntasks=1".to_owned());
+    ask(format!("--cpus-per-task={}", job.threads.max(1)));
+    ask("--requeue".to_owned());
+    ask("--open-mode=append".to_owned());
+    ask(format!("--output={}", job.output.display()));
+    if let Some(partition) = &job.partition {
+        ask(format!("--partition={partition}"));
+    }
+    if let Some(time) = &job.time {
+        ask(format!("--time={time}"));
+    }
+    let words: Vec<String> = job.command.iter().map(|word| quoted(Path::new(word))).collect();
+    out + "\n" + &words.join(" ") + "\n"
+}
+
+/// Hands a script to Slurm. Returns the number of the job.
+///
+/// # Errors
+/// If Slurm is not there or refuses.
+pub fn submit_script(script: &Path) -> Result<u64> {
+    let said = call("sbatch", &["--parsable", &script.display().to_string()])?;
+    let number = said.trim().split(';').next().unwrap_or_default();
+    number.parse().map_err(|_| {
+        Error::Slurm(SlurmProblem::NoJobNumber {
+            said: said.trim().to_owned(),
+        })
+    })
+}
+
 /// A path as one word of a shell command.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
@@ -115,16 +167,7 @@ pub fn submit(folder: &Folder, job: &SlurmJob, program: &Path, name: &str, open:
     made.map_err(Error::io(FileAction::WriteInto, &folder.path))?;
     let absolute = std::path::absolute(&folder.path).map_err(Error::io(FileAction::Resolve, &folder.path))?;
     folder.write("slurm/job.sh", script(job, &absolute, program, name, open).as_bytes())?;
-    let said = call(
-        "sbatch",
-        &["--parsable", &absolute.join("slurm/job.sh").display().to_string()],
-    )?;
-    let number = said.trim().split(';').next().unwrap_or_default();
-    let number: u64 = number.parse().map_err(|_| {
-        Error::Slurm(SlurmProblem::NoJobNumber {
-            said: said.trim().to_owned(),
-        })
-    })?;
+    let number = submit_script(&absolute.join("slurm/job.sh"))?;
     let mut submitted = before.unwrap_or_default();
     submitted.tasks = job.tasks;
     submitted.jobs.push(number);

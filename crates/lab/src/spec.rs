@@ -5,12 +5,14 @@
 //! fill in other texts and are not shown. The tables `quick` and `paper` of a sweep replace its variables and its
 //! number of games at these sizes. A mistake is told with its line before anything is played.
 //!
-//! `raw` reads the TOML, `expand` makes the cells, `key` says what a cell is known by, `problem` what can be wrong.
+//! `raw` reads the TOML, `expand` makes the cells, `scope` checks names against them, `key` says what a cell is known
+//! by, `problem` what can be wrong.
 
 mod expand;
 mod key;
 mod problem;
 mod raw;
+mod scope;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +25,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The size of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// The games and variables of the sweeps themselves.
-    Plain,
     /// A size that takes minutes on two cores.
     Quick,
+    /// The games and variables of the sweeps themselves.
+    Plain,
     /// The size of the paper.
     Paper,
 }
@@ -83,8 +85,12 @@ pub struct Spec {
     pub plots: Vec<Plot>,
     /// Claims of the paper.
     pub claims: Vec<Claim>,
-    /// A number of the paper.
+    /// Numbers of the paper.
     pub references: Vec<PaperValue>,
+    /// Entry of the paper for a bibliography.
+    pub bibtex: Option<String>,
+    /// The size at which the spec was read.
+    pub size: Size,
 }
 
 /// Matches that differ in nothing but their number.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::folder::Results;
 use crate::measure::RoundReport;
 use crate::run::{precise_enough, score};
-use crate::stats::{self, Interval};
+use crate::stats::{self, Interval, Test};
 use crate::unit::{FinishedMatch, role_of};
 use crate::{Cell, Measure, Spec};
 use std::collections::BTreeMap;
@@ -192,26 +192,71 @@ impl CellSummary<'_> {
         (found.n > 0).then_some(found)
     }
 
+    /// A measured value match by match, in the order of the matches; none for values of rounds.
+    fn observations(&self, name: &str) -> Option<Vec<f64>> {
+        let role = |p: &FinishedMatch| role_of(self.cell, p, self.cell.focus).ok();
+        let of = |player: usize| -> Option<Vec<f64>> {
+            let scores = self.played.iter().map(|p| score(self.cell, p, player));
+            scores.collect::<Result<_>>().ok()
+        };
+        match name {
+            "score" => of(self.cell.focus),
+            "states" => self.played.iter().map(|p| Some(p.states[role(p)?] as f64)).collect(),
+            "touches" => self.played.iter().map(|p| Some(p.touches[role(p)?] as f64)).collect(),
+            "rounds" => Some(self.played.iter().map(|p| p.rounds as f64).collect()),
+            _ => of(name.strip_prefix("score-")?.parse::<usize>().ok()?.checked_sub(1)?),
+        }
+    }
+
+    /// The value of this cell minus that of another, and whether the difference may be chance. Matches of the same
+    /// number have the same seed, so they are compared in pairs. None if the values cannot be compared so.
+    pub fn test_against(&self, other: &CellSummary<'_>, name: &str, level: f64) -> Option<Test> {
+        let (ours, theirs) = (self.observations(name)?, other.observations(name)?);
+        let (first, second) = (self.cell, other.cell);
+        let block = first.block();
+        let rounds = |values: &[f64]| -> Vec<f64> {
+            let rounds = values.chunks_exact(block);
+            rounds.map(|round| round.iter().sum::<f64>() / block as f64).collect()
+        };
+        let common = ours.len().min(theirs.len());
+        let most = ours.len().max(theirs.len());
+        // Where one has many more matches, leaving them out would cost more than pairing gains.
+        if first.seed == second.seed && block == second.block() && 10 * common >= 9 * most {
+            let test = stats::paired(&rounds(&ours[..common]), &rounds(&theirs[..common]), level);
+            if test.is_some() {
+                return test;
+            }
+        }
+        let p = match block == second.block() {
+            true => stats::welch(&rounds(&ours), &rounds(&theirs)),
+            false => None,
+        };
+        let difference = self.value(name)?.minus(&other.value(name)?);
+        Some(Test { difference, p })
+    }
+
+    /// Names of measured values, `score-N` apart.
+    pub const MEASURES: &'static [&'static str] = &[
+        "score",
+        "states",
+        "touches",
+        "rounds",
+        "seconds",
+        "cost",
+        "cost-measured",
+        "live",
+        "valid",
+        "p",
+        "p-mid",
+        "p-end",
+        "weighted-p-mid",
+        "weighted-p-end",
+    ];
+
     /// Whether a value of this name exists for some cells.
     pub fn knows(name: &str) -> bool {
         let base = name.split('@').next().unwrap_or_default();
-        let names = [
-            "score",
-            "states",
-            "touches",
-            "rounds",
-            "seconds",
-            "cost",
-            "cost-measured",
-            "live",
-            "valid",
-            "p",
-            "p-mid",
-            "p-end",
-            "weighted-p-mid",
-            "weighted-p-end",
-        ];
-        names.contains(&base) || base.strip_prefix("score-").is_some_and(|n| n.parse::<usize>().is_ok())
+        Self::MEASURES.contains(&base) || base.strip_prefix("score-").is_some_and(|n| n.parse::<usize>().is_ok())
     }
 
     /// The payoff of a player, from 0.

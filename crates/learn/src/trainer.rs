@@ -8,9 +8,11 @@
 use crate::codec::Codec;
 use crate::network::{Adam, Loss, NeuralNetwork, TrainingTarget};
 use crate::selfplay::{Findings, SelfPlay};
+use crate::shard::Shard;
 use crate::table::RegretTable;
 use crate::{LearnError, Method, Settings, Worker, paper};
 use game::{Seed, StopFlag};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -112,22 +114,25 @@ impl Trainer {
         enough: &StopFlag,
     ) -> Result<Option<Loss>, LearnError> {
         let games = self.next_games();
-        let seed = Seed(self.settings.seed).child("games");
-        let portion_size = match self.settings.method {
-            Method::Regrets => PORTION.min(games.div_ceil(16)),
-            Method::Paper => 1,
-        };
-        let portions = games.div_ceil(portion_size) as usize;
-        let (from, to) = (self.games, self.games + games);
+        let portion_size = self.portion_size();
+        let portions = self.shards();
         let results: Vec<Mutex<Option<Result<Findings, LearnError>>>> =
             (0..portions).map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         // Games use the table and the network of the beginning of the generation.
-        let (table, codec, method) = (&self.table, &self.codec, self.settings.method);
-        let beginners = self.settings.beginners;
+        let method = self.settings.method;
         let before = match method {
             Method::Regrets => None,
             Method::Paper => Some(self.network.clone()),
+        };
+        let source = ShardSource {
+            codec: &self.codec,
+            table: &self.table,
+            network: before.as_ref(),
+            seed: Seed(self.settings.seed).child("games"),
+            beginners: self.settings.beginners,
+            games: self.games..self.games + games,
+            portion_size,
         };
         let work = |worker: &mut Worker| {
             loop {
@@ -135,26 +140,15 @@ impl Trainer {
                 let Some(place) = results.get(portion).filter(|_| !stop.is_raised()) else {
                     return;
                 };
-                let first = from + portion as u64 * portion_size;
-                let games = first..(first + portion_size).min(to);
-                let found = match &before {
-                    Some(network) => paper::play(worker.sim.as_ref(), codec, network, games, seed, enough),
-                    None => SelfPlay::new(worker, table, beginners)
-                        .play(games, seed, enough)
-                        .map_err(LearnError::from),
-                };
+                let found = source.play(portion, worker, enough);
                 *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(found);
             }
         };
         // The network is trained on the buffer of the beginning of the generation, while games are played.
         let (old_network, old_adam) = (self.network.clone(), self.adam.clone());
+        let batches = self.batches();
         let (network, adam, buffer) = (&mut self.network, &mut self.adam, &self.buffer);
         let (settings, number) = (&self.settings, self.generations);
-        // For short games, more games improve the result faster than more mini-batches.
-        let batches = match method {
-            Method::Regrets => (self.latest / STATES_A_BATCH).clamp(1, settings.batches as u64) as usize,
-            Method::Paper => settings.batches,
-        };
         let mut loss = Loss::default();
         let mut teach = || loss = train(network, adam, buffer, settings, number, batches);
         std::thread::scope(|scope| {
@@ -166,7 +160,6 @@ impl Trainer {
             teach();
             own.into_iter().for_each(work);
         });
-        let (before, games_before) = (self.states, self.games);
         let results = results
             .into_iter()
             .map(|r| r.into_inner().unwrap_or_else(|e| e.into_inner()));
@@ -174,8 +167,65 @@ impl Trainer {
             (self.network, self.adam) = (old_network, old_adam);
             return Ok(None);
         };
+        self.take_in_all(results.into_iter().collect::<Result<_, _>>()?);
+        Ok(Some(loss))
+    }
+
+    /// Shards of the next generation, which other processes may play.
+    pub fn shards(&self) -> usize {
+        self.next_games().div_ceil(self.portion_size()) as usize
+    }
+
+    /// Games of a shard.
+    fn portion_size(&self) -> u64 {
+        match self.settings.method {
+            Method::Regrets => PORTION.min(self.next_games().div_ceil(16)),
+            Method::Paper => 1,
+        }
+    }
+
+    /// Plays a shard of the next generation. It does not matter who does. Once the flag is raised, no game is begun: a
+    /// shard with fewer games is no whole shard.
+    ///
+    /// # Errors
+    /// If a simulator fails.
+    pub fn shard(&self, number: usize, worker: &mut Worker, stop: &StopFlag) -> Result<Shard, LearnError> {
+        let source = ShardSource {
+            codec: &self.codec,
+            table: &self.table,
+            network: (self.settings.method == Method::Paper).then_some(&self.network),
+            seed: Seed(self.settings.seed).child("games"),
+            beginners: self.settings.beginners,
+            games: self.games..self.games + self.next_games(),
+            portion_size: self.portion_size(),
+        };
+        source.play(number, worker, stop).map(Shard)
+    }
+
+    /// Ends a generation whose games were played as shards, all of them in the order of their numbers. The result has
+    /// the same bytes as that of [`Trainer::generation`].
+    pub fn finish_generation(&mut self, shards: Vec<Shard>) -> Loss {
+        let batches = self.batches();
+        let (network, adam, buffer) = (&mut self.network, &mut self.adam, &self.buffer);
+        let loss = train(network, adam, buffer, &self.settings, self.generations, batches);
+        self.take_in_all(shards.into_iter().map(|shard| shard.0).collect());
+        loss
+    }
+
+    /// Mini-batches of the next generation. For short games, more games improve the result faster than more
+    /// mini-batches.
+    fn batches(&self) -> usize {
+        match self.settings.method {
+            Method::Regrets => (self.latest / STATES_A_BATCH).clamp(1, self.settings.batches as u64) as usize,
+            Method::Paper => self.settings.batches,
+        }
+    }
+
+    /// Takes in the findings of a generation, in order, and counts it.
+    fn take_in_all(&mut self, results: Vec<Findings>) {
+        let (games, portion_size) = (self.next_games(), self.portion_size());
+        let (before, games_before) = (self.states, self.games);
         for (number, found) in results.into_iter().enumerate() {
-            let found = found?;
             let wanted = portion_size.min(games - number as u64 * portion_size);
             let whole = found.games == wanted;
             self.take_in(found);
@@ -188,7 +238,6 @@ impl Trainer {
             (self.latest, self.latest_games) = (self.states - before, self.games - games_before);
         }
         self.generations += 1;
-        Ok(Some(loss))
     }
 
     fn take_in(&mut self, found: Findings) {
@@ -214,6 +263,32 @@ impl Trainer {
         self.states += found.states;
         let most = self.settings.buffer;
         found.targets.into_iter().for_each(|t| self.buffer.push(t, most));
+    }
+}
+
+/// What the games of a generation are played with.
+struct ShardSource<'a> {
+    codec: &'a Codec,
+    table: &'a RegretTable,
+    /// For the paper's method.
+    network: Option<&'a NeuralNetwork>,
+    seed: Seed,
+    beginners: f32,
+    /// Games of the generation.
+    games: Range<u64>,
+    portion_size: u64,
+}
+
+impl ShardSource<'_> {
+    fn play(&self, portion: usize, worker: &mut Worker, enough: &StopFlag) -> Result<Findings, LearnError> {
+        let first = self.games.start + portion as u64 * self.portion_size;
+        let games = first..(first + self.portion_size).min(self.games.end);
+        match self.network {
+            Some(network) => paper::play(worker.sim.as_ref(), self.codec, network, games, self.seed, enough),
+            None => SelfPlay::new(worker, self.table, self.beginners)
+                .play(games, self.seed, enough)
+                .map_err(LearnError::from),
+        }
     }
 }
 

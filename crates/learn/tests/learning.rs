@@ -7,7 +7,7 @@ use search::{Cfr, CfrOptions, Tools};
 use solve::{Form, Limits, Policy, Tree};
 use std::sync::Arc;
 use surmise_learn::{
-    Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Settings, Trainer, ViewKey, Worker, softmax,
+    Archive, ArchiveError, Blueprint, Codec, LearnedHorizon, Method, Settings, Shard, Trainer, ViewKey, Worker, softmax,
 };
 
 struct Game {
@@ -258,6 +258,42 @@ fn threads_do_not_matter_and_neither_do_interruptions() {
     let mut resumed = Trainer::from_archive(&half, &game.codec()).unwrap();
     game.go_on(&mut resumed, 7, 2);
     assert_eq!(straight, resumed.to_archive().to_bytes());
+}
+
+/// Shards that went over bytes, played by others and in any order, come to the bytes of a generation.
+#[test]
+fn shards_of_others_make_no_difference() {
+    let game = Game::of("kuhn-poker");
+    for method in [Method::Regrets, Method::Paper] {
+        let settings = Settings {
+            width: Some(16),
+            ..Settings::of(method)
+        };
+        let mut alone = Trainer::new(game.codec(), settings);
+        let mut shared = alone.clone();
+        let generations = if method == Method::Paper { 2 } else { 12 };
+        game.go_on(&mut alone, generations, 2);
+        let (mut first, mut second) = (game.worker(0), game.worker(1 << 20));
+        for generation in 0..generations {
+            // Everybody reads the state from bytes, too.
+            let archive = Archive::from_bytes(&shared.to_archive().to_bytes()).unwrap();
+            let other = Trainer::from_archive(&archive, &game.codec()).unwrap();
+            let mut shards: Vec<Option<Shard>> = (0..shared.shards()).map(|_| None).collect();
+            for number in (0..shards.len()).rev() {
+                let (trainer, worker) = match (number as u64 + generation) % 3 {
+                    0 => (&shared, &mut first),
+                    _ => (&other, &mut second),
+                };
+                let shard = trainer.shard(number, worker, &StopFlag::default()).unwrap();
+                shards[number] = Some(Shard::from_bytes(&shard.to_bytes()).unwrap());
+            }
+            shared.finish_generation(shards.into_iter().flatten().collect());
+        }
+        assert!(
+            alone.to_archive().to_bytes() == shared.to_archive().to_bytes(),
+            "{method:?}"
+        );
+    }
 }
 
 #[test]

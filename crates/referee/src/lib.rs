@@ -31,7 +31,8 @@
 //! ```
 //!
 //! Where to read next: `play` (one match), `seating` (which player plays which role), `record` (the record as JSON, and
-//! its replay), [`program`] (programs of others, line by line), `views` (XML for viewers), `runtime` (time and threads, real or simulated).
+//! its replay), [`program`] (programs of others, line by line), `views` (XML for viewers), `runtime` (time and threads,
+//! real or simulated).
 
 mod play;
 pub mod program;

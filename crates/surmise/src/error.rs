@@ -247,8 +247,8 @@ impl fmt::Display for Error {
                 ),
                 Unsuitable::NoTerminal => write!(
                     f,
-                    "`{player}` needs somebody at the terminal: `surmise match` and `surmise manage` seat people there, \
-                     and `surmise serve` in the browser"
+                    "`{player}` needs somebody at the terminal: `surmise match` and `surmise manage` seat people \
+                     there, and `surmise serve` in the browser"
                 ),
                 Unsuitable::Unreachable(why) => write!(f, "`{player}` does not answer: {why}"),
                 Unsuitable::Elsewhere => write!(

@@ -2,10 +2,13 @@
 
 use game::StopFlag;
 use lab::folder::Manifest;
+use lab::provenance::Provenance;
 use lab::report::{self, ReportLine};
 use lab::run::RunProgress;
 use lab::{Error, Folder, GameSource, RunOptions, RunPlan, RunSummary, Size, Spec, contents};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Options of [`run_experiment`].
 pub struct ExperimentOptions<'a> {
@@ -54,7 +57,8 @@ pub fn run_experiment(source: &dyn GameSource, options: &ExperimentOptions<'_>) 
     let plan = RunPlan::new(&spec, source)?;
     let folder = Folder::prepare(&path, &spec)?;
     let _lock = folder.lock(false)?;
-    let manifest = Manifest {
+    let players: BTreeSet<&String> = spec.cells.iter().flat_map(|cell| &cell.players).collect();
+    let mut manifest = Manifest {
         name: spec.name.clone(),
         size: options.size.name().to_owned(),
         set: options.set.clone(),
@@ -63,6 +67,11 @@ pub fn run_experiment(source: &dyn GameSource, options: &ExperimentOptions<'_>) 
         roles: plan.roles(),
         contents,
         left_out: plan.left_out.clone(),
+        provenance: Provenance::now("").after(&folder.provenance()),
+        players: players
+            .into_iter()
+            .map(|player| (player.clone(), source.options(player)))
+            .collect(),
     };
     folder.describe(&manifest, &spec)?;
     let counted = std::sync::Mutex::new((0, 0));
@@ -75,6 +84,7 @@ pub fn run_experiment(source: &dyn GameSource, options: &ExperimentOptions<'_>) 
         }
         (options.progress)(counted.0, counted.1);
     };
+    let begun = Instant::now();
     let run = plan.run(
         &folder,
         &RunOptions {
@@ -84,6 +94,10 @@ pub fn run_experiment(source: &dyn GameSource, options: &ExperimentOptions<'_>) 
             ..RunOptions::default()
         },
     )?;
+    if run.played > 0 {
+        manifest.provenance.ended(begun.elapsed());
+        folder.describe(&manifest, &spec)?;
+    }
     folder.finish(&spec)?;
     let (line, _) = report::write(&folder)?;
     let left_out = spec.left_out.iter().cloned();

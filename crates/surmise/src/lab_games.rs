@@ -68,6 +68,13 @@ impl GameSource for OwnLabGames {
     fn is_repeatable(&self, player: &str) -> bool {
         self.players.contains_key(player) || LabGames.is_repeatable(player)
     }
+
+    fn options(&self, player: &str) -> Vec<(String, String)> {
+        match self.players.contains_key(player) {
+            true => Vec::new(),
+            false => LabGames.options(player),
+        }
+    }
 }
 
 impl GameSource for LabGames {
@@ -84,6 +91,10 @@ impl GameSource for LabGames {
 
     fn is_repeatable(&self, player: &str) -> bool {
         PlayerSpec::parse(player).map_or(true, |spec| spec.is_repeatable())
+    }
+
+    fn options(&self, player: &str) -> Vec<(String, String)> {
+        PlayerSpec::parse(player).map_or(Vec::new(), |spec| spec.all_options())
     }
 }
 

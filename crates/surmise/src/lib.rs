@@ -65,6 +65,7 @@ pub mod starters;
 mod strategy;
 mod training;
 mod training_folder;
+mod training_shards;
 mod wire_player;
 mod wire_record;
 
@@ -91,6 +92,7 @@ pub use solving::{GameTree, How, LP_SEQUENCES, Method, Solution, SolveOptions, S
 pub use source::GameText;
 pub use strategy::{Strategy, told_from_json};
 pub use training::{TrainOptions, TrainProgress, Training};
+pub use training_shards::{ShardFolder, WorkDone, WorkOptions};
 pub use wire_player::WirePlayers;
 pub use wire_record::MatchRecorder;
 

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::players::{LearnedSpec, PlayerSpec};
 use crate::training_folder::{self, TrainingFolder};
+use crate::training_shards::ShardFolder;
 use crate::{Error, Game};
 use belief::SamplerKind;
 use game::{RoleId, Seed, StopFlag};
@@ -40,6 +41,8 @@ pub struct TrainOptions {
     pub every: Duration,
     /// Trial games per role and opponent at every checkpoint.
     pub trials: u64,
+    /// Whether other processes may play shards, with [`Game::work_for`].
+    pub shared: bool,
     /// Ends the training with a checkpoint.
     pub stop: StopFlag,
 }
@@ -58,6 +61,7 @@ impl Default for TrainOptions {
             cache_mib: 256,
             every: Duration::from_secs(60),
             trials: 50,
+            shared: false,
             stop: StopFlag::default(),
         }
     }
@@ -236,8 +240,14 @@ impl Training<'_> {
         let enough = StopFlag::by(move || started.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9));
         let mut saved = Instant::now();
         let mut unsaved = 0;
+        let shards = options.shared.then(|| self.folder.shards());
+        shards.iter().try_for_each(ShardFolder::open)?;
         while self.trainer.games < most && started.elapsed() < time && !options.stop.is_raised() {
-            let Some(loss) = self.trainer.generation(&mut workers, &options.stop, &enough)? else {
+            let loss = match &shards {
+                Some(shards) => shards.lead(&mut self.trainer, &mut workers, &options.stop)?,
+                None => self.trainer.generation(&mut workers, &options.stop, &enough)?,
+            };
+            let Some(loss) = loss else {
                 break;
             };
             self.loss = loss;
@@ -250,9 +260,12 @@ impl Training<'_> {
                 (saved, unsaved) = (Instant::now(), 0);
             }
         }
+        // Workers end even if the last checkpoint cannot be written.
+        let ended = shards.iter().try_for_each(ShardFolder::end);
         if unsaved > 0 || self.trainer.games == 0 {
             self.checkpoint(progress)?;
         }
+        ended?;
         Ok(self.about())
     }
 

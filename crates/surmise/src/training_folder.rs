@@ -5,6 +5,7 @@
 //! so that no reader finds half a file.
 
 use crate::engine::Engine;
+use crate::training_shards::ShardFolder;
 use crate::{Error, files};
 use learn::{Archive, ArchiveError, Blueprint, Codec, Trainer};
 use serde_json::Value;
@@ -57,6 +58,11 @@ impl TrainingFolder {
             .iter()
             .map(|name| self.file(name))
             .collect()
+    }
+
+    /// The shards that other processes play for the training.
+    pub fn shards(&self) -> ShardFolder {
+        ShardFolder::of(&self.0)
     }
 
     /// Whether there is a checkpoint in it.

@@ -131,8 +131,8 @@ fn version() -> &'static str {
     })
 }
 
-/// The hash of a stylesheet, as a content security policy names it.
-fn hash(sheet: &str) -> String {
+/// The hash of a stylesheet or script, as a content security policy names it.
+pub fn hash(sheet: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(sheet.as_bytes())))
 }
 

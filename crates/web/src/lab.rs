@@ -108,11 +108,14 @@ pub fn report(lab: Option<&Path>, name: &str, file: &str) -> Result<(Vec<u8>, &'
         Some("svg") => "image/svg+xml",
         Some("csv") => "text/csv; charset=utf-8",
         Some("json") => "application/json",
+        Some("tex" | "bib") => "text/plain; charset=utf-8",
         _ => return Err(none()),
     };
     let plain = is_plain(name)
         && is_plain(file)
-        && (file.starts_with("report.") || file.starts_with("plot-") || file.ends_with(".csv"));
+        && (file.starts_with("report.")
+            || file.starts_with("plot-")
+            || [".csv", ".tex", ".bib"].iter().any(|end| file.ends_with(end)));
     let path: Option<PathBuf> = lab.filter(|_| plain).map(|lab| lab.join(name).join(file));
     let bytes = path.and_then(|path| read_some(&path)).ok_or_else(none)?;
     Ok((bytes, media))

@@ -43,6 +43,7 @@ fn games_players_and_checks() {
         .map(|p| p["name"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"hp") && !names.contains(&"remote") && !names.contains(&"strategy"));
+    assert!(!names.contains(&"exec") && !names.contains(&"human"));
     let checked = server.post(
         "/api/check",
         &json!({"rules": "(role me)\n(<= (legal me ?x) (not (succ ?x 1)))"}),
@@ -315,6 +316,9 @@ fn requests_that_make_no_sense_are_answered_with_errors() {
         "cfr:40, net = /etc",
         "cfr:40,net=../x",
         "remote:127.0.0.1:1",
+        "exec:touch started",
+        " exec:touch started",
+        "exec:play=1,touch started",
         "uct",
         &"hp:16,".repeat(200),
     ] {

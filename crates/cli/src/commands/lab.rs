@@ -1,20 +1,27 @@
 //! `surmise lab`: experiments.
 
+mod diff;
+mod list;
+mod time;
+
 use crate::commands::JSON_VERSION;
 use crate::{interrupt, output, progress, threads};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 use surmise::lab::contents;
 use surmise::lab::folder::{Folder, Manifest};
 use surmise::lab::presets::{PRESETS, find, of_papers};
+use surmise::lab::provenance::Provenance;
 use surmise::lab::run::{RunProgress, missing};
 use surmise::lab::slurm::{self, SlurmJob, SubmittedJobs};
-use surmise::lab::{RunOptions, RunPlan, Size, Spec, report};
-use surmise::{LabGames, files, lab};
+use surmise::lab::{GameSource, RunOptions, RunPlan, Size, Spec, report};
+use surmise::{LabGames, PlayerSpec, files, lab};
 
 /// Run experiments: many matches, their statistics, and reports beside the papers' figures
 ///
@@ -64,6 +71,9 @@ enum Command {
         #[arg(required = true, value_name = "DIR")]
         folders: Vec<PathBuf>,
     },
+    Diff(diff::DiffArgs),
+    #[command(hide = true)]
+    Time(time::TimeArgs),
     Submit(SubmitArgs),
     /// Say how far an experiment is, and what Slurm still has of it
     Status {
@@ -110,6 +120,9 @@ struct SpecArgs {
     /// Set a name of the spec's `[set]` table, such as net=FOLDER
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    /// Let the spec start programs (`exec:`): only for specs that you trust
+    #[arg(long)]
+    allow_exec: bool,
     /// Folder for the results; with several experiments each has its own in it [default: lab-results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -162,9 +175,14 @@ struct SubmitArgs {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The commit that this program was built from; empty if it was not built from a repository.
+const COMMIT: &str = env!("SURMISE_COMMIT");
+
 pub fn run(args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::List { json } => list(*json),
+        Command::List { json } => list::list(*json),
+        Command::Diff(args) => diff::diff(args),
+        Command::Time(args) => time::time(args),
         Command::Show { preset } => {
             let found =
                 find(preset).ok_or_else(|| anyhow!("there is no preset `{preset}`; `surmise lab list` names them"))?;
@@ -183,38 +201,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             threads,
         } => work(folder, *task, *of, *threads),
     }
-}
-
-fn list(as_json: bool) -> Result<ExitCode> {
-    let mut out = String::new();
-    for preset in PRESETS {
-        let count = |size| -> Result<(usize, u64)> {
-            let spec = Spec::read(preset.name, preset.text, size, &[])?;
-            Ok((spec.cells.len(), spec.cells.iter().map(|c| c.games).sum()))
-        };
-        let spec = Spec::read(preset.name, preset.text, Size::Quick, &[])?;
-        let ((cells, games), (paper_cells, paper_games)) = (count(Size::Quick)?, count(Size::Paper)?);
-        if as_json {
-            output::json(&json!({
-                "version": JSON_VERSION,
-                "name": preset.name,
-                "title": spec.title,
-                "paper": spec.paper,
-                "quick": {"games": games, "cells": cells},
-                "full": {"games": paper_games, "cells": paper_cells},
-            }));
-            continue;
-        }
-        let _ = writeln!(out, "{:16} {}", preset.name, spec.title);
-        let _ = writeln!(
-            out,
-            "{:16} {}; quick: {games} games in {cells} cells, paper: {paper_games} in {paper_cells}",
-            "",
-            spec.paper.as_deref().unwrap_or("of no paper")
-        );
-    }
-    output::print(&out);
-    Ok(ExitCode::SUCCESS)
 }
 
 impl SpecArgs {
@@ -242,12 +228,12 @@ impl SpecArgs {
                 Spec::read(name, &text, size, &set)?
             }
         };
-        let mut command = format!("surmise lab run {name}");
+        let mut command = format!("surmise lab run {}", quoted(name));
         if size != Size::Plain {
             let _ = write!(command, " --{}", size.name());
         }
         for pair in &self.set {
-            let _ = write!(command, " --set {pair}");
+            let _ = write!(command, " --set {}", quoted(pair));
         }
         let manifest = Manifest {
             name: spec.name.clone(),
@@ -264,17 +250,58 @@ impl SpecArgs {
         match (&self.out, several) {
             (Some(out), false) => out.clone(),
             (Some(out), true) => out.join(&spec.name),
-            (None, _) => Path::new("lab-results").join(&spec.name),
+            (None, _) => {
+                let usual = Path::new("lab-results").join(&spec.name);
+                match Folder::size_of(&usual) {
+                    // Results of a larger size are not replaced.
+                    Some(held) if held > spec.size => {
+                        usual.with_file_name(format!("{}-{}", spec.name, spec.size.name()))
+                    }
+                    _ => usual,
+                }
+            }
         }
+    }
+}
+
+/// A word of a shell command.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
 /// Reads a spec and the files it names, and looks whether its folder can be written.
 fn prepare(args: &SpecArgs, name: &str, several: bool) -> Result<(Spec, Manifest, PathBuf)> {
     let (mut spec, mut manifest) = args.read(name)?;
+    let is_program = |player: &&String| PlayerSpec::parse(player).is_ok_and(|spec| spec.is_program());
+    let program = spec.cells.iter().flat_map(|cell| &cell.players).find(is_program);
+    match program {
+        Some(player) if !args.allow_exec => {
+            bail!("{name} starts a program: `{player}`; if you trust the spec, run it with --allow-exec")
+        }
+        Some(_) => manifest.command += " --allow-exec",
+        None => {}
+    }
     manifest.contents = contents::of(&spec, &LabGames)?;
     spec.seal(&manifest.contents);
     let path = args.folder(&spec, several);
+    if args.out.is_some() {
+        let _ = write!(manifest.command, " --out {}", quoted(&path.display().to_string()));
+    } else if path.file_name().is_some_and(|folder| folder != spec.name.as_str()) {
+        let (held, place) = (Path::new("lab-results").join(&spec.name), path.display());
+        output::note(&format!(
+            "`{}` holds results of a larger size and stays as it is; these go to `{place}`",
+            held.display()
+        ));
+    }
+    let players: BTreeSet<&String> = spec.cells.iter().flat_map(|cell| &cell.players).collect();
+    manifest.players = players
+        .into_iter()
+        .map(|player| (player.clone(), LabGames.options(player)))
+        .collect();
     Folder::check(&path, &spec)?;
     Ok((spec, manifest, path))
 }
@@ -327,10 +354,16 @@ fn run_one(
     let _lock = folder.lock(false)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
+    manifest.provenance = Provenance::now(COMMIT).after(&folder.provenance());
     folder.describe(&manifest, spec)?;
     let whys = spec.left_out.iter().chain(plan.left_out.iter().map(|(_, why)| why));
     whys.for_each(|why| output::note(&format!("{}: {why}", spec.name)));
+    let begun = Instant::now();
     let ended = play(plan, &folder, threads, (0, 1), "local")?;
+    if ended.played > 0 {
+        manifest.provenance.ended(begun.elapsed());
+        folder.describe(&manifest, spec)?;
+    }
     folder.finish(spec)?;
     let (line, _) = report::write(&folder)?;
     let mut out = format!(
@@ -419,6 +452,7 @@ fn submit(args: &SubmitArgs) -> Result<ExitCode> {
     let folder = Folder::prepare(&path, &spec)?;
     manifest.roles = plan.roles();
     manifest.left_out = plan.left_out.clone();
+    manifest.provenance = Provenance::now(COMMIT).after(&folder.provenance());
     let busy = match SubmittedJobs::read(&folder)? {
         None => Vec::new(),
         Some(before) => {

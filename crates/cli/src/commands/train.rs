@@ -1,14 +1,15 @@
 //! `surmise train`: learning a game by self-play.
 
 use crate::{complete, interrupt, open, output, progress, threads};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use surmise::lab::slurm;
 use surmise::learn::{CacheUse, Method};
-use surmise::{TrainOptions, TrainProgress, Training};
+use surmise::{TrainOptions, TrainProgress, Training, WorkDone, WorkOptions, files};
 
 /// Learn a game by self-play
 ///
@@ -19,6 +20,10 @@ use surmise::{TrainOptions, TrainProgress, Training};
 ///
 /// The same seed and number of games give the same bytes on any number of threads. Ctrl-C keeps everything; --resume
 /// goes on exactly from there.
+///
+/// With --shared other processes help, on this machine or on others that see the same folder: each runs `surmise train
+/// GAME --out DIR --work`, and may be started and killed at any time. --slurm N queues N such workers as a job array.
+/// The bytes stay the same.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
@@ -62,12 +67,95 @@ pub struct Args {
     /// Trial games in each role against random players, and against the last checkpoint; fewer where they take long
     #[arg(long, default_value_t = 50, value_name = "N")]
     trials: u64,
+    /// Let other processes play for this training (see --work)
+    #[arg(long)]
+    shared: bool,
+    /// Play for the shared training in --out, until it ends
+    #[arg(long, conflicts_with_all = ["shared", "resume", "slurm", "seed", "method", "width", "beginners"])]
+    work: bool,
+    /// Queue so many workers as a job array of Slurm; implies --shared
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    slurm: Option<u64>,
+    /// With --slurm: threads of each worker
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = threads::parse)]
+    worker_threads: usize,
+    /// With --slurm: partition to run in
+    #[arg(long, requires = "slurm")]
+    partition: Option<String>,
+    /// With --slurm: time limit of a worker, as Slurm writes it
+    #[arg(long, requires = "slurm")]
+    time: Option<String>,
     /// One JSON object in the end instead of lines
     #[arg(long)]
     json: bool,
 }
 
+/// How long a worker waits for a generation before it takes the training for dead.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Plays shards for a training elsewhere.
+fn work(args: &Args) -> Result<ExitCode> {
+    let options = WorkOptions {
+        threads: args.threads.unwrap_or_else(threads::all_cores),
+        cache_mib: args.cache,
+        patience: PATIENCE,
+        stop: interrupt::flag(),
+    };
+    let game = open::game(&args.game)?;
+    let shown = progress::spinner("working");
+    let done = game.work_for(&args.out, &options, &mut |done| {
+        shown.set_message(|| format!("{} shards, {} games", done.shards, done.games));
+    });
+    shown.finish();
+    let WorkDone { shards, games } = done?;
+    output::print(&format!("{shards} shards with {games} games played\n"));
+    Ok(interrupt::exit_code())
+}
+
+/// Queues workers.
+fn queue(args: &Args, tasks: u64) -> Result<()> {
+    let folder = args.out.join("slurm");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("no place {}", path.display()));
+    let (out, program) = (
+        absolute(&args.out)?,
+        std::env::current_exe().context("cannot find this program's file")?,
+    );
+    // A rules file is found from anywhere; a game of the catalogue is a name.
+    let game = match Path::new(&args.game).is_file() {
+        true => absolute(Path::new(&args.game))?.display().to_string(),
+        false => args.game.clone(),
+    };
+    let job = slurm::WorkerJob {
+        tasks,
+        threads: args.worker_threads,
+        partition: args.partition.clone(),
+        time: args.time.clone(),
+        output: out.join("slurm/worker-%a.log"),
+        command: vec![
+            program.display().to_string(),
+            "train".to_owned(),
+            game,
+            "--out".to_owned(),
+            out.display().to_string(),
+            "--work".to_owned(),
+            "--threads".to_owned(),
+            args.worker_threads.to_string(),
+        ],
+    };
+    let script = folder.join("workers.sh");
+    files::write(&script, slurm::worker_script(&job).as_bytes())?;
+    let number = slurm::submit_script(&absolute(&script)?)?;
+    output::note(&format!(
+        "job {number}: {tasks} workers; `scancel {number}` ends them, and the training goes on"
+    ));
+    Ok(())
+}
+
 pub fn run(args: &Args) -> Result<ExitCode> {
+    if args.work {
+        return work(args);
+    }
     let minutes = args.minutes.or(if args.games.is_some() { None } else { Some(10.0) });
     let time = match minutes.map(|m| Duration::try_from_secs_f64(m * 60.0)) {
         None => None,
@@ -89,10 +177,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         cache_mib: args.cache,
         every,
         trials: args.trials,
+        shared: args.shared || args.slurm.is_some(),
         stop: interrupt::flag(),
     };
     options.check()?;
     let game = open::game(&args.game)?;
+    if let Some(tasks) = args.slurm {
+        queue(args, tasks)?;
+    }
     let shown = progress::spinner("training");
     let mut cache = CacheUse::default();
     let about = game.train(&args.out, &options, &mut |event| match event {

@@ -1,11 +1,12 @@
 //! The report as an HTML page.
 
-use super::svg::{escape, short};
-use super::{ReportData, ReportLine};
+use super::svg::{Use, escape, short};
+use super::{ReportData, ReportLine, SCRIPT};
 use crate::claims::{CheckedClaim, ClaimVerdict, label};
-use crate::spec::PaperValue;
+use crate::contents::NOT_REPEATABLE;
+use crate::provenance::{self, duration};
 use crate::stats::{Interval, quantile};
-use crate::summary::CellSummary;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
@@ -31,9 +32,12 @@ pub fn page(report: &ReportData<'_>) -> String {
     if incomplete > 0 {
         let _ = write!(
             body,
-            "<p class=\"warning\">{incomplete} cells are not finished; run the command below again to go on.</p>"
+            "<p class=\"warning\">{incomplete} cells are not finished. This goes on where the run stopped:</p>\
+             <pre><code>{}</code></pre>",
+            escape(&report.manifest.command)
         );
     }
+    warnings(&mut body, report);
     let mut versions: Vec<&str> = report
         .summaries
         .iter()
@@ -54,12 +58,26 @@ pub fn page(report: &ReportData<'_>) -> String {
     }
     body += "</header>";
     claims(&mut body, report);
-    for chart in &report.charts {
-        let _ = write!(body, "<figure>{}</figure>", chart.svg());
+    for (number, chart) in report.charts.iter().enumerate() {
+        let _ = write!(
+            body,
+            "<figure><figcaption>{}</figcaption><div class=\"on-wide\">{}</div><div class=\"on-narrow\">{}</div>\
+             <p class=\"files\"><a href=\"plot-{3}.svg\">SVG</a> <a href=\"plot-{3}.csv\">CSV</a></p></figure>",
+            escape(&chart.title),
+            chart.svg(Use::Page),
+            chart.svg(Use::Phone),
+            number + 1
+        );
+    }
+    for table in &report.tables {
+        let _ = write!(
+            body,
+            "<section>{}<p class=\"files\"><a href=\"{1}.tex\">LaTeX</a> <a href=\"{1}.csv\">CSV</a></p></section>",
+            table.html(),
+            table.name
+        );
     }
     super::ladder::section(&mut body, report);
-    cells(&mut body, report);
-    seats(&mut body, report);
     rounds(&mut body, report);
     made(&mut body, report);
     whole(&spec.title, &body)
@@ -94,7 +112,7 @@ fn whole(title: &str, body: &str) -> String {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><style>{STYLE}</style></head>\
-         <body><main>{body}</main></body></html>\n",
+         <body><main>{body}</main><script>{SCRIPT}</script></body></html>\n",
         escape(title)
     )
 }
@@ -106,14 +124,6 @@ fn prose(text: &str) -> String {
         _ => format!("<code>{}</code>", escape(part)),
     };
     text.split('`').enumerate().map(part).collect()
-}
-
-/// The name of a game or player as code, with possible line breaks after `,` and `:`.
-fn code(text: &str) -> String {
-    format!(
-        "<code>{}</code>",
-        escape(text).replace(',', ",<wbr>").replace(':', ":<wbr>")
-    )
 }
 
 fn badge(verdict: ClaimVerdict) -> String {
@@ -129,8 +139,12 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
     if report.claims.is_empty() {
         return;
     }
-    *body += "<section><h2>What the paper says, and what the numbers say</h2>\
-              <table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
+    let heading = match report.spec.paper {
+        Some(_) => "What the paper says, and what the numbers say",
+        None => "Claims, and what the numbers say",
+    };
+    let _ = write!(body, "<section><h2>{heading}</h2>");
+    *body += "<div class=\"wide\"><table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
     for checked in &report.claims {
         let mut parts = String::new();
         for (label, value, verdict) in &checked.parts {
@@ -142,8 +156,10 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
             let (mean, range) = interval(value, &checked.claim.measure);
             let _ = write!(
                 parts,
-                "<li{mark}>{}: {mean} <span class=\"soft\">({range})</span></li>",
-                escape(label)
+                "<li{mark}>{}: {} <span class=\"soft\">({range}{})</span></li>",
+                escape(label),
+                escape(&mean),
+                if value.method == "paired" { ", paired" } else { "" }
             );
         }
         if checked.parts.is_empty() {
@@ -157,7 +173,7 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
             badge(checked.verdict)
         );
     }
-    *body += "</tbody></table></section>";
+    *body += "</tbody></table></div></section>";
 }
 
 fn wanted(checked: &CheckedClaim<'_>) -> String {
@@ -176,10 +192,10 @@ fn wanted(checked: &CheckedClaim<'_>) -> String {
 }
 
 /// An estimate and its interval as two texts.
-fn interval(value: &Interval, measure: &str) -> (String, String) {
+pub(super) fn interval(value: &Interval, measure: &str) -> (String, String) {
     let probability = measure.trim_start_matches("weighted-").starts_with('p');
     let show = |v: f64| match probability {
-        true if v < 0.0005 => "&lt;0.001".to_owned(),
+        true if v < 0.0005 => "< 0.001".to_owned(),
         true => format!("{v:.3}"),
         false => number(v, value.mean.abs()),
     };
@@ -191,7 +207,7 @@ fn interval(value: &Interval, measure: &str) -> (String, String) {
 }
 
 /// A number with as many digits as a number of the size `beside` needs.
-fn number(value: f64, beside: f64) -> String {
+pub(super) fn number(value: f64, beside: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
@@ -206,7 +222,7 @@ fn number(value: f64, beside: f64) -> String {
     text.replace('-', "−")
 }
 
-fn thousands(value: f64) -> String {
+pub(super) fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -216,158 +232,6 @@ fn thousands(value: f64) -> String {
         out.push(digit);
     }
     if value < 0.0 { format!("−{out}") } else { out }
-}
-
-fn cells(body: &mut String, report: &ReportData<'_>) {
-    let (variables, measures) = (report.variables(), report.measures());
-    let shown: Vec<&&str> = variables.iter().filter(|v| !v.starts_with('_')).collect();
-    let has_paper = |m: &String| {
-        report
-            .summaries
-            .iter()
-            .any(|s| report.references(s.cell).any(|r| r.measure == *m))
-    };
-    let paper_states = report.spec.references.iter().any(|r| r.states.is_some());
-    *body += "<section><h2>Cells</h2><div class=\"wide\"><table><thead><tr>";
-    for name in &shown {
-        let _ = write!(body, "<th>{}", escape(name));
-    }
-    *body += "<th class=\"n\">games";
-    for measure in &measures {
-        let _ = write!(body, "<th class=\"n\">{}", heading(measure));
-        if has_paper(measure) {
-            *body += "<th class=\"n\">paper";
-        }
-    }
-    if paper_states {
-        *body += "<th class=\"n\">paper's states";
-    }
-    *body += "</tr></thead><tbody>";
-    let columns =
-        shown.len() + 1 + measures.len() + measures.iter().filter(|m| has_paper(m)).count() + usize::from(paper_states);
-    for summary in &report.summaries {
-        *body += "<tr class=\"cell\">";
-        for name in &shown {
-            let _ = write!(body, "<td>{}", escape(summary.cell.var(name).unwrap_or_default()));
-        }
-        let open = if summary.complete {
-            ""
-        } else {
-            " <span class=\"soft\">(unfinished)</span>"
-        };
-        let _ = write!(body, "<td class=\"n\">{}{open}", summary.played.len());
-        for measure in &measures {
-            let value = summary.value(measure).map(|v| interval(&v, measure));
-            let shown = value.map(|(mean, range)| format!("{mean}<div class=\"soft\">{range}</div>"));
-            let _ = write!(body, "<td class=\"n\">{}", shown.as_deref().unwrap_or("–"));
-            if has_paper(measure) {
-                let found = report.references(summary.cell).find(|r| r.measure == *measure);
-                let _ = write!(
-                    body,
-                    "<td class=\"n paper-value\">{}",
-                    found.map(reference).unwrap_or_default()
-                );
-            }
-        }
-        if paper_states {
-            let states = report.references(summary.cell).find_map(|r| r.states);
-            let _ = write!(body, "<td class=\"n\">{}", states.map(thousands).unwrap_or_default());
-        }
-        let _ = write!(
-            body,
-            "</tr><tr class=\"who\"><td colspan=\"{columns}\">{}: {}</tr>",
-            code(&summary.cell.game),
-            players(summary)
-        );
-    }
-    *body += "</tbody></table></div>";
-    *body += "<p class=\"soft\">Touches are nodes of the game tree visited in a game, cache hits included (the papers' \
-              measure); states are successors computed. Win rates have Wilson's interval, other means Student's, \
-              medians one from order statistics.</p></section>";
-}
-
-/// The payoff of the focused player in each seat, for cells in which players change seats.
-fn seats(body: &mut String, report: &ReportData<'_>) {
-    let swapped: Vec<(&CellSummary<'_>, Vec<(usize, Interval)>)> = report
-        .summaries
-        .iter()
-        .map(|s| (s, s.by_seat()))
-        .filter(|(_, seats)| !seats.is_empty())
-        .collect();
-    let most = swapped.iter().map(|(_, seats)| seats.len()).max().unwrap_or(0);
-    if most == 0 {
-        return;
-    }
-    *body +=
-        "<section><h2>By seat</h2><div class=\"wide\"><table><thead><tr><th>cell<th>player<th class=\"n\">all seats";
-    for seat in 1..=most {
-        let _ = write!(body, "<th class=\"n\">seat {seat}");
-    }
-    *body += "</tr></thead><tbody>";
-    for (summary, seats) in swapped {
-        let cell = summary.cell;
-        let (mean, range) = interval(&summary.score(cell.focus), "score");
-        let _ = write!(
-            body,
-            "<tr><td>{}<td>{}<td class=\"n\">{mean}<div class=\"soft\">{range}</div>",
-            escape(&label(cell)),
-            code(&cell.players[cell.focus])
-        );
-        for (role, value) in &seats {
-            let name = report.role(cell, *role).unwrap_or_default();
-            let (mean, range) = interval(value, "score");
-            let _ = write!(
-                body,
-                "<td class=\"n\">{mean}<div class=\"soft\">{range}</div><div class=\"soft\">as {}</div>",
-                escape(&name)
-            );
-        }
-        *body += "</tr>";
-    }
-    *body += "</tbody></table></div><p class=\"soft\">The same matches by the player's seat. For all seats together, \
-              a round of seats is one observation.</p></section>";
-}
-
-fn heading(measure: &str) -> String {
-    match measure {
-        "score" => "score".to_owned(),
-        "touches" => "touches / game".to_owned(),
-        "states" => "states / game".to_owned(),
-        "cost" => "late cost, % of random".to_owned(),
-        "cost-measured" => "late cost, % of random games".to_owned(),
-        "p-mid" => "median p, middle".to_owned(),
-        "p-end" => "median p, end".to_owned(),
-        "weighted-p-mid" => "weighted p, middle".to_owned(),
-        "weighted-p-end" => "weighted p, end".to_owned(),
-        "live" => "live at the end, %".to_owned(),
-        other => escape(other),
-    }
-}
-
-fn players(summary: &CellSummary<'_>) -> String {
-    let cell = summary.cell;
-    let name = |(at, player): (usize, &String)| match at == cell.focus && cell.players.len() > 1 {
-        true => format!("<strong>{}</strong>", code(player)),
-        false => code(player),
-    };
-    let names: Vec<String> = cell.players.iter().enumerate().map(name).collect();
-    let swapped = if cell.swap {
-        " <span class=\"soft\">seats swapped</span>"
-    } else {
-        ""
-    };
-    names.join(", ") + swapped
-}
-
-fn reference(reference: &PaperValue) -> String {
-    let mut out = reference.value.map(|v| number(v, v.abs())).unwrap_or_default();
-    if let Some(pm) = reference.pm {
-        let _ = write!(out, " ± {pm}");
-    }
-    if let Some(says) = &reference.says {
-        let _ = write!(out, "<div class=\"soft\">{}</div>", escape(says));
-    }
-    out
 }
 
 fn rounds(body: &mut String, report: &ReportData<'_>) {
@@ -430,20 +294,95 @@ fn rounds(body: &mut String, report: &ReportData<'_>) {
     }
 }
 
+/// What a reader has to know before the numbers.
+fn warnings(body: &mut String, report: &ReportData<'_>) {
+    let unrepeatable: BTreeSet<&str> = report
+        .manifest
+        .contents
+        .iter()
+        .filter(|(_, print)| *print == NOT_REPEATABLE)
+        .map(|(player, _)| player.as_str())
+        .collect();
+    if !unrepeatable.is_empty() {
+        let names: Vec<&str> = unrepeatable.into_iter().collect();
+        let _ = write!(
+            body,
+            "<p class=\"warning\">Matches of these players cannot be repeated, because they live elsewhere: {}.</p>",
+            escape(&names.join(", "))
+        );
+    }
+    let mut replaced: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for played in report.summaries.iter().flat_map(|s| s.played) {
+        for (player, illegal) in played.players.iter().zip(&played.illegal) {
+            let count = replaced.entry(player).or_default();
+            *count = (count.0 + illegal, count.1 + played.rounds as u64);
+        }
+    }
+    for (player, (illegal, moves)) in replaced.into_iter().filter(|(_, (illegal, _))| *illegal > 0) {
+        let _ = write!(
+            body,
+            "<p class=\"warning\">{illegal} of {moves} moves of <code>{}</code> were illegal, late or missing, and \
+             were replaced by random ones.</p>",
+            escape(player)
+        );
+    }
+    if report
+        .summaries
+        .iter()
+        .flat_map(|s| s.played)
+        .any(|p| !p.remarks.is_empty())
+    {
+        *body += "<p>What programs wrote to standard error is in <code>stderr.txt</code>.</p>";
+    }
+}
+
 fn made(body: &mut String, report: &ReportData<'_>) {
+    let (manifest, made) = (report.manifest, &report.manifest.provenance);
     let _ = write!(
         body,
-        "<section><h2>How this was made</h2><pre><code>{}</code></pre><p>surmise {}. The matches are in \
-         <code>results.jsonl</code>, the table in <code>cells.csv</code>, everything in \
-         <code>report.json</code>{}.</p>",
-        escape(&report.manifest.command),
-        escape(&report.manifest.version),
-        if report.charts.is_empty() {
-            ""
-        } else {
-            ", the plots in <code>plot-N.svg</code>"
-        }
+        "<section><h2>How this was made</h2><pre><code>{}</code></pre><dl>",
+        escape(&manifest.command)
     );
+    let mut seeds: Vec<u64> = report.summaries.iter().map(|s| s.cell.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let commit = match made.commit.as_str() {
+        "" => "unknown commit".to_owned(),
+        commit => format!("commit {commit}"),
+    };
+    let date = |seconds: u64| match seconds {
+        0 => "unknown".to_owned(),
+        seconds => provenance::date(seconds) + " UTC",
+    };
+    let played: f64 = report
+        .summaries
+        .iter()
+        .flat_map(|s| s.played)
+        .filter_map(|p| p.seconds)
+        .sum();
+    let machine = if made.machine.is_empty() {
+        "unknown"
+    } else {
+        &made.machine
+    };
+    for (what, value) in [
+        ("program", format!("surmise {}, {commit}", manifest.version)),
+        ("seed", seeds.join(", ")),
+        ("first run began", date(made.started)),
+        ("last run ended", date(made.finished)),
+        (
+            "duration",
+            format!("{} of runs, {} of matches", duration(made.seconds), duration(played)),
+        ),
+        ("machine", machine.to_owned()),
+    ] {
+        let _ = write!(body, "<dt>{what}<dd>{}", escape(&value));
+    }
+    *body += "</dl><p>The matches are in <code>results.jsonl</code>, everything measured in \
+              <a href=\"cells.csv\">cells.csv</a> and <a href=\"report.json\">report.json</a>, entries for a \
+              bibliography in <a href=\"cite.bib\">cite.bib</a>. The SVG files of the plots have plain colours and no \
+              variables: programs such as rsvg-convert or Inkscape turn them into PDF.</p>";
     let _ = write!(
         body,
         "<details><summary>The spec</summary><pre><code>{}</code></pre></details></section>",

@@ -1,6 +1,6 @@
 //! The part of a report that says who is strongest: ratings, cross tables, and a plot.
 
-use super::svg::{Chart, Point, Series, escape, short};
+use super::svg::{Chart, Point, Series, Use, escape, short};
 use super::{ReportData, row};
 use crate::ladder::{Meeting, Rating, games_needed, ratings};
 use crate::run::score;
@@ -177,7 +177,14 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
               Cross tables show the score of the row's player, its interval, the games played, and the games after \
               which that score would differ from 50 if it stayed.</p>";
     if let Some(chart) = chart(ladder, &report.standings) {
-        let _ = write!(body, "<figure>{}</figure>", chart.svg());
+        let _ = write!(
+            body,
+            "<figure><figcaption>{}</figcaption><div class=\"on-wide\">{}</div><div class=\"on-narrow\">{}</div>\
+             <p class=\"files\"><a href=\"ladder.svg\">SVG</a> <a href=\"ladder.csv\">CSV</a></p></figure>",
+            escape(&chart.title),
+            chart.svg(Use::Page),
+            chart.svg(Use::Phone)
+        );
     }
     for standing in &report.standings {
         let open = if standing.game.is_none() { " open" } else { "" };
@@ -238,6 +245,8 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
                 None => series.push(Series {
                     name: name.clone(),
                     points: vec![point],
+                    colour: series.len(),
+                    paper: false,
                 }),
             }
         }
@@ -252,6 +261,8 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
         log_x: series.iter().all(|s| s.points.iter().all(|p| p.x > 0.0)),
         log_y: false,
         percent: false,
+        dodge: true,
+        categories: Vec::new(),
         lines: vec![("mean".to_owned(), 0.0)],
         series,
     })

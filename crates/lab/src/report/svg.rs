@@ -16,6 +16,10 @@ pub struct Chart {
     pub log_y: bool,
     /// Whether y runs from 0 to 100.
     pub percent: bool,
+    /// Whether curves share their x values, so that error bars are moved apart.
+    pub dodge: bool,
+    /// Names of the places 0, 1, … on the x axis; empty where x is a number.
+    pub categories: Vec<String>,
     /// Horizontal lines.
     pub lines: Vec<(String, f64)>,
     /// The curves.
@@ -28,6 +32,39 @@ pub struct Series {
     pub name: String,
     /// Points from left to right.
     pub points: Vec<Point>,
+    /// Number of its colour and marker.
+    pub colour: usize,
+    /// Whether these are the paper's numbers: drawn with dashes and open markers.
+    pub paper: bool,
+}
+
+/// Where a chart is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// On a page, in the reader's light or dark mode, below its title.
+    Page,
+    /// On the page of a narrow screen.
+    Phone,
+    /// In a file of its own, in plain colours that every program for drawings knows.
+    File,
+}
+
+impl Use {
+    fn width(self) -> f64 {
+        if self == Use::Phone { 360.0 } else { 720.0 }
+    }
+
+    fn left(self) -> f64 {
+        if self == Use::Phone { 50.0 } else { 62.0 }
+    }
+
+    fn height(self) -> f64 {
+        if self == Use::Phone { 320.0 } else { 400.0 }
+    }
+
+    fn top(self) -> f64 {
+        if self == Use::File { 34.0 } else { 12.0 }
+    }
 }
 
 /// A point and its error bars.
@@ -55,11 +92,7 @@ impl Point {
     }
 }
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 400.0;
-const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
-const TOP: f64 = 34.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 
@@ -142,25 +175,34 @@ pub fn short(value: f64) -> String {
 
 impl Chart {
     /// The plot as SVG.
-    pub fn svg(&self) -> String {
-        let rows = self.series.len().div_ceil(self.columns());
+    pub fn svg(&self, shown: Use) -> String {
+        let rows = self.series.len().div_ceil(self.columns(shown));
         let bottom = BOTTOM + LEGEND_ROW * rows as f64;
-        let height = HEIGHT + LEGEND_ROW * rows as f64;
-        let (x, y) = self.axes(height - bottom);
+        let height = shown.height() + LEGEND_ROW * rows as f64;
+        let (x, y) = self.axes(shown, height - bottom);
         let mut out = String::new();
+        let size = match shown {
+            // Points of print: 12 cm wide.
+            Use::File => " width=\"12cm\"",
+            Use::Page | Use::Phone => "",
+        };
         let _ = write!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\" \
-             class=\"chart\">{}",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {height}\"{size} role=\"img\" \
+             aria-label=\"{}\" class=\"chart\">{}",
+            shown.width(),
             escape(&self.title),
-            style()
+            style(shown)
         );
-        let _ = write!(
-            out,
-            r#"<text class="title" x="{LEFT}" y="20">{}</text>"#,
-            escape(&self.title)
-        );
-        self.grid(&mut out, &x, &y);
+        if shown == Use::File {
+            let _ = write!(
+                out,
+                r#"<text class="title" x="{}" y="20">{}</text>"#,
+                shown.left(),
+                escape(&self.title)
+            );
+        }
+        self.grid(&mut out, shown, &x, &y);
         if self.series.is_empty() {
             let (cx, cy) = ((x.from + x.to) / 2.0, (y.from + y.to) / 2.0);
             let _ = write!(
@@ -168,32 +210,55 @@ impl Chart {
                 r#"<text class="axis" x="{cx}" y="{cy}" text-anchor="middle">nothing played yet</text>"#
             );
         }
+        let ours = self.series.iter().filter(|s| !s.paper).count();
         for (number, series) in self.series.iter().enumerate() {
-            draw(&mut out, number, series, &x, &y);
+            let moved = match self.dodge && !series.paper {
+                true => dodge(number, ours),
+                false => 0.0,
+            };
+            draw(&mut out, series, moved, &x, &y);
         }
-        self.legend(&mut out, height - LEGEND_ROW * rows as f64);
+        self.legend(&mut out, shown, height - LEGEND_ROW * rows as f64);
         out + "</svg>\n"
     }
 
-    /// Width of the margin on the right, which holds the labels of the horizontal lines.
-    fn right(&self) -> f64 {
-        let longest = self
-            .lines
-            .iter()
-            .map(|(label, _)| label.chars().count())
-            .max()
-            .unwrap_or(0);
-        RIGHT + 6.6 * longest as f64
+    /// The points as CSV: curve, place, value and ends of the interval.
+    pub fn csv(&self) -> String {
+        let mut out = String::from("curve,x,y,low,high\n");
+        for series in &self.series {
+            for point in &series.points {
+                let x = match self.categories.get(point.x as usize) {
+                    Some(name) => name.clone(),
+                    None => point.x.to_string(),
+                };
+                let numbers = [point.y, point.y_low, point.y_high].map(|v| v.to_string());
+                let [y, low, high] = numbers;
+                out += &super::row(&[series.name.clone(), x, y, low, high]);
+            }
+        }
+        out
     }
 
-    fn columns(&self) -> usize {
+    /// Width of the margin on the right, which holds the labels of the horizontal lines. A narrow plot has them inside.
+    fn right(&self, shown: Use) -> f64 {
+        let labels = self.lines.iter().map(|(label, _)| label.chars().count());
+        match shown {
+            Use::Phone => 8.0,
+            _ => RIGHT + 6.6 * labels.max().unwrap_or(0) as f64,
+        }
+    }
+
+    fn columns(&self, shown: Use) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
-        (((WIDTH - LEFT) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
+        (((shown.width() - shown.left()) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
     }
 
-    fn axes(&self, bottom: f64) -> (Axis, Axis) {
+    fn axes(&self, shown: Use, bottom: f64) -> (Axis, Axis) {
         let all = || self.series.iter().flat_map(|s| &s.points);
-        let (x_low, x_high) = range(all().map(|p| p.x), self.log_x);
+        let (x_low, x_high) = match self.categories.len() {
+            0 => range(all().map(|p| p.x), self.log_x),
+            count => (-0.5, count as f64 - 0.5),
+        };
         let bars = all()
             .flat_map(|p| [p.y, p.y_low, p.y_high])
             .chain(self.lines.iter().map(|(_, at)| *at));
@@ -205,21 +270,21 @@ impl Chart {
             low: x_low,
             high: x_high,
             log: self.log_x,
-            from: LEFT + 10.0,
-            to: WIDTH - self.right() - 10.0,
+            from: shown.left() + 12.0,
+            to: shown.width() - self.right(shown) - 12.0,
         };
         let y = Axis {
             low: y_low,
             high: y_high,
             log: self.log_y,
             from: bottom,
-            to: TOP,
+            to: shown.top(),
         };
         (x, y)
     }
 
-    fn grid(&self, out: &mut String, x: &Axis, y: &Axis) {
-        let (left, right) = (LEFT, WIDTH - self.right());
+    fn grid(&self, out: &mut String, shown: Use, x: &Axis, y: &Axis) {
+        let (left, right) = (shown.left(), shown.width() - self.right(shown));
         for tick in y.ticks() {
             let at = y.at(tick);
             let _ = write!(
@@ -234,8 +299,7 @@ impl Chart {
                 short(tick)
             );
         }
-        for tick in x.ticks() {
-            let at = x.at(tick);
+        for (at, label) in self.x_marks(shown, x) {
             let _ = write!(
                 out,
                 r#"<line class="grid" x1="{at:.1}" x2="{at:.1}" y1="{:.1}" y2="{:.1}"/>"#,
@@ -245,7 +309,7 @@ impl Chart {
                 out,
                 r#"<text class="axis" x="{at:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
                 y.from + 17.0,
-                short(tick)
+                escape(&label)
             );
         }
         let _ = write!(
@@ -274,29 +338,52 @@ impl Chart {
                 out,
                 r#"<line class="mark" x1="{left}" x2="{right}" y1="{at:.1}" y2="{at:.1}"/>"#
             );
+            let (place, above, anchor) = match shown {
+                Use::Phone => (right - 4.0, -4.0, "end"),
+                _ => (right + 4.0, 4.0, "start"),
+            };
             let _ = write!(
                 out,
-                r#"<text class="axis" x="{:.1}" y="{:.1}">{}</text>"#,
-                right + 4.0,
-                at + 4.0,
+                r#"<text class="axis" x="{place:.1}" y="{:.1}" text-anchor="{anchor}">{}</text>"#,
+                at + above,
                 escape(label)
             );
         }
     }
 
-    fn legend(&self, out: &mut String, top: f64) {
-        let columns = self.columns();
-        let width = (WIDTH - LEFT - RIGHT) / columns as f64;
+    /// Places and labels of the x axis. On a narrow plot long names are cut, and every other tick is left out.
+    fn x_marks(&self, shown: Use, x: &Axis) -> Vec<(f64, String)> {
+        if self.categories.is_empty() {
+            let ticks = x.ticks();
+            let every = if shown == Use::Phone && ticks.len() > 6 { 2 } else { 1 };
+            return ticks
+                .into_iter()
+                .step_by(every)
+                .map(|tick| (x.at(tick), short(tick)))
+                .collect();
+        }
+        let room = ((x.to - x.from) / self.categories.len() as f64 / 6.6).max(3.0) as usize;
+        let cut = |name: &String| match name.chars().count() > room {
+            true => name.chars().take(room - 1).chain(['…']).collect(),
+            false => name.clone(),
+        };
+        let named = self.categories.iter().enumerate();
+        named.map(|(at, name)| (x.at(at as f64), cut(name))).collect()
+    }
+
+    fn legend(&self, out: &mut String, shown: Use, top: f64) {
+        let columns = self.columns(shown);
+        let width = (shown.width() - shown.left() - RIGHT) / columns as f64;
         for (number, series) in self.series.iter().enumerate() {
-            let x = LEFT + width * (number % columns) as f64;
+            let x = shown.left() + width * (number % columns) as f64;
             let y = top + LEGEND_ROW * (number / columns) as f64 + 6.0;
-            let colour = number % COLOURS.len();
             let _ = write!(
                 out,
-                r#"<g class="s{colour}"><line class="curve" x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
+                r#"<g class="{}"><line class="curve" x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
+                series.class(),
                 x + 26.0
             );
-            marker(out, number, x + 13.0, y);
+            marker(out, series.colour, x + 13.0, y);
             let _ = write!(
                 out,
                 r#"</g><text class="key" x="{:.1}" y="{:.1}">{}</text>"#,
@@ -306,6 +393,19 @@ impl Chart {
             );
         }
     }
+}
+
+impl Series {
+    fn class(&self) -> String {
+        let paper = if self.paper { " paper" } else { "" };
+        format!("s{}{paper}", self.colour % COLOURS.len())
+    }
+}
+
+/// By how much the points of a curve are moved to the right, so that error bars at the same x can be told apart.
+fn dodge(number: usize, count: usize) -> f64 {
+    let step = (18.0 / count.max(1) as f64).min(4.5);
+    step * (number as f64 - (count.max(1) - 1) as f64 / 2.0)
 }
 
 fn range(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
@@ -324,26 +424,27 @@ fn range(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
     }
 }
 
-fn draw(out: &mut String, number: usize, series: &Series, x: &Axis, y: &Axis) {
+fn draw(out: &mut String, series: &Series, moved: f64, x: &Axis, y: &Axis) {
     let _ = write!(
         out,
-        r#"<g class="s{}"><title>{}</title>"#,
-        number % COLOURS.len(),
+        r#"<g class="{}"><title>{}</title>"#,
+        series.class(),
         escape(&series.name)
     );
+    let at = |value: f64| x.at(value) + moved;
     let path: Vec<String> = series
         .points
         .iter()
-        .map(|p| format!("{:.1},{:.1}", x.at(p.x), y.at(p.y)))
+        .map(|p| format!("{:.1},{:.1}", at(p.x), y.at(p.y)))
         .collect();
     let _ = write!(out, r#"<polyline class="curve" points="{}"/>"#, path.join(" "));
     for p in &series.points {
-        let (at_x, at_y) = (x.at(p.x), y.at(p.y));
+        let (at_x, at_y) = (at(p.x), y.at(p.y));
         bar(out, (at_x, y.at(p.y_low)), (at_x, y.at(p.y_high)));
         if p.x_low < p.x_high && p.x_low.is_finite() {
-            bar(out, (x.at(p.x_low), at_y), (x.at(p.x_high), at_y));
+            bar(out, (at(p.x_low), at_y), (at(p.x_high), at_y));
         }
-        marker(out, number, at_x, at_y);
+        marker(out, series.colour, at_x, at_y);
     }
     *out += "</g>";
 }
@@ -386,7 +487,23 @@ fn marker(out: &mut String, number: usize, x: f64, y: f64) {
     *out += &shape;
 }
 
-fn style() -> String {
+/// The sheet of a chart. In files every colour is written out: programs for drawings know no variables.
+fn style(shown: Use) -> String {
+    if shown == Use::File {
+        let mut sheet = String::from(
+            "<style>.chart{font:13px sans-serif}.title{fill:#222;font-weight:600;font-size:14px}\
+             .axis{fill:#444;font-size:12px}.key{fill:#222;font-size:12px}.grid{stroke:#ddd;stroke-width:1}\
+             .frame{fill:none;stroke:#666}.mark{stroke:#666;stroke-dasharray:5 4}.curve{fill:none;stroke-width:1.8}\
+             .bar{stroke-width:1.2}.paper .curve{stroke-dasharray:6 4;stroke-width:1.3}",
+        );
+        for (number, (colour, _)) in COLOURS.iter().enumerate() {
+            let _ = write!(
+                sheet,
+                ".s{number} .curve,.s{number} .bar{{stroke:{colour}}}.s{number} .dot{{fill:{colour};stroke:{colour}}}"
+            );
+        }
+        return sheet + ".paper .dot{fill:#fff}</style>";
+    }
     let mut light = String::new();
     let mut dark = String::new();
     for (number, (on_light, on_dark)) in COLOURS.iter().enumerate() {
@@ -394,15 +511,15 @@ fn style() -> String {
         let _ = write!(dark, ".chart .s{number}{{--c:{on_dark}}}");
     }
     format!(
-        "<style>.chart{{--ink:#222;--soft:#666;--line:#ddd;font:13px system-ui,sans-serif}}\
-         .chart .title{{fill:var(--ink);font-weight:600;font-size:14px}}\
+        "<style>.chart{{--ink:#222;--soft:#666;--line:#ddd;--paper:#fff;font:13px system-ui,sans-serif}}\
          .chart .axis,.chart .key{{fill:var(--soft);font-size:12px}}.chart .key{{fill:var(--ink)}}\
          .chart .grid{{stroke:var(--line);stroke-width:1}}.chart .frame{{fill:none;stroke:var(--soft)}}\
          .chart .mark{{stroke:var(--soft);stroke-dasharray:5 4}}\
          .chart .curve{{fill:none;stroke:var(--c);stroke-width:1.8}}.chart .bar{{stroke:var(--c);stroke-width:1.2}}\
-         .chart .dot{{fill:var(--c)}}{light}\
+         .chart .dot{{fill:var(--c);stroke:var(--c)}}.chart .paper .dot{{fill:var(--paper)}}\
+         .chart .paper .curve{{stroke-dasharray:6 4;stroke-width:1.3}}{light}\
          @media screen and (prefers-color-scheme:dark){{\
-         .chart{{--ink:#e8e8e8;--soft:#a8a8a8;--line:#3a3a3a}}{dark}}}</style>"
+         .chart{{--ink:#e8e8e8;--soft:#a8a8a8;--line:#3a3a3a;--paper:#17181a}}{dark}}}</style>"
     )
 }
 
@@ -442,13 +559,18 @@ mod tests {
             log_x: true,
             log_y: true,
             percent: false,
+            dodge: true,
+            categories: Vec::new(),
             lines: Vec::new(),
             series: vec![Series {
                 name: "s".to_owned(),
                 points: vec![Point::bare(f64::NAN, 1.0)],
+                colour: 0,
+                paper: false,
             }],
         };
-        let svg = chart.svg();
+        let svg = chart.svg(Use::File);
+        assert!(!svg.contains("var(--"), "files have no variables");
         assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n"));
     }
 }

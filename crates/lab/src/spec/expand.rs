@@ -2,6 +2,7 @@
 
 use super::problem::{LEAST_SECONDS, MOST_CELLS, MOST_GAMES, MOST_SECONDS, SpecProblem};
 use super::raw::{RawSpec, RawSweep, line_of};
+use super::scope::Scope;
 use super::{Cell, Measure, Size, Spec, plain};
 use crate::error::{Error, Result};
 use crate::template::fill;
@@ -59,17 +60,19 @@ impl Expander<'_> {
             origin: self.origin.to_owned(),
             text: self.text.to_owned(),
             name,
-            title: raw.title,
-            paper: raw.paper,
-            about: raw.about,
+            title: raw.title.clone(),
+            paper: raw.paper.clone(),
+            about: raw.about.clone(),
             level,
             set,
             cells: Vec::new(),
             left_out: Vec::new(),
-            ladder: raw.ladder,
-            plots: raw.plot,
+            ladder: raw.ladder.clone(),
+            plots: Vec::new(),
             claims: Vec::new(),
-            references: raw.reference,
+            references: Vec::new(),
+            bibtex: raw.bibtex.clone(),
+            size,
         };
         if raw.sweep.is_empty() {
             return Err(self.at(Some(1), SpecProblem::NoSweep));
@@ -77,19 +80,33 @@ impl Expander<'_> {
         for sweep in &raw.sweep {
             self.sweep(sweep, size, raw.seed, &mut spec)?;
         }
-        for claim in raw.claim {
+        for claim in &raw.claim {
             if claim.get_ref().above.is_none() && claim.get_ref().below.is_none() {
-                return Err(self.wrong(&claim, SpecProblem::ClaimWithoutRange));
+                return Err(self.wrong(claim, SpecProblem::ClaimWithoutRange));
             }
             if claim.get_ref().minus.is_some() && claim.get_ref().over.is_some() {
-                return Err(self.wrong(&claim, SpecProblem::ClaimWithBoth));
+                return Err(self.wrong(claim, SpecProblem::ClaimWithBoth));
             }
-            spec.claims.push(claim.into_inner());
         }
+        let scope = Scope::new(self, &raw, &spec)?;
+        for plot in &raw.plot {
+            scope.plot(plot.get_ref()).map_err(|e| self.wrong(plot, e))?;
+        }
+        for claim in &raw.claim {
+            scope.claim(claim.get_ref()).map_err(|e| self.wrong(claim, e))?;
+        }
+        for reference in &raw.reference {
+            scope
+                .reference(reference.get_ref())
+                .map_err(|e| self.wrong(reference, e))?;
+        }
+        spec.plots = raw.plot.into_iter().map(Spanned::into_inner).collect();
+        spec.claims = raw.claim.into_iter().map(Spanned::into_inner).collect();
+        spec.references = raw.reference.into_iter().map(Spanned::into_inner).collect();
         Ok(spec)
     }
 
-    fn sweep(&self, place: &Spanned<RawSweep>, size: Size, seed: u64, spec: &mut Spec) -> Result<()> {
+    pub(super) fn sweep(&self, place: &Spanned<RawSweep>, size: Size, seed: u64, spec: &mut Spec) -> Result<()> {
         let sweep = place.get_ref();
         if let Some(needs) = &sweep.needs {
             match spec.set.iter().find(|(n, _)| n == needs.get_ref()) {

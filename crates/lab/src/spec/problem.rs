@@ -70,6 +70,34 @@ pub enum SpecProblem {
     Pairs,
     /// A time for a move that is none.
     Seconds(String),
+    /// A measured value that does not exist.
+    UnknownMeasure {
+        /// Its name.
+        name: String,
+        /// A value with a similar name.
+        suggestion: Option<&'static str>,
+    },
+    /// A name that is no variable of any sweep.
+    NotAVariable {
+        /// The name.
+        name: String,
+        /// The variables that there are.
+        known: Vec<String>,
+        /// Whether a measured value would do as well.
+        measures: bool,
+    },
+    /// Variables and values that no cell has, at no size.
+    NoCell {
+        /// The field that asks for them.
+        field: &'static str,
+        /// They, as texts.
+        wanted: String,
+    },
+    /// A claim that compares cells, and no cell of `of` has a partner.
+    NoPartner {
+        /// `minus` or `over`.
+        field: &'static str,
+    },
     /// A claim without `above` and `below`.
     ClaimWithoutRange,
     /// A claim with both `minus` and `over`.
@@ -124,6 +152,29 @@ impl fmt::Display for SpecProblem {
             SpecProblem::Seconds(text) => write!(
                 f,
                 "`seconds` is the time for a move, from {LEAST_SECONDS} to {MOST_SECONDS}, not `{text}`"
+            ),
+            SpecProblem::UnknownMeasure { name, suggestion } => {
+                write!(f, "nothing called `{name}` is measured; ")?;
+                match suggestion {
+                    Some(other) => write!(f, "did you mean `{other}`?"),
+                    None => f.write_str("docs/lab.md lists the measured values"),
+                }
+            }
+            SpecProblem::NotAVariable { name, known, measures } => {
+                let or = if *measures { " and no measured value" } else { "" };
+                write!(
+                    f,
+                    "`{name}` is no variable of a sweep{or}; there are: {}",
+                    known.join(", ")
+                )
+            }
+            SpecProblem::NoCell { field, wanted } => {
+                write!(f, "no cell has what `{field}` asks for ({wanted}), at no size")
+            }
+            SpecProblem::NoPartner { field } => write!(
+                f,
+                "no cell of `of` has a cell to compare with: one that has the values of `{field}` and is the same in \
+                 all other variables"
             ),
             SpecProblem::ClaimWithoutRange => f.write_str("a claim needs `above`, `below` or both"),
             SpecProblem::ClaimWithBoth => f.write_str("a claim has `minus` or `over`, not both"),

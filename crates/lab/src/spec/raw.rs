@@ -15,6 +15,7 @@ pub(super) struct RawSpec {
     pub paper: Option<String>,
     #[serde(default)]
     pub about: String,
+    pub bibtex: Option<String>,
     #[serde(default = "one")]
     pub seed: u64,
     pub level: Option<Spanned<f64>>,
@@ -23,11 +24,11 @@ pub(super) struct RawSpec {
     pub sweep: Vec<Spanned<RawSweep>>,
     pub ladder: Option<Ladder>,
     #[serde(default)]
-    pub plot: Vec<Plot>,
+    pub plot: Vec<Spanned<Plot>>,
     #[serde(default)]
     pub claim: Vec<Spanned<Claim>>,
     #[serde(default)]
-    pub reference: Vec<PaperValue>,
+    pub reference: Vec<Spanned<PaperValue>>,
 }
 
 fn one() -> u64 {

@@ -184,7 +184,7 @@ impl Exec {
         let mut command = Command::new(&self.words[0]);
         command
             .args(&self.words[1..])
-            // Sets of texts are then walked through in the same order in each match of a seed, and lines arrive at once.
+            // Sets of texts have the same order in each match of a seed, and lines arrive at once.
             .env("PYTHONHASHSEED", (self.seed.0 >> 33).to_string())
             .env("PYTHONUNBUFFERED", "1");
         Program::start(&mut command)

@@ -51,6 +51,8 @@ pub struct PlayerSpec {
     kind: Kind,
     /// What the others are known to do.
     opponent: Option<OpponentTables>,
+    /// Every option and its value.
+    options: Vec<(String, String)>,
 }
 
 /// What a player is made of.
@@ -136,12 +138,18 @@ impl PlayerSpec {
             text: text.to_owned(),
             kind: (def.make)(&options)?,
             opponent: make::opponent(&options)?,
+            options: options.all(),
         })
     }
 
     /// The player as it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Every option and its value, defaults included.
+    pub fn all_options(&self) -> Vec<(String, String)> {
+        self.options.clone()
     }
 
     /// What a player that was trained goes by.

@@ -201,6 +201,20 @@ impl Options {
         }
     }
 
+    /// Every option and its value, in words where there is none.
+    pub fn all(&self) -> Vec<(String, String)> {
+        let value = |option: &OptionDef| match self.given.get(option.name) {
+            Some(given) => given.clone(),
+            None => option.default.to_string(),
+        };
+        let named = self.def.options().map(|option| (option.name.to_owned(), value(option)));
+        let inner = self
+            .inner
+            .iter()
+            .map(|(key, value)| (format!("with.{key}"), value.clone()));
+        named.chain(inner).collect()
+    }
+
     /// The name of the player that these options are of.
     pub fn name(&self) -> &'static str {
         self.def.name

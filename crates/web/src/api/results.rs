@@ -5,11 +5,11 @@ use super::{json, read};
 use crate::app::App;
 use crate::jobs::Job;
 use crate::requests::NewJob;
-use crate::{ApiError, lab};
+use crate::{ApiError, assets, lab};
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -94,9 +94,18 @@ pub async fn experiment(State(app): State<Arc<App>>, Path(name): Path<String>) -
     )
 }
 
-/// Reports bring their own styles and no scripts.
-const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox; \
-                             frame-ancestors 'none'";
+/// Reports bring their own styles. The only script that runs is the lab's own, which sorts tables: a folder of results
+/// may come from anywhere.
+fn report_policy() -> &'static str {
+    static POLICY: OnceLock<String> = OnceLock::new();
+    POLICY.get_or_init(|| {
+        format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src 'self' data:; sandbox \
+             allow-scripts; frame-ancestors 'none'",
+            assets::hash(surmise::lab::report::SCRIPT)
+        )
+    })
+}
 
 /// `GET /lab/NAME/FILE`.
 pub async fn report(
@@ -105,6 +114,6 @@ pub async fn report(
 ) -> Result<Response, ApiError> {
     let found = app.quick(move |app| lab::report(app.tables.options.lab.as_deref(), &name, &file));
     let (bytes, media) = found.await?;
-    let headers = [("content-type", media), ("content-security-policy", REPORT_POLICY)];
+    let headers = [("content-type", media), ("content-security-policy", report_policy())];
     Ok((headers, bytes).into_response())
 }
