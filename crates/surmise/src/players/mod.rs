@@ -23,6 +23,7 @@ use belief::{OpponentModel, SamplerKind};
 use game::{RoleId, Seed};
 use ggp::http::Peer;
 use lab::opponents::Opponent;
+use learn::Blueprint;
 use open::OpenSpec;
 use options::Options;
 use referee::Seat;
@@ -34,6 +35,8 @@ use search::{
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A player and its options, as it was asked for.
 #[derive(Clone, Debug)]
@@ -147,6 +150,31 @@ impl PlayerSpec {
     pub fn remote(&self) -> Option<&Peer> {
         match &self.kind {
             Kind::Remote(remote) => Some(&remote.peer),
+            _ => None,
+        }
+    }
+
+    /// How long the player trains before its first move, if it does.
+    pub(crate) fn start_training(&self) -> Option<Duration> {
+        self.learned().and_then(LearnedSpec::start_training)
+    }
+
+    /// The same player with what was learned before the first move, or without anything learned.
+    pub(crate) fn trained(&self, blueprint: Option<Arc<Blueprint>>) -> PlayerSpec {
+        let mut spec = self.clone();
+        if let Kind::Cfr { net, .. } = &mut spec.kind {
+            *net = match (&*net, blueprint) {
+                (Some(net), Some(blueprint)) => Some(net.with(blueprint)),
+                _ => None,
+            };
+        }
+        spec
+    }
+
+    /// The strategy that the player follows, if it follows one.
+    pub(crate) fn strategy(&self) -> Option<&Strategy> {
+        match &self.kind {
+            Kind::Strategy(strategy) => Some(strategy),
             _ => None,
         }
     }
