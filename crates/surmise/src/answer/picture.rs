@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Nodes to draw at most.
 const NODES: usize = 300;
 /// Width of a step from a node to its children, and height of a leaf, in pixels.
-const STEP: usize = 190;
+const STEP: usize = 205;
 const ROW: usize = 26;
 /// Letters of a move to show.
 const LETTERS: usize = 25;
@@ -220,7 +220,8 @@ impl Answer<'_> {
                     .collect();
                 let _ = writeln!(
                     svg,
-                    "<text class=\"end\" x=\"{x}\" y=\"{:.1}\">{}</text>",
+                    "<text class=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
+                    x + 5,
                     y + 4.0,
                     goals.join(" ")
                 );
