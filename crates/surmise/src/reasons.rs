@@ -366,7 +366,7 @@ impl World {
         }
         if histories > MOST_HISTORIES || self.followed > 10 * MOST_STEPS {
             return Err(Error::OtherMatch(format!(
-                "more than {MOST_HISTORIES} histories explain this view: too many to follow the strategy in each of them"
+                "more than {MOST_HISTORIES} histories explain this view: too many to follow the strategy in each"
             )));
         }
         Ok(())

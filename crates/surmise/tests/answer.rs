@@ -252,7 +252,10 @@ fn a_belief_that_would_flip_the_choice_is_found() {
     let file = folder.path().join("kuhn.json");
     // Player 1 bets the king always and the jack one time in ten; player 2 holds the queen.
     let view = |card: &str| serde_json::json!([{"move": "noop", "sees": [format!("(card {card})")]}]);
-    let entry = |card: &str, bet: f64| serde_json::json!({"role": "player1", "view": view(card), "policy": {"bet": bet, "check": 1.0 - bet}});
+    let entry = |card: &str, bet: f64| {
+        let policy = serde_json::json!({"bet": bet, "check": 1.0 - bet});
+        serde_json::json!({"role": "player1", "view": view(card), "policy": policy})
+    };
     let strategy = serde_json::json!({
         "game": "kuhn-poker", "roles": game.roles(),
         "strategy": [entry("jack", 0.1), entry("queen", 0.0), entry("king", 1.0)],

@@ -22,9 +22,9 @@ use surmise::{ExplainOptions, Explanation, LikelyState, files};
 /// and prints what it weighed: the value of every candidate with its error and visits, the belief, and for each of the
 /// likeliest states how the game is expected to go on if that is the true one and every role knows it.
 ///
-/// If the player is `strategy:FILE`, or --others names such a file, the strategies of the file are assumed of all roles,
-/// in the past and in the future: belief and values are computed from them, exactly where that is possible, and it is
-/// said which belief would make another move the best one.
+/// If the player is `strategy:FILE`, or --others names such a file, the strategies of the file are assumed of all
+/// roles, in the past and in the future: belief and values are computed from them, exactly where that is possible, and
+/// it is said which belief would make another move the best one.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
