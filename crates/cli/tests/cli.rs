@@ -639,7 +639,8 @@ fn solves_and_plays_the_solution() {
     let shown = [
         "12 information sets",
         "player1: 48.611",
-        "sees (card king), sees (did player1 bet)",
+        "round 1: sees (card king); round 2: sees (did player1 bet)",
+        "the most frequent first",
         "NashConv",
     ];
     check(&["solve", "kuhn-poker", "--save", saved, "--efg", efg], 0, &shown);
@@ -677,6 +678,93 @@ fn solves_and_plays_the_solution() {
         1,
         &["not JSON"],
     );
+}
+
+#[test]
+fn answers_have_formats() {
+    let folder = std::env::temp_dir().join(format!("surmise-{}-answers", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for (format, expected) in [
+        ("text", "inspector chooses in"),
+        ("markdown", "| of games | situation |"),
+        ("csv", "role,situation,arises,weight,told,move,frequency,points,less"),
+        ("html", "<svg"),
+        ("json", "\"arises\""),
+    ] {
+        check(&["solve", "inspection", "--format", format], 0, &[expected]);
+    }
+    for (name, expected) in [
+        ("a.md", "## inspector"),
+        ("a.csv", "role,situation"),
+        ("a.html", "</html>"),
+    ] {
+        // Written twice: the same bytes, so that nothing has to be overwritten.
+        for _ in 0..2 {
+            check(
+                &["solve", "inspection", "--out", &path(name)],
+                0,
+                &["inspector: 25.0000 points"],
+            );
+        }
+        assert!(
+            std::fs::read_to_string(path(name)).unwrap().contains(expected),
+            "{name}"
+        );
+    }
+    check(
+        &["solve", "inspection", "--out", &path("a.doc")],
+        1,
+        &["does not end in .txt"],
+    );
+    check(
+        &["solve", "inspection", "--format", "pdf"],
+        2,
+        &["must be text, markdown"],
+    );
+    check(&["solve", "kuhn-poker", "--out", &path("a.html")], 1, &["--force"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_strategy_is_explained_by_itself() {
+    let saved = file("explained.json", "");
+    let path = saved.to_str().unwrap();
+    check(&["solve", "kuhn-poker", "--save", path, "--force"], 0, &[]);
+    let player = format!("strategy:{path}");
+    let (folder, record) = recorded("explain-strategy", &["match", "kuhn-poker", &player, &player]);
+    let explain = |more: &[&str], expected: &[&str]| {
+        let args = [&["explain", "kuhn-poker", "--record", &record, "--round", "2"], more].concat();
+        check(&args, 0, expected)
+    };
+    explain(
+        &["--role", "player1"],
+        &[
+            "Past and future of all roles by",
+            "2 histories",
+            "frequency",
+            "state 1 of those",
+        ],
+    );
+    let json = explain(
+        &["--role", "player1", "--player", "random", "--others", &player, "--json"],
+        &[],
+    );
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["reasons"]["moves"].as_array().unwrap().len(), 2, "{json}");
+    assert_eq!(value["reasons"]["expected"], true);
+    let args = [
+        "explain",
+        "kuhn-poker",
+        "--record",
+        &record,
+        "--round",
+        "2",
+        "--others",
+        "random",
+    ];
+    check(&args, 1, &["must be strategy:FILE"]);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -93,6 +93,7 @@ pub fn explain<'py>(
         round,
         role,
         player,
+        others: None,
         top,
         ahead,
         stop: stop.clone(),

@@ -352,8 +352,8 @@ impl Tree {
         }
     }
 
-    /// For each round of a view, whether there was a choice.
-    fn decided(&self, infoset: &Infoset) -> Vec<bool> {
+    /// For each round of the view of an information set, whether its role had a choice.
+    pub fn decided(&self, infoset: &Infoset) -> Vec<bool> {
         let mut rounds = Vec::new();
         let mut at = infoset.view as usize;
         while at >= self.players.len() {

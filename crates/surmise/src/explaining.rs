@@ -1,6 +1,8 @@
 //! Why a player makes a move: what it weighs, what it believes, and how it expects the game to go on.
 
 use crate::players::PlayerSpec;
+use crate::reasons::{self, Possible, Question, Reasons};
+use crate::strategy::Strategy;
 use crate::{Error, Game, Unsuitable};
 use belief::SamplerKind;
 use game::{Budget, Decision, RoleId, Seed, State, StopFlag, Told};
@@ -17,6 +19,9 @@ pub struct ExplainOptions {
     pub role: Option<String>,
     /// The player; the one of the record without it.
     pub player: Option<String>,
+    /// A strategy of all roles, as `strategy:FILE`, that the past and the future of the others follow. Without it that
+    /// of the player, if the player follows a strategy.
+    pub others: Option<String>,
     /// Likely states to look at.
     pub top: usize,
     /// Rounds to look ahead in each of them.
@@ -31,6 +36,7 @@ impl Default for ExplainOptions {
             round: None,
             role: None,
             player: None,
+            others: None,
             top: 3,
             ahead: 6,
             stop: StopFlag::default(),
@@ -55,9 +61,12 @@ pub struct Explanation {
     pub likely: Vec<LikelyState>,
     /// Fluents that hold in some of the possible states and not in others, with their probabilities.
     pub uncertain: BTreeMap<String, f64>,
+    /// What the strategies of all roles say, if they are known. Then belief and expected moves follow them too.
+    pub reasons: Option<Reasons>,
 }
 
-/// A possible state, and how the game is expected to go on if it is the true one and every role knows it.
+/// A possible state, and how the game is expected to go on if it is the true one: by the strategies of the roles where
+/// they are known ([`Explanation::reasons`]), else as if every role knew the state.
 #[derive(Clone, Debug)]
 pub struct LikelyState {
     /// Its probability.
@@ -113,7 +122,17 @@ impl Game {
             decision,
             likely: Vec::new(),
             uncertain: BTreeMap::new(),
+            reasons: None,
         };
+        let others = options.others.as_deref().map(PlayerSpec::parse).transpose()?;
+        let strategy = match &others {
+            Some(others) => Some(others.strategy().ok_or_else(|| no_strategy(others.text()))?),
+            None => spec.strategy(),
+        };
+        if let Some(strategy) = strategy {
+            explanation.look_ahead_by(self, strategy, role, seed, &told, options)?;
+            return Ok(explanation);
+        }
         explanation.look_ahead(self, role, seed, &told, options, &budget)?;
         Ok(explanation)
     }
@@ -133,7 +152,45 @@ pub fn check_sight(record: &Record, role: usize) -> Result<(), Error> {
     }
 }
 
+fn no_strategy(player: &str) -> Error {
+    Error::Option {
+        option: "--others",
+        must: format!("must be strategy:FILE, not `{player}`: only a saved strategy tells what every role would do"),
+    }
+}
+
 impl Explanation {
+    /// Belief, values and expected moves by the strategies of all roles.
+    fn look_ahead_by(
+        &mut self,
+        game: &Game,
+        strategy: &Strategy,
+        role: RoleId,
+        seed: Seed,
+        told: &[Told],
+        options: &ExplainOptions,
+    ) -> Result<(), Error> {
+        let question = Question {
+            role,
+            told,
+            chosen: &self.decision.mv,
+            top: options.top,
+            ahead: options.ahead,
+            seed,
+            stop: options.stop.clone(),
+        };
+        let found = reasons::explain(game, strategy, &question)?;
+        let likely = |possible: Possible| LikelyState {
+            p: possible.p,
+            fluents: possible.fluents,
+            line: possible.line,
+        };
+        self.likely = found.possible.into_iter().map(likely).collect();
+        self.uncertain = found.uncertain;
+        self.reasons = Some(found.reasons);
+        Ok(())
+    }
+
     fn look_ahead(
         &mut self,
         game: &Game,

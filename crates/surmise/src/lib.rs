@@ -39,6 +39,7 @@
 //!
 //! Nothing here prints, parses command lines or catches signals: the crate `surmise-cli` does.
 
+pub mod answer;
 mod beliefs;
 mod cache;
 mod drawing;
@@ -59,8 +60,10 @@ mod matches;
 mod open_game;
 pub mod players;
 mod rating;
+mod reasons;
 mod solving;
 mod source;
+mod start_training;
 pub mod starters;
 mod strategy;
 mod training;
@@ -88,6 +91,7 @@ pub use matches::{
 pub use open_game::Game;
 pub use players::PlayerSpec;
 pub use rating::ResponseBounds;
+pub use reasons::{Flip, MoveReason, Reasons};
 pub use solving::{GameTree, How, LP_SEQUENCES, Method, Solution, SolveOptions, SolveProgress};
 pub use source::GameText;
 pub use strategy::{Strategy, told_from_json};

@@ -1,5 +1,6 @@
 //! Solving a game that is small enough, and rating strategies on its tree.
 
+use crate::answer::Figures;
 use crate::strategy::{self, Strategy};
 use crate::{Error, Game, rating};
 use game::{Seed, Simulator, StopFlag};
@@ -514,6 +515,12 @@ impl Solution<'_> {
     /// One JSON object, as `surmise solve --save` writes it and `strategy:FILE` reads it. The strategy may be long, so
     /// it is put into text an entry at a time.
     pub fn to_json(&self) -> String {
+        self.json_with(None)
+    }
+
+    /// The same with figures for each information set: how often it arises, what each move is worth, and whether the
+    /// choice matters.
+    pub(crate) fn json_with(&self, figures: Option<&Figures>) -> String {
         let value = |(player, v): (usize, &f64)| (self.role(player).to_owned(), json!(v));
         let by_role = |values: &[f64]| -> Map<String, Value> { values.iter().enumerate().map(value).collect() };
         let iterations = match self.how {
@@ -548,7 +555,11 @@ impl Solution<'_> {
             if number > 0 {
                 out.push(',');
             }
-            let _ = write!(out, "{}", strategy::entry(tree, sim, set, &self.policy));
+            let mut entry = strategy::entry(tree, sim, set, &self.policy);
+            if let Some(figures) = figures {
+                figures.add_to(&mut entry, tree, sim, number);
+            }
+            let _ = write!(out, "{entry}");
         }
         out.push_str("]}\n");
         out

@@ -5,7 +5,7 @@
 
 use crate::engine::{Engine, EngineKind, EngineOptions, Pending};
 use crate::players::PlayerSpec;
-use crate::{Error, MatchRecorder, Unsuitable};
+use crate::{Error, MatchRecorder, Unsuitable, start_training};
 use game::{Budget, Decision, Fault, Player, RoleId, Seed, Simulator, StopFlag, Told};
 use gdl::{Information, Rules};
 use ggp::{BoxError, MatchPlayer, PlayedMatch, PlayerFactory};
@@ -66,6 +66,9 @@ impl WirePlayers {
 /// Time for compiling, which goes on in the background: a match may be long.
 const COMPILING: Duration = Duration::from_secs(120);
 
+/// The share of the rest of the start clock that a player trains for; then it thinks about its first move.
+const TRAINING: f64 = 0.9;
+
 /// The reference engine, whose questions end when the flag is raised.
 fn reference(stop: &StopFlag) -> EngineOptions {
     EngineOptions {
@@ -107,7 +110,12 @@ impl PlayerFactory for WirePlayers {
                 pending: Some(pending),
                 compiling,
             };
-            player.seat(&Engine::new(rules, &reference(stop))?)?;
+            // What is trained before the first move needs the compiled engine.
+            let spec = match player.spec.start_training() {
+                Some(_) => player.spec.trained(None),
+                None => player.spec.clone(),
+            };
+            player.seat(&spec, &Engine::new(rules, &reference(stop))?)?;
             Ok(player)
         };
         match make() {
@@ -165,25 +173,45 @@ impl Drop for UpgradingPlayer {
 }
 
 impl UpgradingPlayer {
-    fn seat(&mut self, engine: &Engine) -> Result<(), Error> {
-        self.player = match self.spec.seat(engine, self.role, self.seed)? {
+    fn seat(&mut self, spec: &PlayerSpec, engine: &Engine) -> Result<(), Error> {
+        self.player = match spec.seat(engine, self.role, self.seed)? {
             Seat::Player(player) => Some(player),
             _ => return Err(self.spec.unsuitable(Unsuitable::Elsewhere)),
         };
         Ok(())
     }
 
-    /// Changes to the compiled engine if it is ready. The new player is told everything from the beginning.
-    fn upgrade(&mut self) {
+    /// The player for the compiled engine: one that trains, if there is time for it before the first move.
+    fn trained(&self, engine: &Engine, start: Option<&Budget>) -> PlayerSpec {
+        let (time, start) = match (self.spec.start_training(), start) {
+            (None, _) => return self.spec.clone(),
+            (Some(_), None) => return self.spec.trained(None),
+            (Some(time), Some(start)) => (time, start),
+        };
+        match start_training::train(engine, time, &start.stop.part(TRAINING)) {
+            Ok(blueprint) => self.spec.trained(Some(blueprint)),
+            Err(error) => {
+                tracing::warn!("nothing was trained: {error}");
+                self.spec.trained(None)
+            }
+        }
+    }
+
+    /// Changes to the compiled engine if it is ready. The new player is told everything from the beginning. Before the
+    /// first move there is a start clock, in which a player may train.
+    fn upgrade(&mut self, start: Option<&Budget>) {
         let Some(made) = self.pending.as_mut().and_then(Pending::poll) else {
             return;
         };
         self.pending = None;
         match made {
-            Ok(engine) if engine.compiled().is_some() => match self.seat(&engine) {
-                Ok(()) => tracing::debug!("plays on the compiled engine: {}", engine.why),
-                Err(error) => tracing::warn!("the compiled engine is not used: {error}"),
-            },
+            Ok(engine) if engine.compiled().is_some() => {
+                let spec = self.trained(&engine, start);
+                match self.seat(&spec, &engine) {
+                    Ok(()) => tracing::debug!("plays on the compiled engine: {}", engine.why),
+                    Err(error) => tracing::warn!("the compiled engine is not used: {error}"),
+                }
+            }
             Ok(engine) => tracing::info!("plays on the reference engine: {}", engine.why),
             Err(error) => tracing::warn!("plays on the reference engine: {error}"),
         }
@@ -193,7 +221,7 @@ impl UpgradingPlayer {
 impl MatchPlayer for UpgradingPlayer {
     fn prepare(&mut self, budget: &Budget) -> Option<String> {
         while self.pending.is_some() && !budget.stop.is_raised() {
-            self.upgrade();
+            self.upgrade(Some(budget));
             std::thread::sleep(Duration::from_millis(1));
         }
         let decision = self.choose(&[], budget).ok()?;
@@ -201,7 +229,7 @@ impl MatchPlayer for UpgradingPlayer {
     }
 
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
-        self.upgrade();
+        self.upgrade(None);
         match &mut self.player {
             Some(player) => player.choose(told, budget),
             None => Err(Fault::player("no player is seated")),

@@ -1,5 +1,8 @@
 //! `surmise explain`: why a player makes a move.
 
+#[path = "explain_reasons.rs"]
+mod reasons;
+
 use crate::commands::JSON_VERSION;
 use crate::{complete, interrupt, open, output};
 use anyhow::{Context, Result};
@@ -18,6 +21,10 @@ use surmise::{ExplainOptions, Explanation, LikelyState, files};
 /// Takes a round of a recorded match, asks a player to decide there, knowing what its role was told and nothing else,
 /// and prints what it weighed: the value of every candidate with its error and visits, the belief, and for each of the
 /// likeliest states how the game is expected to go on if that is the true one and every role knows it.
+///
+/// If the player is `strategy:FILE`, or --others names such a file, the strategies of the file are assumed of all
+/// roles, in the past and in the future: belief and values are computed from them, exactly where that is possible, and
+/// it is said which belief would make another move the best one.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue
@@ -35,6 +42,10 @@ pub struct Args {
     /// The player that decides (the one of the record, if not given)
     #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
+    /// What the other roles are assumed to play, before and after: strategy:FILE (the player's own strategy, if it is
+    /// one and this is not given)
+    #[arg(long, value_name = "strategy:FILE")]
+    others: Option<String>,
     /// Likely states to look at
     #[arg(long, default_value_t = 3, value_name = "N")]
     top: usize,
@@ -54,6 +65,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         round: args.round,
         role: args.role.clone(),
         player: args.player.clone(),
+        others: args.others.clone(),
         top: args.top,
         ahead: args.ahead,
         stop: interrupt::flag(),
@@ -85,7 +97,7 @@ fn to_json(explanation: &Explanation, game: &str) -> Value {
             "goals": goals,
         })
     };
-    json!({
+    let mut value = json!({
         "version": JSON_VERSION,
         "game": game,
         "role": explanation.roles[explanation.role],
@@ -96,7 +108,11 @@ fn to_json(explanation: &Explanation, game: &str) -> Value {
         "policy": policy_json(&explanation.decision),
         "belief": explanation.decision.belief,
         "likely": explanation.likely.iter().map(likely).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(reasons) = &explanation.reasons {
+        value["reasons"] = reasons::to_json(reasons);
+    }
+    value
 }
 
 fn text(explanation: &Explanation, game: &str) -> String {
@@ -107,8 +123,14 @@ fn text(explanation: &Explanation, game: &str) -> String {
         "{game}, round {}: {role}, played by {}, chooses {}\n",
         explanation.round, explanation.player, explanation.decision.mv
     );
-    out += &candidates_text(&explanation.decision.candidates, usize::MAX);
-    out += &policy_text(&explanation.decision);
+    match &explanation.reasons {
+        Some(reasons) => out += &reasons::text(reasons),
+        None => {
+            out += &candidates_text(&explanation.decision.candidates, usize::MAX);
+            out += &policy_text(&explanation.decision);
+            out += &next_best(&explanation.decision.candidates);
+        }
+    }
     if !explanation.decision.belief.is_empty() {
         let _ = writeln!(out, "\nbelief: {}", explanation.decision.belief);
     }
@@ -123,6 +145,21 @@ fn text(explanation: &Explanation, game: &str) -> String {
         out += &line_text(explanation, &likely.line);
     }
     out
+}
+
+/// How much worse the second-best candidate is.
+fn next_best(candidates: &[Candidate]) -> String {
+    let [best, next, ..] = candidates else {
+        return String::new();
+    };
+    let (gap, error) = (best.mean - next.mean, best.stderr.hypot(next.stderr));
+    match gap > 2.0 * error {
+        true => format!("  next best: {}, {gap:.2} points less\n", next.mv),
+        false => format!(
+            "  next best: {}, {gap:.2} points less, which may be chance (error {error:.2})\n",
+            next.mv
+        ),
+    }
 }
 
 /// What holds in a state and not in all of them.

@@ -14,8 +14,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use surmise::answer::{Answer, AnswerFormat};
 use surmise::learn::Response;
-use surmise::solve::{BuildError, Infoset, Limits, LpError, RoundsInViews};
+use surmise::solve::{BuildError, Limits, LpError, RoundsInViews};
 use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, SolveProgress, files};
 
 /// Solve a game: what every role should do, and what that is worth
@@ -77,9 +78,15 @@ pub struct Args {
     /// Threads to work on; all cores if nothing is said
     #[arg(long, value_name = "N", value_parser = threads::parse)]
     threads: Option<usize>,
-    /// Information sets of each role to print
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    /// Situations (information sets) of each role to print, the most frequent first
+    #[arg(long, default_value_t = 10, value_name = "N")]
     top: usize,
+    /// Form of the answer: text, markdown, csv, html or json
+    #[arg(long, value_name = "F", conflicts_with_all = ["json", "graph", "against", "walk", "checkpoint"])]
+    format: Option<AnswerFormat>,
+    /// Write the answer to a file whose ending says the form (.txt, .md, .csv, .html, .json), and print it as text
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "graph", "against", "walk", "checkpoint"])]
+    out: Option<PathBuf>,
     /// Solve nothing: rate `uniform`, a file that --save wrote, a table of probabilities in JSON lines, or a player:
     /// one that tells its probabilities (cfr, kluss, auto where it solves), or any with --seeds
     #[arg(long, value_name = "FILE|PLAYER", conflicts_with_all = ["algorithm", "iterations", "seconds", "until"])]
@@ -130,12 +137,34 @@ pub struct Args {
     /// Write the game as an extensive form file for Gambit and OpenSpiel
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
-    /// Overwrite files of --save and --efg that hold something else
+    /// Overwrite files of --save, --efg and --out that hold something else
     #[arg(long)]
     force: bool,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// The form of the answer: by name, or by the ending of the file.
+    fn answer_format(&self) -> Result<AnswerFormat> {
+        if self.json {
+            return Ok(AnswerFormat::Json);
+        }
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(path) = &self.out else {
+            return Ok(AnswerFormat::Text);
+        };
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        ending.to_lowercase().parse().map_err(|_| {
+            anyhow::anyhow!(
+                "`{}` does not end in .txt, .md, .csv, .html or .json: --format says which form to write",
+                path.display()
+            )
+        })
+    }
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -160,6 +189,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if asked.is_none() && (args.weight.is_some() || args.curve || args.role.is_some()) {
         bail!("--weight, --curve and --role go with --against MODEL or --records DIR");
     }
+    let format = args.answer_format()?;
     let game = open::game(&args.game)?;
     if let Some(asked) = &asked {
         return against::run(args, asked, &game, &options, time);
@@ -176,6 +206,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     shown.finish();
     let too_large = matches!(tree, Err(Error::Tree(BuildError::TooLarge { .. })));
     let with_tree = args.limit.is_some() || args.efg.is_some() || args.commit.is_some() || large::needs_tree(args);
+    let with_tree = with_tree || args.out.is_some() || args.format.is_some();
     if too_large && !with_tree {
         match large::run(args, &game, &options, time) {
             // The tree was too large as well, which says more about the game.
@@ -223,11 +254,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         None => Ok(()),
     };
     // The solution took its time: it is printed even if it cannot be saved.
-    output::print(&match args.json {
-        true => solution.to_json(),
-        false => Report { args, solution }.text(),
-    });
+    let answer = answer(args, &solution);
+    let written = match &args.out {
+        Some(path) => save(path, answer.document(format, args.top).as_bytes(), args.force),
+        None => Ok(()),
+    };
+    let printed = if args.out.is_some() { AnswerFormat::Text } else { format };
+    output::print(&answer.document(printed, args.top));
     saved?;
+    written?;
     Ok(interrupt::exit_code())
 }
 
@@ -338,123 +373,26 @@ fn small(points: f64) -> String {
     }
 }
 
-struct Report<'a> {
-    args: &'a Args,
-    solution: Solution<'a>,
-}
-
-impl Report<'_> {
-    fn text(&self) -> String {
-        let mut out = format!(
-            "{}: {} histories, {} information sets (tree in {:.3} s)\n",
-            self.solution.tree.game().name(),
-            self.solution.tree.tree.histories,
-            self.solution.tree.tree.infosets().len(),
-            self.solution.tree.seconds
+/// The answer, with remarks about how it was found.
+fn answer<'a>(args: &Args, solution: &'a Solution<'a>) -> Answer<'a> {
+    let mut answer = Answer::new(solution);
+    let unasked = args.algorithm == Method::Auto && args.iterations.is_none() && args.seconds.is_none();
+    let iterated = matches!(solution.how, How::Iterated(..));
+    if unasked && iterated && solution.is_promised() {
+        answer.notes.push(
+            "The game is large: --until, --seconds or --iterations for a closer answer, --algorithm lp for the exact \
+             one, which may take long."
+                .to_owned(),
         );
-        let gap = small(self.solution.nash_conv());
-        let seconds = self.solution.seconds;
-        let share = self.solution.nash_conv() / self.solution.payoff_range();
-        let _ = match &self.solution.how {
-            How::Optimum => writeln!(out, "One role against nature: the exact optimum"),
-            How::Lp(steps) => writeln!(
-                out,
-                "lp: the equilibrium in {seconds:.3} s ({steps} steps), NashConv {gap} points"
-            ),
-            How::Iterated(algorithm, iterations) => writeln!(
-                out,
-                "{}: {iterations} iterations in {seconds:.3} s ({:.0} a second), NashConv {gap} points",
-                algorithm.name(),
-                *iterations as f64 / seconds.max(1e-9)
-            ),
-            How::Read(0) => writeln!(out, "the strategies of the file: NashConv {gap} points"),
-            How::Committed(role, programs) => writeln!(
-                out,
-                "What {role} should commit to, and the other role's best response: {programs} linear programs in \
-                 {seconds:.3} s"
-            ),
-            How::Responded(model, weight) => writeln!(
-                out,
-                "the response to {model} with weight {weight}, and the model: NashConv {gap} points"
-            ),
-            How::Asked(player) => writeln!(
-                out,
-                "{player}, asked in every information set in {seconds:.1} s: NashConv {gap} points, {share:.5} of the \
-                 payoffs' range"
-            ),
-            How::Read(silent) => writeln!(
-                out,
-                "the strategies of the file, and random moves in {silent} information sets that it does not know: \
-                 NashConv {gap} points"
-            ),
+    }
+    if iterated && !solution.is_promised() {
+        let why = match solution.values.len() {
+            2 => "The goals do not sum to a constant",
+            _ => "There are more than two roles",
         };
-        let unasked =
-            self.args.algorithm == Method::Auto && self.args.iterations.is_none() && self.args.seconds.is_none();
-        if unasked && self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {
-            out.push_str(
-                "The game is large: --until, --seconds or --iterations for a closer answer, --algorithm lp for the \
-                 exact one, which may take long.\n",
-            );
-        }
-        if !self.solution.is_promised() && matches!(self.solution.how, How::Iterated(..)) {
-            let why = match self.solution.values.len() {
-                2 => "The goals do not sum to a constant",
-                _ => "There are more than two roles",
-            };
-            let _ = writeln!(
-                out,
-                "{why}: these strategies need not approach an equilibrium; NashConv tells how far they are from one."
-            );
-        }
-        for player in 0..self.solution.values.len() {
-            self.text_of(player, &mut out);
-        }
-        out
+        answer.notes.push(format!(
+            "{why}: these strategies need not approach an equilibrium; NashConv tells how far they are from one."
+        ));
     }
-
-    /// A role's value, and what it does after each view, early decisions first.
-    fn text_of(&self, player: usize, out: &mut String) {
-        let (value, best) = (self.solution.values[player], self.solution.best[player]);
-        let _ = write!(out, "\n{}: {value:.6} points", self.solution.role(player));
-        if best - value > 1e-6 {
-            let _ = write!(out, ", {best:.6} by best response");
-        }
-        out.push('\n');
-        let (tree, sim) = (&self.solution.tree.tree, self.solution.tree.sim.as_ref());
-        let mut sets: Vec<&Infoset> = tree.infosets()[tree.infosets_of(player)].iter().collect();
-        sets.sort_by_key(|set| tree.view(set).len());
-        let shown = &sets[..sets.len().min(self.args.top)];
-        let views: Vec<String> = shown.iter().map(|set| tree.view_text(set, sim)).collect();
-        let widths = views.iter().map(|v| v.chars().count());
-        let width = widths.filter(|&w| w <= WIDE).max().unwrap_or(0);
-        let role = tree.players[player];
-        for (set, view) in shown.iter().zip(&views) {
-            let often = |s: usize| self.solution.policy.0[s];
-            let action = |s: usize| {
-                let mv = sim.move_text(role, tree.move_of(s));
-                format!("{mv} {:.4}", often(s))
-            };
-            // Of many moves, only those that are played are shown.
-            let told = |s: &usize| set.n <= FEW || often(*s) >= 5e-5;
-            let mut actions: Vec<String> = set.sequences().filter(told).map(action).collect();
-            if actions.len() < set.n as usize {
-                actions.push("others never".to_owned());
-            }
-            let gap = match view.chars().count() > width {
-                true => "\n    ",
-                false => "  ",
-            };
-            let _ = writeln!(out, "  {view:width$}{gap}{}", actions.join("  "));
-        }
-        if shown.len() < sets.len() {
-            let rest = sets.len() - shown.len();
-            let _ = writeln!(out, "  and {rest} more information sets (--top, --json or --save)");
-        }
-    }
+    answer
 }
-
-/// Moves that are shown even if they are never played.
-const FEW: u32 = 3;
-
-/// Views that are longer than this get a line of their own.
-const WIDE: usize = 60;

@@ -1,15 +1,17 @@
-//! Players that go by what was learned: `cfr:net=DIR,table=on|off,trust=N,purify=P,opponents=uniform|net`.
+//! Players that go by what was learned: `cfr:net=DIR` or `cfr:train=SECONDS`, and
+//! `table=on|off,trust=N,purify=P,opponents=uniform|net`.
 
 use super::options::Options;
-use crate::Error;
 use crate::engine::Engine;
 use crate::training_folder::TrainingFolder;
+use crate::{Error, start_training};
 use belief::SamplerKind;
-use game::Player;
+use game::{Player, StopFlag};
 use learn::{Blueprint, LearnedHorizon, LearnedOpponents};
 use search::{Cfr, CfrOptions, Tools};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// What was learned, and how it is used in play.
 #[derive(Clone, Debug)]
@@ -32,17 +34,23 @@ enum Source {
     Folder(TrainingFolder, Arc<Mutex<Option<Arc<Blueprint>>>>),
     /// A training in progress.
     Memory(Arc<Blueprint>),
+    /// A training of so long before the first match, done once for all matches.
+    Start(Duration, Arc<Mutex<Option<Arc<Blueprint>>>>),
 }
 
 /// The default of `trust`.
 const TRUST: u32 = 100;
 
 impl LearnedSpec {
-    /// By options of `cfr`; none without `net`.
+    /// By options of `cfr`; none without `net` and `train`.
     pub(super) fn new(options: &Options) -> Option<LearnedSpec> {
-        let folder = TrainingFolder::new(Path::new(options.text("net")?));
+        let source = match (options.text("net"), options.maybe("train")) {
+            (Some(folder), _) => Source::Folder(TrainingFolder::new(Path::new(folder)), Arc::default()),
+            (None, Some(seconds)) => Source::Start(Duration::from_secs(seconds), Arc::default()),
+            (None, None) => return None,
+        };
         Some(LearnedSpec {
-            source: Source::Folder(folder, Arc::default()),
+            source,
             table: options.is_on("table"),
             trust: options.value("trust"),
             purify: (1000.0 * options.value::<f64>("purify")) as u32,
@@ -77,20 +85,40 @@ impl LearnedSpec {
     pub(super) fn files(&self) -> Vec<PathBuf> {
         match &self.source {
             Source::Folder(folder, _) => folder.files(self.table),
-            Source::Memory(_) => Vec::new(),
+            Source::Memory(_) | Source::Start(..) => Vec::new(),
+        }
+    }
+
+    /// How long to train before the first move, if that is asked for.
+    pub(crate) fn start_training(&self) -> Option<Duration> {
+        match self.source {
+            Source::Start(time, _) => Some(time),
+            _ => None,
+        }
+    }
+
+    /// The same use of another blueprint.
+    pub(crate) fn with(&self, blueprint: Arc<Blueprint>) -> LearnedSpec {
+        LearnedSpec {
+            source: Source::Memory(blueprint),
+            ..self.clone()
         }
     }
 
     fn blueprint(&self, engine: &Engine) -> Result<Arc<Blueprint>, Error> {
-        let (folder, loaded) = match &self.source {
+        let loaded = match &self.source {
             Source::Memory(blueprint) => return Ok(blueprint.clone()),
-            Source::Folder(folder, loaded) => (folder, loaded),
+            Source::Folder(_, loaded) | Source::Start(_, loaded) => loaded,
         };
         let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(blueprint) = &*loaded {
             return Ok(blueprint.clone());
         }
-        let blueprint = folder.blueprint(engine, self.table)?;
+        let blueprint = match &self.source {
+            Source::Folder(folder, _) => folder.blueprint(engine, self.table)?,
+            Source::Start(time, _) => start_training::train(engine, *time, &StopFlag::default())?,
+            Source::Memory(blueprint) => blueprint.clone(),
+        };
         *loaded = Some(blueprint.clone());
         Ok(blueprint)
     }

@@ -192,11 +192,12 @@ pub(super) fn ismcts(options: &Options) -> Made {
 }
 
 pub(super) fn cfr(options: &Options) -> Made {
+    options.exclude("net", "train")?;
     let (sampler, belief) = sampling(options, "samples");
     let depth = options.maybe("depth");
     let net = LearnedSpec::new(options);
     if depth == Some(0) && net.is_none() {
-        return Err(options.wrong("depth", "must be 1 or more without net=DIR"));
+        return Err(options.wrong("depth", "must be 1 or more without net=DIR or train=SECONDS"));
     }
     Ok(Kind::Cfr {
         sampler,

@@ -31,6 +31,7 @@ use exec::ExecSpec;
 use game::{RoleId, Seed};
 use ggp::http::Peer;
 use lab::opponents::Opponent;
+use learn::Blueprint;
 use open::OpenSpec;
 use options::Options;
 use referee::Seat;
@@ -42,6 +43,7 @@ use search::{
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A player and its options, as it was asked for.
@@ -205,6 +207,31 @@ impl PlayerSpec {
             exec.set_clocks(start, play);
         }
         self
+    }
+
+    /// How long the player trains before its first move, if it does.
+    pub(crate) fn start_training(&self) -> Option<Duration> {
+        self.learned().and_then(LearnedSpec::start_training)
+    }
+
+    /// The same player with what was learned before the first move, or without anything learned.
+    pub(crate) fn trained(&self, blueprint: Option<Arc<Blueprint>>) -> PlayerSpec {
+        let mut spec = self.clone();
+        if let Kind::Cfr { net, .. } = &mut spec.kind {
+            *net = match (&*net, blueprint) {
+                (Some(net), Some(blueprint)) => Some(net.with(blueprint)),
+                _ => None,
+            };
+        }
+        spec
+    }
+
+    /// The strategy that the player follows, if it follows one.
+    pub(crate) fn strategy(&self) -> Option<&Strategy> {
+        match &self.kind {
+            Kind::Strategy(strategy) => Some(strategy),
+            _ => None,
+        }
     }
 
     /// The files that decide how the player plays.

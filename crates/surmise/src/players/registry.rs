@@ -318,6 +318,12 @@ const CFR: &[OptionDef] = &[
         "playouts",
         "Network and table that `surmise train` wrote",
     ),
+    unset(
+        "train",
+        OptionKind::Count { min: 1, max: 86_400 },
+        "nothing is trained",
+        "Seconds of self-play on all cores before the first move; over the wire within the start clock",
+    ),
     option("table", SWITCH, "on", "With net: play views of the table by the table"),
     option(
         "trust",
