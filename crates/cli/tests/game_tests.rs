@@ -64,7 +64,10 @@ fn new_players_are_written_in_both_languages() {
     let here = folder.path();
     succeeds(here, &["new", "player", "own-player"]);
     let plain = std::fs::read_to_string(here.join("own-player.py")).unwrap();
-    assert!(plain.contains("exec:python3 own-player.py") && !plain.contains("{{"), "{plain}");
+    assert!(
+        plain.contains("exec:python3 own-player.py") && !plain.contains("{{"),
+        "{plain}"
+    );
     succeeds(here, &["new", "player", "my-player", "--package"]);
     let python = std::fs::read_to_string(here.join("my-player.py")).unwrap();
     assert!(

@@ -7,7 +7,7 @@ use common::{TestGame, budget, mean};
 use game::{Decision, MoveId, PerceptId, Player, RoleId, State, StopFlag, Told};
 use std::collections::BTreeMap;
 use surmise_search::{
-    Auto, Backup, Hp2Options, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, McOpponents, Observers, Opponents,
+    Backup, Either, Hp2Options, HyperPlayII, InnerOptions, IsMcts, IsMctsOptions, McOpponents, Observers, Opponents,
     Pruning, Rollout, Selection, Spread, Tools,
 };
 
@@ -185,7 +185,7 @@ fn information_set_search_is_near_optimal_against_chance() {
 #[test]
 fn hyperplay_guesses_at_once_and_auto_does_not() {
     let table = TestGame::of("number-guessing:numbers=4");
-    let auto = |t| Box::new(Auto::new(hp2(t, hp2_options(1, 64, 1)), 64)) as Box<dyn Player>;
+    let auto = |t| Box::new(Either::new(hp2(t, hp2_options(1, 64, 1)), 64)) as Box<dyn Player>;
     // With this seed one number takes a question more than needed, also with more inner playouts; why is not known. 200
     // matches average 79.5.
     let worth = worth_of(&table, &auto);
@@ -354,7 +354,7 @@ fn a_raised_flag_ends_thinking() {
     let mut players: Vec<Box<dyn Player>> = vec![
         Box::new(hp2(table.tools(0, 1), hp2_options(1_000_000, 1_000, 1))),
         Box::new(IsMcts::new(table.tools(0, 1), SamplerKind::Trellis, &models(10), long).unwrap()),
-        Box::new(Auto::new(
+        Box::new(Either::new(
             hp2(table.tools(0, 1), hp2_options(1_000_000, 1_000, 1)),
             1_000_000,
         )),

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use surmise::lab::contents;
 use surmise::lab::folder::{Folder, Manifest};
-use surmise::lab::presets::{PRESETS, find, of_papers};
+use surmise::lab::presets::{find, of_papers};
 use surmise::lab::provenance::Provenance;
 use surmise::lab::run::{RunProgress, missing};
 use surmise::lab::slurm::{self, SlurmJob, SubmittedJobs};

@@ -9,8 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
 use surmise::{
-    CurvePoint, Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
-    SolveOptions, policy_file,
+    CurvePoint, Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions, policy_file,
 };
 
 /// Distinct states up to which graphs are made unasked: about half a minute.

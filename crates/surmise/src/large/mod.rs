@@ -154,7 +154,6 @@ pub struct LargeSolution {
     pub entries: u64,
 }
 
-
 impl Game {
     /// Finds states and views of a game with one or two roles.
     ///
