@@ -90,8 +90,8 @@ pub(super) fn most_promising(
     (numbered.nth(rng.below(fresh)).map_or(best, |(at, _)| at), None)
 }
 
-/// Chooses for a group of visits, one after the other. While they are on their way means do not change, so the best move
-/// is taken until its bound falls below that of the runner-up.
+/// Chooses for a group of visits, one after the other. While they are on their way means do not change, so the best
+/// move is taken until its bound falls below that of the runner-up.
 pub(super) fn spread(
     choices: &mut [MoveStats],
     n: u32,

@@ -13,8 +13,8 @@
 //!   smaller groups; its leaves are expanded and played out together, in lanes. A playout that has not come back counts
 //!   as a visit but not in the mean (Liu et al., *Watch the Unobserved*, ICLR 2020). Groups are a sixteenth of what the
 //!   root has seen, so that few simulations are as sharp as if they were made one by one; a group of one is plain UCT;
-//! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games, and
-//!   still counts as one simulation;
+//! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games,
+//!   and still counts as one simulation;
 //! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
 //!   Solver*, CG 2008), and proved moves are not explored.
 
@@ -88,8 +88,8 @@ impl Default for UctOptions {
 const USUAL_SIMULATIONS: u64 = 1_000;
 /// Leaves that are played out together, at most: as many as there are lanes.
 const MOST_LEAVES: u64 = 256;
-/// Bytes from which on the graph is emptied before the next decision, and from which on it does not grow: then leaves are
-/// played out and forgotten.
+/// Bytes from which on the graph is emptied before the next decision, and from which on it does not grow: then leaves
+/// are played out and forgotten.
 const MUCH: usize = 256 << 20;
 const TOO_MUCH: usize = 1 << 30;
 
