@@ -269,8 +269,8 @@ impl fmt::Display for Error {
                 ),
                 Unsuitable::NeedsTree => write!(
                     f,
-                    "`{player}` can be asked in every information set only on a tree, and this game is too large for one; \
-                     models without a tree are uniform, files, records:DIR and cfr:net=DIR"
+                    "`{player}` can be asked in every information set only on a tree, and this game is too large for \
+                     one; models without a tree are uniform, files, records:DIR and cfr:net=DIR"
                 ),
                 Unsuitable::TooLargeToRespond => write!(
                     f,
