@@ -215,8 +215,8 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     right
 }
 
-/// Games after which a mean score of the first player differs from one half at this level, if it stays as it is: none if
-/// it is one half, or if there are fewer than two observations. `block` games are one observation.
+/// Games after which a mean score of the first player differs from one half at this level, if it stays as it is: none
+/// if it is one half, or if there are fewer than two observations. `block` games are one observation.
 pub fn games_needed(scores: &[f64], block: usize, level: f64) -> Option<u64> {
     let n = scores.len() as f64;
     if n < 2.0 {

@@ -301,7 +301,10 @@ pub(super) fn csv(standings: &[Standing]) -> String {
 /// The ratings for `report.json`.
 pub(super) fn as_json(standings: &[Standing]) -> Value {
     let one = |standing: &Standing| {
-        let player = |(name, rating): &(String, Rating)| json!({"player": name, "rating": rating.points, "half": rating.half, "games": rating.games});
+        let player = |(name, rating): &(String, Rating)| {
+            let Rating { points, half, games } = rating;
+            json!({"player": name, "rating": points, "half": half, "games": games})
+        };
         json!({
             "by": standing.by, "game": standing.game,
             "players": standing.players.iter().map(player).collect::<Vec<_>>(),

@@ -226,7 +226,7 @@ impl Tree {
         }
     }
 
-    /// How likely play from a node on ends in a leaf, where values are estimates, if both play their current strategies.
+    /// How likely play from a node on ends in a leaf, whose value is an estimate, if both play their strategies.
     pub(crate) fn doubt(&self, node: u32) -> f64 {
         let here = &self.nodes[node as usize];
         match here.kind {
@@ -416,7 +416,7 @@ mod tests {
         assert_eq!(tree.infosets.len(), 2);
         assert_eq!((tree.nodes.len(), tree.leaves), (1 + 2 + 2 + 2 + 2, 0));
         assert_eq!(tree.doubt(at), 0.0);
-        // Our own first move on heads ends in a leaf: half the time we are there, three quarters of the time we play it.
+        // Our first move on heads ends in a leaf: we are there half the time, and play it in three quarters of that.
         let heads = tree.nodes[at as usize].first;
         let won = tree.nodes[heads as usize].first;
         tree.nodes[won as usize].kind = Kind::Leaf;
