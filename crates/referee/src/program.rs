@@ -177,7 +177,7 @@ impl Program {
         #[cfg(unix)]
         {
             // All of its group, while its number cannot be another's: it has not been waited for.
-            let group = format!("kill -9 -- -{}", self.child.id());
+            let group = format!("kill -s KILL -- -{}", self.child.id());
             let quiet = || Stdio::null();
             let mut shell = Command::new("sh");
             let shell = shell
