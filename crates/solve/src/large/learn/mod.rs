@@ -204,9 +204,9 @@ impl<'g> LargeSolver<'g> {
 
     /// From now on a player follows a model in each information set with a probability of its own, and is free
     /// otherwise: the data-biased response of the other player (Johanson and Bowling, *Data Biased Robust Counter
-    /// Strategies*, 2009). `trusted` has a number for each sequence, as [`Profile::policy`] is laid out: the probability
-    /// of the move by the model, times the trust in the model. To be called before the first iteration: symmetries are
-    /// given up, and regrets with them. Returns false if the number of sequences is not that of the game.
+    /// Strategies*, 2009). `trusted` has a number for each sequence, as [`Profile::policy`] is laid out: the
+    /// probability of the move by the model, times the trust in the model. To be called before the first iteration:
+    /// symmetries are given up, and regrets with them. Returns false if the number of sequences is not the game's.
     pub fn bias(&mut self, player: usize, trusted: Vec<f32>) -> bool {
         let fits = trusted.len() as u64 == self.game.views[player].root().sequences;
         if fits {
