@@ -123,6 +123,8 @@ fn passes_solve_games_of_known_value() {
         ("liars-dice:sides=3", Some(55.5556)),
         ("dark-hex:width=2,height=2,hidden=1", Some(100.0)),
         ("goofspiel:cards=3", Some(50.0)),
+        // One role against nature.
+        ("monty-hall", Some(66.6667)),
     ] {
         let large = large(&mut game(spec), RoundsInViews::Auto);
         for algorithm in LargeAlgorithm::ALL {

@@ -335,12 +335,13 @@ impl<'g> LargeSolver<'g> {
 
     /// What the average strategies are worth.
     pub fn rate(&self, stop: &StopFlag, progress: &mut dyn FnMut(f64)) -> LargeRating {
-        let plans = match self.iterations {
-            0 => &self.plans,
-            _ => &self.averages,
+        // A role that there is not, in a game of one role, is never updated.
+        let plan = |player: usize| match self.averages[player][0] > 0.0 {
+            true => self.averages[player].as_slice(),
+            false => self.plans[player].as_slice(),
         };
         self.game.rate_plans(
-            [&plans[0], &plans[1]],
+            [plan(0), plan(1)],
             &self.quotients,
             None,
             self.threads,
