@@ -19,7 +19,7 @@ clippy:
 
 unit:
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
-	SURMISE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --quiet
+	SURMISE_CACHE=off SURMISE_SKIPPED=$(SKIPPED) $(CARGO) test --workspace --quiet
 
 # The pages in Chromium. SURMISE_BROWSER=1 installs what is missing, as CI does.
 browser:

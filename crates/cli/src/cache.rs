@@ -16,7 +16,7 @@ pub fn set(option: Option<OsString>) -> Result<()> {
     let asked = option.or_else(|| std::env::var_os(VARIABLE));
     let is_asked = asked.is_some();
     let folder = match asked {
-        Some(text) if text.is_empty() => bail!("--cache and {VARIABLE} must be a folder or `off`"),
+        Some(text) if text.is_empty() => bail!("--game-cache and {VARIABLE} must be a folder or `off`"),
         Some(text) if text == "off" => None,
         Some(text) => Some(PathBuf::from(text)),
         None => usual(),

@@ -25,14 +25,14 @@ struct Cli {
     memory: Option<u64>,
     /// Folder in which compiled games are kept, or `off`
     #[arg(long, global = true, value_name = "DIR", hide = true)]
-    cache: Option<std::ffi::OsString>,
+    game_cache: Option<std::ffi::OsString>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "\
 With --memory MIB, or the variable SURMISE_MEMORY, every command stops with a message when it holds more memory.
-Compiled games are kept in $XDG_CACHE_HOME/surmise; --cache DIR|off, or the variable SURMISE_CACHE, changes that.
+Compiled games are kept in $XDG_CACHE_HOME/surmise; --game-cache DIR|off, or SURMISE_CACHE, changes that.
 
 Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);
 3 check, fmt: a file cannot be read; 130 stopped by Ctrl-C, SIGTERM or --memory, with what was done printed and kept.";
@@ -93,7 +93,7 @@ pub fn run() -> ExitCode {
         output::error(&format!("{error:#}"));
         return ExitCode::from(2);
     }
-    if let Err(error) = cache::set(cli.cache) {
+    if let Err(error) = cache::set(cli.game_cache) {
         output::error(&format!("{error:#}"));
         return ExitCode::from(2);
     }

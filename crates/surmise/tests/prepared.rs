@@ -27,7 +27,7 @@ fn playouts_that_are_stopped_at_once_make_no_code() {
 /// Everything that players ask of lanes finds its code ready.
 #[test]
 fn what_is_prepared_for_players_is_what_they_use() {
-    for name in ["breakthrough", "krieg-tictactoe", "reversi"] {
+    for name in ["breakthrough", "krieg-tictactoe", "connect-four"] {
         let game = game(name);
         game.prepare_players(&StopFlag::default()).expect("nobody stops it");
         let prepared = game.code_stats();

@@ -1,8 +1,8 @@
 //! The graph of UCT: a node for every state, whatever the path to it, with statistics of moves.
 //!
 //! Nodes, moves and states lie in three lists of equal elements, so that a descent reads one node and one row of moves
-//! a round and nothing else. A new node has only a state. Its legal moves are found when a descent arrives for the second
-//! time; most nodes are never passed. Successors are stored with the moves.
+//! a round and nothing else. A new node has only a state. Its legal moves are found when a descent arrives for the
+//! second time; most nodes are never passed. Successors are stored with the moves.
 //!
 //! In most states at most one role has a choice. Such a node keeps the moves of that role as a row in the list of
 //! moves; where several roles choose at once, the node refers to a [`JointNode`].

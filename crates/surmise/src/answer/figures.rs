@@ -113,11 +113,15 @@ impl Figures {
     }
 
     /// Whether the others could not gain if the role always made the same move here, whichever it is. A role alone
-    /// against nature has nobody to fear.
+    /// against nature has nobody to fear. Where goals have no constant sum, a move may also be bad for the others
+    /// without being good for the role, so that nothing is free.
     fn is_free(&self, solution: &Solution<'_>, form: Option<&Form<'_>>, at: usize, work: &mut u64) -> bool {
         let tree = &solution.tree.tree;
         if tree.players.len() == 1 {
             return true;
+        }
+        if !solution.is_promised() {
+            return false;
         }
         let set = &tree.infosets()[at];
         let cost = u64::from(set.n) * (tree.players.len() as u64 - 1) * (tree.n_terminals() as u64 + 1);

@@ -64,8 +64,8 @@ impl Default for LargeOptions {
 }
 
 impl LargeOptions {
-    /// The algorithm that solves the game. Discounted CFR is the usual one: by the clock it was ahead of predictive CFR+
-    /// or level with it in all large games that were measured (docs/solving.md), and it needs less memory.
+    /// The algorithm that solves the game. Discounted CFR is the usual one: in most measurements of large games it was
+    /// ahead of predictive CFR+ by the clock (docs/solving.md), and it needs less memory.
     fn solving_algorithm(&self) -> Result<LargeAlgorithm, Error> {
         match self.method {
             Method::Auto => Ok(LargeAlgorithm::Discounted),

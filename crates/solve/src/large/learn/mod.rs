@@ -340,14 +340,8 @@ impl<'g> LargeSolver<'g> {
             true => self.averages[player].as_slice(),
             false => self.plans[player].as_slice(),
         };
-        self.game.rate_plans(
-            [plan(0), plan(1)],
-            &self.quotients,
-            None,
-            self.threads,
-            stop,
-            progress,
-        )
+        self.game
+            .rate_plans([plan(0), plan(1)], &self.quotients, None, self.threads, stop, progress)
     }
 
     /// The average strategies.
