@@ -44,14 +44,13 @@ impl Node {
         self.legal.get(role)?.iter().position(|&m| m == mv)
     }
 
-    /// Joint moves in the order of the first role's moves, then the second's, and so on. Where there are too many to
-    /// number (more than 64 bits), numbers may repeat; no state of any game we know comes near.
-    fn number(&self, places: &Places) -> u64 {
-        let add = |number: u64, (legal, &at): (&Box<[MoveId]>, &u32)| {
-            let n = legal.len() as u64;
-            number.wrapping_mul(n).wrapping_add(u64::from(at))
-        };
-        self.legal.iter().zip(places).fold(0, add)
+    /// Joint moves in the order of the first role's moves, then the second's, and so on. None if 64 bits are too few
+    /// for such a number.
+    fn number(&self, places: &Places) -> Option<u64> {
+        let mut joint = self.legal.iter().zip(places);
+        joint.try_fold(0_u64, |number, (legal, &at)| {
+            number.checked_mul(legal.len() as u64)?.checked_add(u64::from(at))
+        })
     }
 }
 
@@ -202,8 +201,8 @@ impl Atlas {
     /// Makes a joint move.
     pub(crate) fn step(&mut self, sim: &mut dyn Simulator, from: NodeId, places: &Places) -> Result<Edge, Fault> {
         self.touches += 1;
-        let number = self.node(from).number(places);
-        if let Some(edge) = self.edges.get(&(from, number)) {
+        let key = self.node(from).number(places).map(|number| (from, number));
+        if let Some(edge) = key.and_then(|key| self.edges.get(&key)) {
             return Ok(edge.clone());
         }
         self.computed += 1;
@@ -222,7 +221,9 @@ impl Atlas {
             to: self.enter(sim, next)?,
             sees,
         };
-        self.edges.insert((from, number), edge.clone());
+        if let Some(key) = key {
+            self.edges.insert(key, edge.clone());
+        }
         Ok(edge)
     }
 

@@ -2,8 +2,8 @@
 //! sequences (see [`crate::lp`] for the form of the program).
 //!
 //! - *Restricted Nash response* (Johanson, Zinkevich and Bowling, *Computing Robust Counter-Strategies*, 2007): the
-//! other role follows the model with probability P in the whole match and is free otherwise. As a program over plans x
-//!   of the responding role: maximise P · (gain of x against the model) + (1 − P) · (worst case of x).
+//!   other role follows the model with probability P in the whole match and is free otherwise. As a program over
+//!   plans x of the responding role: maximise P · (gain of x against the model) + (1 − P) · (worst case of x).
 //! - *Data-biased response* (Johanson and Bowling, *Data Biased Robust Counter Strategies*, 2009): in each of its
 //!   information sets the other role follows the model with a probability of its own, large where there is much data,
 //!   and is free otherwise. The value of a set is then the mean of its moves by the model and its least move.

@@ -13,6 +13,9 @@ use search::{Line, ViewPolicy};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+/// Values by move and history.
+type ExactValues = Vec<Vec<f64>>;
+
 /// Reasons for a decision under the strategies of all roles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reasons {
@@ -378,7 +381,7 @@ impl World {
         question: &Question<'_>,
         belief: &[(Position, f64)],
         own: &[(MoveId, f64)],
-    ) -> Result<(Vec<MoveReason>, Option<Vec<Vec<f64>>>), Error> {
+    ) -> Result<(Vec<MoveReason>, Option<ExactValues>), Error> {
         self.followed = 0;
         let exact = self.exact_values(question.role, belief, own)?;
         let mut moves = Vec::new();

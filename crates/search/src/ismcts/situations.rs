@@ -142,8 +142,8 @@ impl Situations {
         }
     }
 
-    /// The number of a joint move, given as places among the legal moves. Where several roles choose and there are too
-    /// many joint moves to number in 64 bits, numbers may repeat; no state of any game we know comes near.
+    /// The number of a joint move, given as places among the legal moves. Where 64 bits are too few, as with 70 roles
+    /// of two moves, the number is that of another joint move: the search goes on with that one.
     pub(super) fn number(&self, id: SituationId, places: &[u32]) -> u64 {
         let seats = places.iter().enumerate();
         seats.fold(0, |number: u64, (role, &place)| {

@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn rotations_of_a_square_are_four_and_with_a_reflection_eight() {
         let (turn, flip) = (vec![1, 2, 3, 0], vec![1, 0, 3, 2]);
-        assert_eq!(Group::generated(4, &[turn.clone()]).len(), 4);
+        assert_eq!(Group::generated(4, std::slice::from_ref(&turn)).len(), 4);
         let group = Group::generated(4, &[turn.clone(), flip]);
         assert_eq!(group.len(), 8);
         let turns = group.filter(&mut |n| {
