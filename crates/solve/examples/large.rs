@@ -1,7 +1,7 @@
 //! Sizes of a game, the exploitability of the uniform policy, and some iterations of predictive CFR+, without a tree:
 //! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off [ALGORITHM]]]]`: with
-//! `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the literature
-//! counts them, where forced moves are decisions and `noop` is none.
+//! `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the
+//! literature counts them, where forced moves are decisions and `noop` is none.
 
 use game::{MoveId, Simulator, StopFlag};
 use propnet::Scalar;
