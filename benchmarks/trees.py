@@ -11,8 +11,8 @@ are also printed, since lanes that would be idle play further games from the sam
 include the belief.
 
 OpenSpiel 2.0.2 has no sampler of information sets for liar's dice and phantom tic-tac-toe, and its Python package
-cannot give the bot another one. For these two the figures stated in issue 20 stand in (C++, a sampler that copies the true
-state, another 2-core machine of the same kind), marked "stated".
+cannot give the bot another one. For these two, figures of its C++ program stand in (a sampler that copies the true
+state, measured earlier on another machine of the same kind), marked "stated".
 
 Reversi is not a game of our catalogue: `--reversi` names rules of it, such as the GGP repository's `reversi.kif`.
 """
