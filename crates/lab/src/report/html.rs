@@ -69,6 +69,7 @@ pub fn page(report: &ReportData<'_>) -> String {
             number + 1
         );
     }
+    super::ladder::section(&mut body, report);
     for table in &report.tables {
         let _ = write!(
             body,
@@ -77,7 +78,6 @@ pub fn page(report: &ReportData<'_>) -> String {
             table.name
         );
     }
-    super::ladder::section(&mut body, report);
     rounds(&mut body, report);
     made(&mut body, report);
     whole(&spec.title, &body)
