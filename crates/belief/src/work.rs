@@ -108,13 +108,13 @@ impl OpenMoves {
     }
 }
 
-/// Candidates tested together on lanes, between two looks at the stop flag; a multiple of every width of lanes.
-pub(crate) const PORTION: usize = 4_096;
+/// Candidates tested between two looks at the stop flag on lanes: as many as the widest lanes hold.
+pub(crate) const PORTION: usize = 256;
 
 /// Candidates between two looks at the stop flag where they are tested one by one.
-const SCALAR_PORTION: usize = 128;
+const SCALAR_PORTION: usize = 16;
 
-/// Portions that may be tried after the time is up while nothing has been found.
+/// Portions that may be tried after all of the time is up while nothing has been found.
 const GRACE: u32 = 16;
 
 /// One update in progress: the rules, the role, the work done and the budget.
@@ -166,9 +166,9 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Whether the search for an answer has to end now: at the first answer once time has run out, and without one a
-    /// bounded number of portions later. Asked once a portion.
+    /// bounded number of portions after the latest time. Asked once a portion.
     pub(crate) fn must_end(&mut self, found: bool) -> bool {
-        if !self.is_late() {
+        if !self.is_late() || !(found || self.late || self.budget.latest.is_raised()) {
             return false;
         }
         let end = found || self.grace == 0;

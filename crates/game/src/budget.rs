@@ -143,6 +143,8 @@ pub struct Budget {
     pub iterations: u64,
     /// Ends the work early.
     pub stop: StopFlag,
+    /// Until when work that has nothing to show yet may go on. Later than `stop` for a part of a longer time.
+    pub latest: StopFlag,
     /// Whether a clock will raise the flag. Players then use the time instead of a default number of iterations.
     pub timed: bool,
 }
@@ -160,6 +162,7 @@ impl Budget {
     pub fn until(stop: StopFlag) -> Budget {
         Budget {
             iterations: u64::MAX,
+            latest: stop.clone(),
             stop,
             timed: false,
         }
@@ -178,10 +181,11 @@ impl Budget {
         done < self.iterations && !self.stop.is_raised()
     }
 
-    /// The same with only a share of the time that is left.
+    /// The same with only a share of the time that is left. Work without a result may use half of the rest as well.
     pub fn part(&self, share: f64) -> Budget {
         Budget {
             stop: self.stop.part(share),
+            latest: self.stop.part((1.0 + share) / 2.0),
             ..self.clone()
         }
     }
@@ -227,6 +231,16 @@ mod tests {
         assert!(half.is_raised(), "time does not go back");
         pass(1000);
         assert!(whole.is_raised() && last.is_raised());
+    }
+
+    #[test]
+    fn a_part_without_a_result_may_use_half_of_the_rest() {
+        let (hand, whole) = by_hand();
+        let part = Budget::timed(whole.clone()).part(0.4);
+        hand.store(410, Ordering::Relaxed);
+        assert!(part.stop.is_raised() && !part.latest.is_raised());
+        hand.store(710, Ordering::Relaxed);
+        assert!(part.latest.is_raised() && !whole.is_raised());
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl HyperPlayII {
         let pruning = self.options.inner.pruning;
         if pruning.cut_on_win || pruning.on_depth {
             let mut order = seed.child("order").rng();
-            return sample_with_pruning(table, playouts, pruning, &mut order, |mv, model, left| {
+            return sample_with_pruning(table, playouts, pruning, &mut order, &budget.stop, |mv, model, left| {
                 self.simulate(&roots[model], moves[mv], left, rng)
             });
         }
@@ -233,7 +233,7 @@ impl HyperPlayII {
         Ok(())
     }
 
-    /// One imperfect-information simulation: our move, then inner players to the end.
+    /// One imperfect-information simulation: our move, then inner players to the end, or until time is up.
     fn simulate(&mut self, root: &HistoryRoot, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
         let me = self.believer.tools.role.0 as usize;
         let mut everyone = root.everyone.clone();
@@ -247,7 +247,7 @@ impl HyperPlayII {
         let mut at = root.node;
         let mut rounds = 0;
         while !self.atlas.node(at).over {
-            if rounds >= most.min(THINKING_ROUNDS as u64) {
+            if rounds >= most.min(THINKING_ROUNDS as u64) || self.minds.stop.is_raised() {
                 return Ok(Sample { points: 0, rounds });
             }
             let forced = (rounds == 0).then_some(first);

@@ -53,7 +53,7 @@ pub(crate) struct Minds {
     pub views: Views<Mind>,
     options: InnerOptions,
     seed: Seed,
-    /// Once it is raised, inner players move at random; simulations that end later are not counted.
+    /// Once it is raised, inner players move at random and simulations end at once; these are not counted.
     pub stop: StopFlag,
 }
 
@@ -201,7 +201,7 @@ impl Minds {
         for _ in 0..self.options.playouts * repeats(self.options.models, bag.len()) {
             for (model, &(node, _)) in bag.iter().enumerate() {
                 for (mv, &first) in moves.iter().enumerate().filter(|_| moves.len() > 1) {
-                    if table.is_legal(mv, model) {
+                    if table.is_legal(mv, model) && !self.stop.is_raised() {
                         let sample = self.simulate(tools, atlas, role, view, node, first, &mut rng)?;
                         table.add(mv, model, sample, 1.0);
                     }
@@ -228,7 +228,7 @@ impl Minds {
         let mut everyone = self.views.start();
         everyone[role] = view;
         let (mut at, mut rounds) = (from, 0);
-        while !atlas.node(at).over && rounds < THINKING_ROUNDS as u64 {
+        while !atlas.node(at).over && rounds < THINKING_ROUNDS as u64 && !self.stop.is_raised() {
             let forced = (rounds == 0).then_some(first);
             at = self.play_round(tools, atlas, at, &mut everyone, forced, rng)?;
             rounds += 1;
@@ -257,7 +257,7 @@ impl Minds {
         let chosen = if self.options.pruning == Pruning::default() {
             worths(tools, &guesses, plan, &Budget::until(self.stop.clone()))
         } else {
-            prune_and_weigh(tools, &guesses, plan, self.options.pruning)
+            prune_and_weigh(tools, &guesses, plan, self.options.pruning, &self.stop)
         };
         tools.role = me;
         chosen
@@ -316,6 +316,9 @@ impl Minds {
         let total: f64 = fans.iter().flatten().map(JointChoices::len).sum();
         let mut mass: FxHashMap<NodeId, f64> = FxHashMap::default();
         let mut try_one = |node: NodeId, places: &Places, brings: f64| -> Result<(), Fault> {
+            if self.stop.is_raised() {
+                return Ok(());
+            }
             let edge = atlas.step(tools.sim.as_mut(), node, places)?;
             if edge.sees[role] == last.sees && !atlas.node(edge.to).over {
                 *mass.entry(edge.to).or_default() += brings;
@@ -325,18 +328,12 @@ impl Minds {
         if total <= TRIES as f64 {
             for (&(node, weight), fan) in bag.iter().zip(&fans) {
                 let Some(fan) = fan else { continue };
-                if self.stop.is_raised() {
-                    break;
-                }
                 let brings = weight / fan.len();
                 fan.each(|places| try_one(node, places, brings))?;
             }
         } else {
             let weights: Vec<f64> = bag.iter().map(|(_, w)| *w).collect();
             for n in systematic(&weights, TRIES, &mut rng) {
-                if self.stop.is_raised() {
-                    break;
-                }
                 if let Some(fan) = &fans[n] {
                     try_one(bag[n].0, &fan.draw(&mut rng), 1.0)?;
                 }

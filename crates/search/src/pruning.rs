@@ -9,7 +9,7 @@ use crate::Tools;
 use crate::flat::{Guess, PlayoutPlan};
 use crate::perfect::Worth;
 use crate::value_table::{Sample, ValueTable};
-use game::{Fault, MoveId, Rng, RoleId, State};
+use game::{Fault, MoveId, Rng, RoleId, State, StopFlag};
 use smallvec::SmallVec;
 
 /// Discounting and pruning; none by default.
@@ -41,12 +41,13 @@ impl Default for Pruning {
 pub const DISCOUNT: f64 = 0.99;
 
 /// Samples every move in every model, moves in random order, with pruning. `play` gets the number of the move, the
-/// number of the model, and the number of rounds allowed.
+/// number of the model, and the number of rounds allowed; once the flag is raised its result is not counted.
 pub(crate) fn sample_with_pruning(
     table: &mut ValueTable,
     playouts: u64,
     pruning: Pruning,
     rng: &mut Rng,
+    stop: &StopFlag,
     mut play: impl FnMut(usize, usize, u64) -> Result<Sample, Fault>,
 ) -> Result<(), Fault> {
     let mut order: Vec<usize> = (0..table.n_moves()).collect();
@@ -66,6 +67,10 @@ pub(crate) fn sample_with_pruning(
                     u64::MAX
                 };
                 let sample = play(mv, model, left)?;
+                if stop.is_raised() {
+                    table.keep_complete();
+                    return Ok(());
+                }
                 rounds += sample.rounds;
                 all_won &= sample.points >= pruning.maximum;
                 table.add(mv, model, sample, pruning.discount);
@@ -95,6 +100,7 @@ pub(crate) fn prune_and_weigh(
     guesses: &[Guess],
     plan: PlayoutPlan,
     pruning: Pruning,
+    stop: &StopFlag,
 ) -> Result<Vec<Worth>, Fault> {
     let mut legal = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -106,20 +112,27 @@ pub(crate) fn prune_and_weigh(
         let mut rng = plan.seed.child("pruned").rng();
         let mut dice = plan.seed.child("playouts").rng();
         let moves = table.moves().to_vec();
-        sample_with_pruning(&mut table, plan.playouts, pruning, &mut rng, |mv, model, left| {
-            random_game(tools, &guesses[model].state, moves[mv], left, &mut dice)
+        sample_with_pruning(&mut table, plan.playouts, pruning, &mut rng, stop, |mv, model, left| {
+            random_game(tools, &guesses[model].state, moves[mv], left, &mut dice, stop)
         })?;
     }
     Ok(table.worths(&table.ranking(plan.seed)))
 }
 
-/// A random game that begins with a move of ours and may take so many rounds.
-fn random_game(tools: &mut Tools, from: &State, first: MoveId, most: u64, rng: &mut Rng) -> Result<Sample, Fault> {
+/// A random game that begins with a move of ours and may take so many rounds; it breaks off once the flag is raised.
+fn random_game(
+    tools: &mut Tools,
+    from: &State,
+    first: MoveId,
+    most: u64,
+    rng: &mut Rng,
+    stop: &StopFlag,
+) -> Result<Sample, Fault> {
     let n_roles = tools.sim.roles().len();
     let mut state = from.clone();
     let mut rounds = 0;
     while !tools.sim.terminal(&state)? {
-        if rounds >= most {
+        if rounds >= most || stop.is_raised() {
             return Ok(Sample { points: 0, rounds });
         }
         let mut joint: SmallVec<[MoveId; 4]> = SmallVec::new();

@@ -1,6 +1,6 @@
 //! The states of one round, and the steps into them.
 
-use crate::work::{Clue, Work};
+use crate::work::{Clue, PORTION, Work};
 use crate::{FirstTries, Joint};
 use game::{Fault, State};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -122,6 +122,8 @@ pub(crate) struct GrowingLayer {
     /// Child and step, in the order they were found.
     steps: Vec<(u32, LayerStep)>,
     resampled: bool,
+    /// For the first states, whether they agree with what is known about the state now.
+    fits: Vec<bool>,
 }
 
 impl GrowingLayer {
@@ -137,6 +139,7 @@ impl GrowingLayer {
             joint_places: FxHashMap::default(),
             steps: Vec::new(),
             resampled: false,
+            fits: Vec::new(),
         }
     }
 
@@ -170,7 +173,30 @@ impl GrowingLayer {
                 mass: brought,
             };
             self.steps.push((child, step));
-        })
+        })?;
+        // New states are checked as they come, in full lanes, so that little is left to do when the time is up.
+        while self.states.len() - self.fits.len() >= PORTION {
+            self.check(work, self.fits.len() + PORTION)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the states up to this one against what is known about the state now.
+    fn check(&mut self, work: &mut Work, upto: usize) -> Result<(), Fault> {
+        let states: Vec<&State> = self.states[self.fits.len()..upto].iter().collect();
+        self.fits.extend(work.fits_now(&states)?);
+        Ok(())
+    }
+
+    /// Checks the states that are left.
+    pub(crate) fn check_all(&mut self, work: &mut Work) -> Result<(), Fault> {
+        self.check(work, self.states.len())
+    }
+
+    /// Keeps only the states that agree with what is known about the state now.
+    pub(crate) fn retain_fitting(&mut self) {
+        let fits = std::mem::take(&mut self.fits);
+        self.retain(&fits);
     }
 
     /// Records that the states of the layer before were expanded only up to this one.

@@ -20,7 +20,7 @@ mod layer;
 mod resample;
 
 use crate::driver::SamplingMethod;
-use crate::work::{Clue, OpenMoves, PORTION, Work};
+use crate::work::{Clue, OpenMoves, Work};
 use crate::{BeliefError, BeliefReport, FirstTries, Joint, Model, OpponentModel, Options, SamplerKind};
 use game::{Fault, Rng, RoleId, Seed, State};
 use layer::{GrowingLayer, StateLayer};
@@ -48,6 +48,8 @@ const GOING_BACK: u64 = 30_000_000;
 const FEW: usize = 16;
 /// Joint moves tried for one layer, about; states with more than their share of them get a sample.
 const LAYER_TRIES: usize = 1 << 24;
+/// Joint moves in such a sample.
+const SAMPLED_TRIES: usize = 4_096;
 
 impl Trellis {
     pub(crate) fn new(options: &Options, seed: Seed) -> Trellis {
@@ -78,9 +80,8 @@ impl Trellis {
         rng: &mut Rng,
     ) -> Result<Option<(StateLayer, FirstTries)>, Fault> {
         let mut growing = self.expand(work, from, clue)?;
-        let states: Vec<&State> = growing.states.iter().collect();
-        let fits = work.fits_now(&states)?;
-        growing.retain(&fits);
+        growing.check_all(work)?;
+        growing.retain_fitting();
         if growing.states.is_empty() {
             return Ok(None);
         }
@@ -115,7 +116,7 @@ impl Trellis {
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(portion);
         let mut steps: Vec<f64> = Vec::with_capacity(portion);
         let mut probabilities = Vec::new();
-        let whole = PORTION.max(LAYER_TRIES / parents.len().max(1));
+        let whole = SAMPLED_TRIES.max(LAYER_TRIES / parents.len().max(1));
         for (group, states) in parents.chunks(256).enumerate() {
             if work.must_end(!growing.states.is_empty()) {
                 let tried = tests.first().map_or(group * 256, |(parent, _)| *parent as usize);
@@ -132,7 +133,7 @@ impl Trellis {
                 if sampled {
                     growing.sampled(parent, from);
                 }
-                let n = if sampled { PORTION } else { fan.len() };
+                let n = if sampled { SAMPLED_TRIES } else { fan.len() };
                 let share = if sampled { fan.len() as f64 / n as f64 } else { 1.0 };
                 let mut rng = sampled.then(|| self.seed.child("joint moves").nth(parent as u64).rng());
                 for number in 0..n {
