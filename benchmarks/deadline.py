@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PLAYERS = ["mc", "uct", "minimax", "nested", "hp", "hp2", "auto", "ismcts", "cfr", "cheat"]
+PLAYERS = ["mc", "uct", "minimax", "nested", "hp", "hp2", "auto", "ismcts", "cfr", "epimc", "kluss", "cheat"]
 
 
 def burn(count):
