@@ -61,6 +61,8 @@ impl Place {
     /// The game that is kept here, if there is one and it is sound.
     pub fn load(&self, options: &CompileOptions) -> Option<Kept> {
         let mut bytes = Vec::new();
+        // To open a named pipe would wait for somebody to write into it.
+        std::fs::metadata(&self.path).ok().filter(|about| about.is_file())?;
         let file = File::open(&self.path).ok()?;
         file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
         let kept = self.read(&bytes, options);
@@ -343,6 +345,18 @@ mod tests {
         let engine = Engine::new(&rules("tictactoe"), &options).unwrap();
         engine.keep(&options);
         assert!(engine.compiled().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_entry_that_is_a_pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        let rules = rules("tictactoe");
+        let pipe = Place::of(folder.path(), &rules, &options).path;
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo is part of POSIX");
+        assert!(!Engine::new(&rules, &options).unwrap().setup.from_cache);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use ggp::{BoxError, MatchPlayer, PlayedMatch, PlayerFactory};
 use ground::{EvaluationLimits, Limits, Reference};
 use referee::Seat;
 use search::Random;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub struct WirePlayers {
     spec: Option<PlayerSpec>,
     seed: Seed,
     recorder: Option<Arc<MatchRecorder>>,
+    cache: Option<PathBuf>,
 }
 
 impl WirePlayers {
@@ -35,6 +37,7 @@ impl WirePlayers {
                 spec,
                 seed,
                 recorder: None,
+                cache: None,
             }),
         }
     }
@@ -45,6 +48,11 @@ impl WirePlayers {
             recorder: Some(recorder),
             ..self
         }
+    }
+
+    /// Keeps compiled games in a folder for the next match; see [`EngineOptions::cache`].
+    pub fn cached_in(self, folder: Option<PathBuf>) -> WirePlayers {
+        WirePlayers { cache: folder, ..self }
     }
 
     /// The player for a game.
@@ -99,6 +107,7 @@ impl PlayerFactory for WirePlayers {
             };
             let options = EngineOptions {
                 kind: EngineKind::Auto,
+                cache: self.cache.clone(),
                 ..options
             };
             let pending = Pending::start(rules, &options)?;

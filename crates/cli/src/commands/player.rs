@@ -1,6 +1,6 @@
 //! `surmise player`: a player that managers elsewhere can call.
 
-use crate::{interrupt, log, output};
+use crate::{cache, interrupt, log, output};
 use anyhow::{Context, Result};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         args.name
     );
     let spec = args.with.as_deref().map(PlayerSpec::parse).transpose()?;
-    let mut players = WirePlayers::new(spec, Seed(args.seed))?;
+    let mut players = WirePlayers::new(spec, Seed(args.seed))?.cached_in(cache::folder());
     let recorder = match &args.record {
         None => None,
         Some(folder) => {
