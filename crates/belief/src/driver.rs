@@ -1,8 +1,8 @@
 //! The part that all samplers share: following a view, and relaxing constraints when nothing explains the view.
 //!
 //! When no model explains a percept, the sampling method is first given the whole view again, from the start and with
-//! other random numbers. If that fails too, the constraints of the newest round are relaxed: first its percepts, then
-//! the own move. Constraints of older rounds stay.
+//! other random numbers. If that fails too, the constraints of the newest round are relaxed: first one or two of its
+//! percepts may differ, then all of them, then the own move. Constraints of older rounds stay.
 
 use crate::work::{Clue, Level, Work};
 use crate::{Belief, BeliefError, BeliefReport, FirstTries, Joint, Model, Now, OpponentModel, Options, Sampler};
@@ -126,12 +126,13 @@ impl<E: SamplingMethod> Driven<E> {
         if self.engine.advance(work, &self.clues)? > 0 || self.rebuild(work)? {
             return Ok(());
         }
-        // The relaxed search is short and must give an answer. The flag does not stop it; it only makes it stop at the
-        // first answer.
-        work.late = work.is_late();
+        // The relaxed search must give an answer. The flag does not stop it; it only makes it stop at the first answer.
+        work.relaxing = true;
         let budget = std::mem::replace(&mut work.budget, Budget::until(StopFlag::default()));
         let relaxed = self.relax(work);
         work.budget = budget;
+        work.relaxing = false;
+        work.renew_grace(Level::Full);
         relaxed
     }
 
@@ -178,15 +179,22 @@ impl<E: SamplingMethod> Driven<E> {
     fn relax(&mut self, work: &mut Work) -> Result<(), BeliefError> {
         let last = self.clues.len() - 1;
         let now = work.now;
+        // What was not told constrains nothing.
+        let some_known = self.clues[last].level == Level::Full;
         for (level, now) in [
+            (Level::Near(1), now),
+            (Level::Near(2), now),
             (Level::OwnMove, now),
             (Level::Nothing, now),
             (Level::OwnMove, Now::Unknown),
             (Level::Nothing, Now::Unknown),
         ] {
+            if matches!(level, Level::Near(_)) && !some_known {
+                continue;
+            }
             self.clues[last].level = level;
             work.now = now;
-            work.renew_grace();
+            work.renew_grace(level);
             if self.engine.advance(work, &self.clues)? > 0 {
                 return Ok(());
             }

@@ -5,7 +5,7 @@
 //! are the same without lanes.
 
 use crate::{Joint, Now, World};
-use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Seed, Simulator, State};
+use game::{Batch, Budget, Fault, LaneSet, MoveId, PerceptId, RoleId, Round, Seed, Simulator, State, StopFlag};
 use smallvec::SmallVec;
 
 /// How much of a round constrains histories.
@@ -13,6 +13,8 @@ use smallvec::SmallVec;
 pub(crate) enum Level {
     /// Own move and percepts.
     Full,
+    /// The own move, and percepts of which at most so many differ: seen and not explained, or explained and not seen.
+    Near(usize),
     /// Only the own move.
     OwnMove,
     /// Nothing: any joint move is allowed.
@@ -117,15 +119,24 @@ const SCALAR_PORTION: usize = 16;
 /// Portions that may be tried after all of the time is up while nothing has been found.
 const GRACE: u32 = 16;
 
+/// Candidates in a search for percepts that nearly agree.
+const NEAR_TRIES: usize = 4_096;
+
 /// One update in progress: the rules, the role, the work done and the budget.
 pub(crate) struct Work<'a, 'w> {
     pub role: RoleId,
     pub now: Now,
     pub touches: u64,
     pub budget: Budget,
-    /// Whether time had run out before the budget was replaced by an unlimited one.
-    pub late: bool,
+    /// Whether constraints are being relaxed: the budget is then unlimited, and the first answer after the end of the
+    /// time is taken.
+    pub relaxing: bool,
+    /// The flag of the budget that was given.
+    time: StopFlag,
+    /// Portions that are left after the end of the time.
     grace: u32,
+    /// Portions that are left in any case.
+    portions: u32,
     world: &'a mut World<'w>,
 }
 
@@ -136,8 +147,10 @@ impl<'a, 'w> Work<'a, 'w> {
             now,
             touches: 0,
             budget: budget.clone(),
-            late: false,
+            relaxing: false,
+            time: budget.stop.clone(),
             grace: GRACE,
+            portions: u32::MAX,
             world,
         }
     }
@@ -162,13 +175,19 @@ impl<'a, 'w> Work<'a, 'w> {
 
     /// Whether time has run out, so that the first answer is taken.
     pub(crate) fn is_late(&self) -> bool {
-        self.late || self.budget.stop.is_raised()
+        self.time.is_raised()
     }
 
     /// Whether the search for an answer has to end now: at the first answer once time has run out, and without one a
     /// bounded number of portions after the latest time. Asked once a portion.
     pub(crate) fn must_end(&mut self, found: bool) -> bool {
-        if !self.is_late() || !(found || self.late || self.budget.latest.is_raised()) {
+        if self.portions == 0 {
+            return true;
+        }
+        if self.portions != u32::MAX {
+            self.portions -= 1;
+        }
+        if !self.is_late() || !(found || self.relaxing || self.budget.latest.is_raised()) {
             return false;
         }
         let end = found || self.grace == 0;
@@ -176,9 +195,13 @@ impl<'a, 'w> Work<'a, 'w> {
         end
     }
 
-    /// Lets a search that began after the time was up try some portions.
-    pub(crate) fn renew_grace(&mut self) {
+    /// Lets a search with relaxed constraints try some portions, even if it begins after the time was up.
+    pub(crate) fn renew_grace(&mut self, level: Level) {
         self.grace = GRACE;
+        self.portions = match level {
+            Level::Near(_) => (NEAR_TRIES / self.portion()) as u32,
+            _ => u32::MAX,
+        };
     }
 
     /// Successor states computed by the engines so far.
@@ -319,8 +342,10 @@ fn batch_try(
         batch.force(RoleId(other as u16), &moves)?;
     }
     let mut agree = LaneSet::first(candidates.len());
-    if clue.level == Level::Full {
-        agree = batch.agree(role, &clue.sees, agree)?;
+    match clue.level {
+        Level::Full => agree = batch.agree(role, &clue.sees, agree)?,
+        Level::Near(most) => agree = batch_near(batch, role, &clue.sees, most, candidates.len())?,
+        Level::OwnMove | Level::Nothing => {}
     }
     let mut successors = Vec::new();
     batch.successors(agree, &mut successors)?;
@@ -331,6 +356,33 @@ fn batch_try(
     Ok(())
 }
 
+/// The lanes in which at most so many percepts differ from those that were seen.
+fn batch_near(
+    batch: &mut dyn Batch,
+    role: RoleId,
+    sees: &[PerceptId],
+    most: usize,
+    n: usize,
+) -> Result<LaneSet, Fault> {
+    let here = LaneSet::first(n);
+    let mut differ = vec![sees.len(); n];
+    batch.percepts(role, &mut |percept, lanes| {
+        let seen = sees.contains(&percept);
+        for lane in lanes.and(here).lanes() {
+            if seen {
+                differ[lane] -= 1;
+            } else {
+                differ[lane] += 1;
+            }
+        }
+    })?;
+    let mut near = LaneSet::default();
+    (0..n)
+        .filter(|&lane| differ[lane] <= most)
+        .for_each(|lane| near.insert(lane));
+    Ok(near)
+}
+
 fn scalar_try(
     sim: &mut dyn Simulator,
     role: RoleId,
@@ -338,10 +390,16 @@ fn scalar_try(
     joint: &Joint,
     clue: &Clue,
 ) -> Result<Option<State>, Fault> {
-    if clue.level == Level::Full {
+    let most = match clue.level {
+        Level::Full => Some(0),
+        Level::Near(most) => Some(most),
+        Level::OwnMove | Level::Nothing => None,
+    };
+    if let Some(most) = most {
         let mut seen = Vec::new();
         sim.percepts(parent, joint, role, &mut seen)?;
-        if seen.len() != clue.sees.len() || !seen.iter().all(|p| clue.sees.contains(p)) {
+        let both = seen.iter().filter(|p| clue.sees.contains(p)).count();
+        if seen.len() + clue.sees.len() - 2 * both > most {
             return Ok(None);
         }
     }

@@ -252,6 +252,56 @@ fn a_view_that_nothing_explains_is_survived() {
     }
 }
 
+/// Nature draws one of four cards. The role sees its colour and whether it is high, and a bell that never rings.
+const CARDS: &str = "
+    (role me) (role random) (legal me noop)
+    (card 1 red low) (card 2 red high) (card 3 black low) (card 4 black high)
+    (<= (legal random (draw ?c)) (card ?c ?colour ?height))
+    (<= (sees me ?colour) (does random (draw ?c)) (card ?c ?colour ?height))
+    (<= (sees me ?height) (does random (draw ?c)) (card ?c ?colour ?height))
+    (<= (sees me bell) (true rings))
+    (<= (next (drawn ?c)) (does random (draw ?c)))
+    (<= (next rings) (true never)) (init start)
+    (<= terminal (true never)) (goal me 0) (goal random 0)";
+
+#[test]
+fn percepts_that_nearly_agree_are_better_than_none() {
+    let compiled = common::rules(CARDS);
+    let mut sim = Scalar::new(&compiled);
+    let me = RoleId(0);
+    let own = common::mv(&mut sim, me, "noop");
+    let mut percept = |text: &str| sim.find_percept(me, text).unwrap_or(PerceptId(9_999));
+    let sees = |words: &[PerceptId]| View {
+        rounds: vec![Round {
+            own,
+            sees: words.to_vec(),
+        }],
+    };
+    let [red, high, bell] = ["red", "high", "bell"].map(&mut percept);
+    for (kind, options) in variants() {
+        // Percepts, and the cards that come nearest: all but the bell agree; the height was not told; it is
+        // contradicted.
+        for (words, cards) in [
+            (&[red, high, bell][..], &["(drawn 2)"][..]),
+            (&[red], &["(drawn 1)", "(drawn 2)"]),
+            (&[red, bell], &["(drawn 1)", "(drawn 2)"]),
+        ] {
+            let sampler = believe(&compiled, kind, &options, me, Seed(1), &sees(words));
+            for (state, _) in sampler.posterior() {
+                let fluents = sim_fluents(&compiled, &state);
+                assert!(
+                    cards.iter().any(|card| fluents.iter().any(|f| f == card)),
+                    "{kind} {words:?}: {fluents:?}"
+                );
+            }
+        }
+    }
+}
+
+fn sim_fluents(compiled: &Compiled, state: &State) -> Vec<String> {
+    Scalar::new(compiled).fluents(state)
+}
+
 #[test]
 fn the_search_for_the_last_model_has_an_end() {
     let compiled = game("krieg-tictactoe");
