@@ -117,7 +117,7 @@ pub(crate) const PORTION: usize = 256;
 const SCALAR_PORTION: usize = 16;
 
 /// Portions that may be tried after all of the time is up while nothing has been found.
-const GRACE: u32 = 16;
+const GRACE: u32 = 4;
 
 /// Candidates in a search for percepts that nearly agree.
 const NEAR_TRIES: usize = 4_096;

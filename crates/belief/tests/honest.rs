@@ -302,6 +302,66 @@ fn sim_fluents(compiled: &Compiled, state: &State) -> Vec<String> {
     Scalar::new(compiled).fluents(state)
 }
 
+/// Nature draws a number from 1 to 20, then another one; the role is told whether the second is less.
+fn two_numbers() -> Compiled {
+    let mut text = String::from(
+        "(role me) (role random) (legal me noop) (init first)
+         (<= (legal random (draw ?n)) (n ?n))
+         (<= (next (drawn ?n)) (true first) (does random (draw ?n)))
+         (<= (next (drawn ?n)) (true (drawn ?n)))
+         (<= (sees me less) (true (drawn ?n)) (does random (draw ?m)) (less ?m ?n))
+         (<= terminal (true never)) (<= (next never) (true never)) (goal me 0) (goal random 0)",
+    );
+    for n in 1..=20 {
+        text += &format!(" (n {n})");
+        (1..n).for_each(|m| text += &format!(" (less {m} {n})"));
+    }
+    common::rules(&text)
+}
+
+#[test]
+fn a_layer_that_is_cut_short_keeps_its_expectation() {
+    let compiled = two_numbers();
+    let mut sim = Scalar::new(&compiled);
+    let me = RoleId(0);
+    let own = common::mv(&mut sim, me, "noop");
+    let less = sim.find_percept(me, "less").unwrap();
+    let mut view = View {
+        rounds: vec![Round { own, sees: vec![] }],
+    };
+    let options = Options::default();
+    let mut mean = 0.0;
+    const SEEDS: u64 = 200;
+    for seed in 0..SEEDS {
+        let mut sampler = make(SamplerKind::Trellis, &options, me, Seed(seed)).unwrap();
+        view.rounds.truncate(1);
+        let mut world = World::new(&mut sim);
+        sampler.update(&mut world, &view, Now::Playing, &plenty()).unwrap();
+        view.rounds.push(Round { own, sees: vec![less] });
+        // Of 400 joint moves only a few are tried before the time is up.
+        let looks = std::sync::atomic::AtomicU64::new(0);
+        let stop = StopFlag::by(move || {
+            let looks = looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            looks as f64 / 6.0
+        });
+        sampler
+            .update(&mut world, &view, Now::Playing, &Budget::timed(stop))
+            .unwrap();
+        let report = &sampler.belief().report;
+        assert!(!report.exact && report.update_touches < 200, "{report:?}");
+        for (state, p) in sampler.posterior() {
+            let fluents = sim.fluents(&state);
+            let drawn = fluents
+                .iter()
+                .find_map(|f| f.strip_prefix("(drawn ")?.strip_suffix(')'));
+            mean += p * drawn.unwrap().parse::<f64>().unwrap() / SEEDS as f64;
+        }
+    }
+    // The first number has probability in proportion to the numbers below it.
+    let exact: f64 = (1..=20).map(|n| f64::from(n * (n - 1))).sum::<f64>() / 190.0;
+    assert!((mean - exact).abs() < 0.5, "{mean} for {exact}");
+}
+
 #[test]
 fn the_search_for_the_last_model_has_an_end() {
     let compiled = game("krieg-tictactoe");

@@ -206,6 +206,19 @@ impl GrowingLayer {
         from.log_choice.resize(from.open.len(), 0.0);
     }
 
+    /// Records that only a share of each parent's joint moves was tried: the steps stand for the others too.
+    pub(crate) fn tried_shares(&mut self, shares: &[f64], from: &mut StateLayer) {
+        for (parent, _) in shares.iter().enumerate().filter(|(_, share)| **share < 1.0) {
+            self.resampled = true;
+            from.open[parent] = true;
+        }
+        self.mass.fill(0.0);
+        for (child, step) in &mut self.steps {
+            step.mass /= shares[step.parent as usize];
+            self.mass[*child as usize] += step.mass;
+        }
+    }
+
     /// Records that only a sample of a parent's joint moves was tried.
     pub(crate) fn sampled(&mut self, parent: usize, from: &mut StateLayer) {
         self.resampled = true;

@@ -16,6 +16,7 @@
 //! A state without successors in the next layer is removed, and so are states that only led to it, unless resampling
 //! dropped some of its successors.
 
+mod evenly;
 mod layer;
 mod resample;
 
@@ -98,7 +99,10 @@ impl Trellis {
     fn expand(&self, work: &mut Work, from: &mut StateLayer, clue: &Clue) -> Result<GrowingLayer, Fault> {
         from.log_choice.clear();
         let states = std::mem::take(&mut from.states);
-        let grown = self.expand_states(work, &states, from, clue);
+        let grown = match work.budget.timed && states.len() > 1 {
+            true => self.expand_evenly(work, &states, from, clue),
+            false => self.expand_states(work, &states, from, clue),
+        };
         from.states = states;
         grown
     }
@@ -116,7 +120,7 @@ impl Trellis {
         let mut tests: Vec<(u32, Joint)> = Vec::with_capacity(portion);
         let mut steps: Vec<f64> = Vec::with_capacity(portion);
         let mut probabilities = Vec::new();
-        let whole = SAMPLED_TRIES.max(LAYER_TRIES / parents.len().max(1));
+        let whole = self.whole(parents.len());
         for (group, states) in parents.chunks(256).enumerate() {
             if work.must_end(!growing.states.is_empty()) {
                 let tried = tests.first().map_or(group * 256, |(parent, _)| *parent as usize);
@@ -162,6 +166,11 @@ impl Trellis {
         }
         growing.add(work, &parents, &from.mass, &from.count, &tests, &steps, clue)?;
         Ok(growing)
+    }
+
+    /// Joint moves of one state, beyond which a sample of them stands for all, in a layer of so many states.
+    fn whole(&self, states: usize) -> usize {
+        SAMPLED_TRIES.max(LAYER_TRIES / states.max(1))
     }
 
     /// The probabilities of each role's moves by the model of the opponents; empty for uniform play.
