@@ -33,10 +33,10 @@ def catalogue(surmise):
     return [json.loads(line)["name"] for line in done.stdout.splitlines()]
 
 
-def match(surmise, game, player, time, games):
+def match(surmise, game, player, time, games, seed):
     """The rows of some matches, or nothing if the player cannot play the game."""
     command = [surmise, "match", game, player, "--games", str(games), "--threads", "1", "--time-per-move", str(time),
-               "--json"]
+               "--seed", str(seed), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return json.loads(done.stdout)["players"]
@@ -47,11 +47,12 @@ def match(surmise, game, player, time, games):
 
 def measure(surmise, game, player, time, moves):
     """Plays matches with about so many moves: (moves, late, p99 of the worse seat, longest), or nothing."""
-    first = match(surmise, game, player, time, 1)
-    if first is None:
+    rows = match(surmise, game, player, time, 1, 1)
+    if rows is None:
         return None
-    a_game = max(1, sum(row["moves"] for row in first))
-    rows = match(surmise, game, player, time, max(1, -(-moves // a_game)))
+    played = max(1, sum(row["moves"] for row in rows))
+    if played < moves:
+        rows += match(surmise, game, player, time, -(-(moves - played) // played), 2)
     late = sum(row["late"] for row in rows)
     p99 = max(row["p99_ms"] for row in rows)
     return sum(row["moves"] for row in rows), late, p99, max(row["max_ms"] for row in rows)
