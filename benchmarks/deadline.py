@@ -40,7 +40,7 @@ def match(surmise, game, player, time, games, seed):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return json.loads(done.stdout)["players"]
-    if "needs a game" in done.stderr or "cannot play" in done.stderr:
+    if "` needs " in done.stderr or "cannot play" in done.stderr:
         return None
     sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
 
