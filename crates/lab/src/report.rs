@@ -1,9 +1,12 @@
 //! The report of an experiment: a self-contained HTML page, and the same data as CSV, JSON and SVG.
 
+mod axis;
 mod charts;
 mod cite;
 mod html;
+mod labels;
 mod ladder;
+mod palette;
 mod svg;
 mod table;
 mod tables;

@@ -1,6 +1,7 @@
 //! The part of a report that says who is strongest: ratings, cross tables, and a plot.
 
-use super::svg::{Chart, Point, Series, Use, escape, short};
+use super::axis::short;
+use super::svg::{Chart, Point, Series, Use, escape};
 use super::{ReportData, row};
 use crate::ladder::{Meeting, Rating, games_needed, ratings};
 use crate::run::score;

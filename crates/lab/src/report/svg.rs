@@ -1,5 +1,7 @@
 //! Curves with error bars, as SVG that follows the reader's light or dark mode and prints in black.
 
+use super::axis::{Axis, range, short};
+use super::palette::{COLOURS, style};
 use std::fmt::Write as _;
 
 /// A plot.
@@ -54,6 +56,7 @@ impl Use {
         if self == Use::Phone { 360.0 } else { 720.0 }
     }
 
+    /// Least width of the margin on the left.
     fn left(self) -> f64 {
         if self == Use::Phone { 50.0 } else { 62.0 }
     }
@@ -95,83 +98,10 @@ impl Point {
 const RIGHT: f64 = 16.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
-
-/// Colours for light and dark backgrounds, after the palette of Okabe and Ito for colour-blind readers. Markers differ
-/// too, for print.
-const COLOURS: [(&str, &str); 8] = [
-    ("#0072b2", "#56b4e9"),
-    ("#d55e00", "#ff8c42"),
-    ("#007a5a", "#2fd0a2"),
-    ("#aa4499", "#e58ac4"),
-    ("#8a6d00", "#f0d442"),
-    ("#333333", "#dddddd"),
-    ("#5b5bd6", "#a3a3ff"),
-    ("#a31515", "#ff7b72"),
-];
-
-/// An axis: maps values to coordinates.
-struct Axis {
-    low: f64,
-    high: f64,
-    log: bool,
-    from: f64,
-    to: f64,
-}
-
-impl Axis {
-    fn at(&self, value: f64) -> f64 {
-        let scale = |v: f64| if self.log { v.max(1e-300).ln() } else { v };
-        let share = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low));
-        self.from + share.clamp(-0.02, 1.02) * (self.to - self.from)
-    }
-
-    fn ticks(&self) -> Vec<f64> {
-        if self.log {
-            let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-            let step = ((last - first) / 8).max(1);
-            let decades = (first..=last).step_by(step as usize).map(|e| 10_f64.powi(e));
-            let marks: Vec<f64> = match last - first <= 2 {
-                true => decades.flat_map(|d| [d, 2.0 * d, 5.0 * d]).collect(),
-                false => decades.collect(),
-            };
-            return marks
-                .into_iter()
-                .filter(|t| (self.low * 0.999..=self.high * 1.001).contains(t))
-                .collect();
-        }
-        let step = nice_step(self.high - self.low);
-        let first = (self.low / step).ceil() as i64;
-        (first..)
-            .map(|k| k as f64 * step)
-            .take_while(|t| *t <= self.high + step * 1e-6)
-            .collect()
-    }
-}
-
-/// Distance of ticks: 1, 2 or 5 times a power of ten, for about six ticks.
-fn nice_step(range: f64) -> f64 {
-    let raw = (range / 6.0).max(1e-12);
-    let power = 10_f64.powf(raw.log10().floor());
-    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|t| t * power >= raw);
-    times.unwrap_or(10.0) * power
-}
-
-/// A number with a unit of thousands: 1500000 as 1.5M.
-pub fn short(value: f64) -> String {
-    let size = value.abs();
-    let (by, unit) = match size {
-        s if s >= 1e15 => return format!("{value:.0e}"),
-        s if s >= 1e12 => (1e12, "T"),
-        s if s >= 1e9 => (1e9, "G"),
-        s if s >= 1e6 => (1e6, "M"),
-        s if s >= 1e3 => (1e3, "k"),
-        s if s > 0.0 && s < 0.001 => return format!("{value:.0e}"),
-        _ => (1.0, ""),
-    };
-    let text = format!("{:.3}", value / by);
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{text}{unit}")
-}
+/// Least distance of labels of horizontal lines.
+const LABELS_APART: f64 = 13.0;
+/// Least distance of error bars beside each other.
+const BARS_APART: f64 = 5.0;
 
 impl Chart {
     /// The plot as SVG.
@@ -198,7 +128,7 @@ impl Chart {
             let _ = write!(
                 out,
                 r#"<text class="title" x="{}" y="20">{}</text>"#,
-                shown.left(),
+                self.left(shown),
                 escape(&self.title)
             );
         }
@@ -210,14 +140,11 @@ impl Chart {
                 r#"<text class="axis" x="{cx}" y="{cy}" text-anchor="middle">nothing played yet</text>"#
             );
         }
-        let ours = self.series.iter().filter(|s| !s.paper).count();
-        for (number, series) in self.series.iter().enumerate() {
-            let moved = match self.dodge && !series.paper {
-                true => dodge(number, ours),
-                false => 0.0,
-            };
-            draw(&mut out, series, moved, &x, &y);
+        let moved = self.moved(&x, &y);
+        for (series, moved) in self.series.iter().zip(&moved) {
+            draw(&mut out, series, moved, &self.joined(series), &x, &y);
         }
+        self.line_labels(&mut out, shown, &y);
         self.legend(&mut out, shown, height - LEGEND_ROW * rows as f64);
         out + "</svg>\n"
     }
@@ -248,43 +175,101 @@ impl Chart {
         }
     }
 
+    /// Width of the margin on the left, which holds the label and the numbers of the y axis.
+    fn left(&self, shown: Use) -> f64 {
+        let y = self.y_axis(0.0, 1.0);
+        let longest = y.ticks().into_iter().map(|tick| short(tick).chars().count()).max();
+        shown.left().max(30.0 + 7.0 * longest.unwrap_or(0) as f64)
+    }
+
+    /// By how many units each point of each curve is moved to the right, so that error bars can be told apart. Curves
+    /// that share their x values are moved as a whole; otherwise points are moved that are too close to one before.
+    fn moved(&self, x: &Axis, y: &Axis) -> Vec<Vec<f64>> {
+        let ours = self.series.iter().filter(|s| !s.paper).count();
+        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+        let mut all = Vec::new();
+        for (number, series) in self.series.iter().enumerate() {
+            let of = |point: &Point| {
+                if series.paper {
+                    return 0.0;
+                }
+                if self.dodge {
+                    return dodge(number, ours);
+                }
+                let (at, low, high) = (x.at(point.x), y.at(point.y_high), y.at(point.y_low));
+                let is_free = |by: &f64| {
+                    let close = |(other, top, bottom): &(f64, f64, f64)| {
+                        (at + by - other).abs() < BARS_APART && low <= *bottom && *top <= high
+                    };
+                    !taken.iter().any(close)
+                };
+                let by = [0.0, 1.0, -1.0, 2.0, -2.0].map(|step| step * BARS_APART);
+                let by = by.into_iter().find(is_free).unwrap_or(0.0);
+                taken.push((at + by, low, high));
+                by
+            };
+            all.push(series.points.iter().map(of).collect());
+        }
+        all
+    }
+
+    /// Whether each point of a curve is joined with the one before. Categories have no order, and between two numbers
+    /// of a paper nothing is known if we measured something there.
+    fn joined(&self, series: &Series) -> Vec<bool> {
+        let ours: Vec<&Point> = self
+            .series
+            .iter()
+            .filter(|s| series.paper && self.dodge && !s.paper && s.colour == series.colour)
+            .flat_map(|s| &s.points)
+            .collect();
+        let between = |a: &Point, b: &Point| ours.iter().any(|p| a.x < p.x && p.x < b.x);
+        let pairs = series.points.windows(2);
+        let joined = pairs.map(|pair| self.categories.is_empty() && !between(&pair[0], &pair[1]));
+        std::iter::once(false).chain(joined).collect()
+    }
+
     fn columns(&self, shown: Use) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
-        (((shown.width() - shown.left()) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
+        (((shown.width() - self.left(shown)) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
     }
 
     fn axes(&self, shown: Use, bottom: f64) -> (Axis, Axis) {
-        let all = || self.series.iter().flat_map(|s| &s.points);
-        let (x_low, x_high) = match self.categories.len() {
-            0 => range(all().map(|p| p.x), self.log_x),
+        let (low, high) = match self.categories.len() {
+            0 => range(self.series.iter().flat_map(|s| &s.points).map(|p| p.x), self.log_x),
             count => (-0.5, count as f64 - 0.5),
         };
-        let bars = all()
+        let x = Axis {
+            low,
+            high,
+            log: self.log_x,
+            from: self.left(shown) + 12.0,
+            to: shown.width() - self.right(shown) - 12.0,
+        };
+        (x, self.y_axis(bottom, shown.top()))
+    }
+
+    fn y_axis(&self, from: f64, to: f64) -> Axis {
+        let bars = self
+            .series
+            .iter()
+            .flat_map(|s| &s.points)
             .flat_map(|p| [p.y, p.y_low, p.y_high])
             .chain(self.lines.iter().map(|(_, at)| *at));
-        let (y_low, y_high) = match self.percent {
+        let (low, high) = match self.percent {
             true => (0.0, 100.0),
             false => range(bars, self.log_y),
         };
-        let x = Axis {
-            low: x_low,
-            high: x_high,
-            log: self.log_x,
-            from: shown.left() + 12.0,
-            to: shown.width() - self.right(shown) - 12.0,
-        };
-        let y = Axis {
-            low: y_low,
-            high: y_high,
+        Axis {
+            low,
+            high,
             log: self.log_y,
-            from: bottom,
-            to: shown.top(),
-        };
-        (x, y)
+            from,
+            to,
+        }
     }
 
     fn grid(&self, out: &mut String, shown: Use, x: &Axis, y: &Axis) {
-        let (left, right) = (shown.left(), shown.width() - self.right(shown));
+        let (left, right) = (self.left(shown), shown.width() - self.right(shown));
         for tick in y.ticks() {
             let at = y.at(tick);
             let _ = write!(
@@ -332,20 +317,30 @@ impl Chart {
             r#"<text class="axis" transform="translate(14 {centre:.1}) rotate(-90)" text-anchor="middle">{}</text>"#,
             escape(&self.y_label)
         );
-        for (label, value) in &self.lines {
+        for (_, value) in &self.lines {
             let at = y.at(*value);
             let _ = write!(
                 out,
                 r#"<line class="mark" x1="{left}" x2="{right}" y1="{at:.1}" y2="{at:.1}"/>"#
             );
-            let (place, above, anchor) = match shown {
-                Use::Phone => (right - 4.0, -4.0, "end"),
-                _ => (right + 4.0, 4.0, "start"),
-            };
+        }
+    }
+
+    /// Labels of the horizontal lines, over the curves.
+    fn line_labels(&self, out: &mut String, shown: Use, y: &Axis) {
+        let right = shown.width() - self.right(shown);
+        let (place, above, anchor) = match shown {
+            Use::Phone => (right - 4.0, -4.0, "end"),
+            _ => (right + 4.0, 4.0, "start"),
+        };
+        let mut labels: Vec<(&str, f64)> = self.lines.iter().map(|(label, at)| (&label[..], y.at(*at))).collect();
+        labels.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut last = f64::NEG_INFINITY;
+        for (label, at) in labels {
+            last = (at + above).max(last + LABELS_APART).max(y.to + 10.0);
             let _ = write!(
                 out,
-                r#"<text class="axis" x="{place:.1}" y="{:.1}" text-anchor="{anchor}">{}</text>"#,
-                at + above,
+                r#"<text class="axis over" x="{place:.1}" y="{last:.1}" text-anchor="{anchor}">{}</text>"#,
                 escape(label)
             );
         }
@@ -373,9 +368,10 @@ impl Chart {
 
     fn legend(&self, out: &mut String, shown: Use, top: f64) {
         let columns = self.columns(shown);
-        let width = (shown.width() - shown.left() - RIGHT) / columns as f64;
+        let left = self.left(shown);
+        let width = (shown.width() - left - RIGHT) / columns as f64;
         for (number, series) in self.series.iter().enumerate() {
-            let x = shown.left() + width * (number % columns) as f64;
+            let x = left + width * (number % columns) as f64;
             let y = top + LEGEND_ROW * (number / columns) as f64 + 6.0;
             let _ = write!(
                 out,
@@ -408,59 +404,50 @@ fn dodge(number: usize, count: usize) -> f64 {
     step * (number as f64 - (count.max(1) - 1) as f64 / 2.0)
 }
 
-fn range(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
-    let usable = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
-    let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-    match (low.is_finite(), log) {
-        (false, true) => (1.0, 10.0),
-        (false, false) => (0.0, 1.0),
-        (true, true) if low == high => (low / 2.0, high * 2.0),
-        (true, true) => (low * 0.9, high * 1.1),
-        (true, false) if low == high => (low - 1.0, high + 1.0),
-        (true, false) => (
-            (low - 0.05 * (high - low)).min(0.0_f64.max(low - 1.0)),
-            high + 0.05 * (high - low),
-        ),
-    }
-}
-
-fn draw(out: &mut String, series: &Series, moved: f64, x: &Axis, y: &Axis) {
+fn draw(out: &mut String, series: &Series, moved: &[f64], joined: &[bool], x: &Axis, y: &Axis) {
     let _ = write!(
         out,
         r#"<g class="{}"><title>{}</title>"#,
         series.class(),
         escape(&series.name)
     );
-    let at = |value: f64| x.at(value) + moved;
-    let path: Vec<String> = series
-        .points
-        .iter()
-        .map(|p| format!("{:.1},{:.1}", at(p.x), y.at(p.y)))
-        .collect();
-    let _ = write!(out, r#"<polyline class="curve" points="{}"/>"#, path.join(" "));
-    for p in &series.points {
-        let (at_x, at_y) = (at(p.x), y.at(p.y));
-        bar(out, (at_x, y.at(p.y_low)), (at_x, y.at(p.y_high)));
+    let mut path = String::new();
+    let is_placed = |p: &Point| x.at(p.x).is_finite() && y.at(p.y).is_finite();
+    for ((p, by), joined) in series.points.iter().zip(moved).zip(joined) {
+        if !is_placed(p) {
+            continue;
+        }
+        let step = if *joined && !path.is_empty() { 'L' } else { 'M' };
+        let _ = write!(path, "{step}{:.1} {:.1}", x.at(p.x) + by, y.at(p.y));
+    }
+    if joined.contains(&true) {
+        let _ = write!(out, r#"<path class="curve" d="{path}"/>"#);
+    }
+    for (p, by) in series.points.iter().zip(moved).filter(|(p, _)| is_placed(p)) {
+        let (at_x, at_y) = (x.at(p.x) + by, y.at(p.y));
+        let end = |value: f64| ((at_x, y.at(value)), y.holds(value));
+        bar(out, end(p.y_low), end(p.y_high));
         if p.x_low < p.x_high && p.x_low.is_finite() {
-            bar(out, (at(p.x_low), at_y), (at(p.x_high), at_y));
+            let end = |value: f64| ((x.at(value) + by, at_y), x.holds(value));
+            bar(out, end(p.x_low), end(p.x_high));
         }
         marker(out, series.colour, at_x, at_y);
     }
     *out += "</g>";
 }
 
-/// An error bar, unless it is too short to be seen.
-fn bar(out: &mut String, from: (f64, f64), to: (f64, f64)) {
+/// An error bar, unless it is too short to be seen. Ends that lie beyond the axis have no cap.
+fn bar(out: &mut String, (from, from_cap): ((f64, f64), bool), (to, to_cap): ((f64, f64), bool)) {
     let length = (from.0 - to.0).hypot(from.1 - to.1);
     if !length.is_finite() || length < 2.0 {
         return;
     }
     let (ux, uy) = ((to.1 - from.1) / length * 3.0, (to.0 - from.0) / length * 3.0);
-    for (a, b) in [
-        (from, to),
-        ((from.0 - ux, from.1 - uy), (from.0 + ux, from.1 + uy)),
-        ((to.0 - ux, to.1 - uy), (to.0 + ux, to.1 + uy)),
-    ] {
+    let cap = |at: (f64, f64)| ((at.0 - ux, at.1 - uy), (at.0 + ux, at.1 + uy));
+    for (a, b) in [Some((from, to)), from_cap.then(|| cap(from)), to_cap.then(|| cap(to))]
+        .into_iter()
+        .flatten()
+    {
         let _ = write!(
             out,
             r#"<line class="bar" x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}"/>"#,
@@ -487,42 +474,6 @@ fn marker(out: &mut String, number: usize, x: f64, y: f64) {
     *out += &shape;
 }
 
-/// The sheet of a chart. In files every colour is written out: programs for drawings know no variables.
-fn style(shown: Use) -> String {
-    if shown == Use::File {
-        let mut sheet = String::from(
-            "<style>.chart{font:13px sans-serif}.title{fill:#222;font-weight:600;font-size:14px}\
-             .axis{fill:#444;font-size:12px}.key{fill:#222;font-size:12px}.grid{stroke:#ddd;stroke-width:1}\
-             .frame{fill:none;stroke:#666}.mark{stroke:#666;stroke-dasharray:5 4}.curve{fill:none;stroke-width:1.8}\
-             .bar{stroke-width:1.2}.paper .curve{stroke-dasharray:6 4;stroke-width:1.3}",
-        );
-        for (number, (colour, _)) in COLOURS.iter().enumerate() {
-            let _ = write!(
-                sheet,
-                ".s{number} .curve,.s{number} .bar{{stroke:{colour}}}.s{number} .dot{{fill:{colour};stroke:{colour}}}"
-            );
-        }
-        return sheet + ".paper .dot{fill:#fff}</style>";
-    }
-    let mut light = String::new();
-    let mut dark = String::new();
-    for (number, (on_light, on_dark)) in COLOURS.iter().enumerate() {
-        let _ = write!(light, ".chart .s{number}{{--c:{on_light}}}");
-        let _ = write!(dark, ".chart .s{number}{{--c:{on_dark}}}");
-    }
-    format!(
-        "<style>.chart{{--ink:#222;--soft:#666;--line:#ddd;--paper:#fff;font:13px system-ui,sans-serif}}\
-         .chart .axis,.chart .key{{fill:var(--soft);font-size:12px}}.chart .key{{fill:var(--ink)}}\
-         .chart .grid{{stroke:var(--line);stroke-width:1}}.chart .frame{{fill:none;stroke:var(--soft)}}\
-         .chart .mark{{stroke:var(--soft);stroke-dasharray:5 4}}\
-         .chart .curve{{fill:none;stroke:var(--c);stroke-width:1.8}}.chart .bar{{stroke:var(--c);stroke-width:1.2}}\
-         .chart .dot{{fill:var(--c);stroke:var(--c)}}.chart .paper .dot{{fill:var(--paper)}}\
-         .chart .paper .curve{{stroke-dasharray:6 4;stroke-width:1.3}}{light}\
-         @media screen and (prefers-color-scheme:dark){{\
-         .chart{{--ink:#e8e8e8;--soft:#a8a8a8;--line:#3a3a3a;--paper:#17181a}}{dark}}}</style>"
-    )
-}
-
 /// Text escaped for HTML and SVG.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -534,21 +485,6 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ticks_are_round_numbers() {
-        let axis = |low, high, log| Axis {
-            low,
-            high,
-            log,
-            from: 0.0,
-            to: 1.0,
-        };
-        assert_eq!(axis(0.0, 100.0, false).ticks(), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!(axis(0.9, 1_100.0, true).ticks(), [1.0, 10.0, 100.0, 1_000.0]);
-        assert_eq!(short(1_500_000.0), "1.5M");
-        assert_eq!(short(0.25), "0.25");
-    }
 
     #[test]
     fn a_chart_of_nothing_is_still_a_chart() {
@@ -570,7 +506,80 @@ mod tests {
             }],
         };
         let svg = chart.svg(Use::File);
+        assert!(!svg.contains("NaN"), "{svg}");
         assert!(!svg.contains("var(--"), "files have no variables");
         assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n"));
+    }
+    fn chart(series: Vec<Series>) -> Chart {
+        Chart {
+            title: String::new(),
+            x_label: String::new(),
+            y_label: String::new(),
+            log_x: false,
+            log_y: false,
+            percent: true,
+            dodge: true,
+            categories: Vec::new(),
+            lines: vec![("a".to_owned(), 50.0), ("b".to_owned(), 51.0)],
+            series,
+        }
+    }
+
+    fn series(points: &[(f64, f64)], paper: bool) -> Series {
+        Series {
+            name: "s".to_owned(),
+            points: points.iter().map(|(x, y)| Point::bare(*x, *y)).collect(),
+            colour: 0,
+            paper,
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_paper_are_joined_where_nothing_lies_between() {
+        let ours = series(&[(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)], false);
+        let chart = chart(vec![ours, series(&[(1.0, 10.0), (3.0, 30.0), (4.0, 40.0)], true)]);
+        assert_eq!(chart.joined(&chart.series[0]), [false, true, true]);
+        assert_eq!(chart.joined(&chart.series[1]), [false, false, true]);
+        let categories = Chart {
+            categories: vec!["x".to_owned(), "y".to_owned()],
+            ..chart
+        };
+        assert_eq!(categories.joined(&categories.series[0]), [false; 3]);
+    }
+
+    #[test]
+    fn bars_end_at_the_frame_and_do_not_hide_each_other() {
+        let wide = |x: f64| Point {
+            y_low: -20.0,
+            y_high: 120.0,
+            ..Point::bare(x, 50.0)
+        };
+        let mut both = vec![series(&[], false), series(&[], false)];
+        both[0].points = vec![wide(1.0), wide(9.0)];
+        both[1].points = vec![wide(1.001)];
+        let free = Chart {
+            dodge: false,
+            ..chart(both)
+        };
+        let (x, y) = free.axes(Use::Page, 300.0);
+        assert_eq!((y.at(-20.0), y.at(120.0)), (300.0, Use::Page.top()));
+        assert_eq!(free.moved(&x, &y), [vec![0.0, 0.0], vec![BARS_APART]]);
+        let svg = free.svg(Use::Page);
+        assert_eq!(
+            svg.matches("class=\"bar\"").count(),
+            3,
+            "three bars, and no caps: {svg}"
+        );
+    }
+
+    #[test]
+    fn labels_of_close_lines_are_moved_apart() {
+        let svg = chart(vec![series(&[(1.0, 10.0)], false)]).svg(Use::Page);
+        let places: Vec<f64> = svg
+            .split("axis over")
+            .skip(1)
+            .filter_map(|part| part.split("y=\"").nth(1)?.split('"').next()?.parse().ok())
+            .collect();
+        assert!(places.len() == 2 && places[1] - places[0] >= LABELS_APART, "{places:?}");
     }
 }

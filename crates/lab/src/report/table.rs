@@ -65,8 +65,11 @@ impl Field {
         }
     }
 
-    fn html(&self, out: &mut String, number: bool) {
-        *out += if number { "<td class=\"n\"" } else { "<td" };
+    fn html(&self, out: &mut String, class: &str) {
+        *out += "<td";
+        if !class.is_empty() {
+            let _ = write!(out, " class=\"{class}\"");
+        }
         if let Some(sort) = self.sort {
             let _ = write!(out, " data-v=\"{sort}\"");
         }
@@ -103,8 +106,9 @@ impl Table {
     pub fn html(&self) -> String {
         let open = if self.open { " open" } else { "" };
         let mut out = format!(
-            "<details class=\"table\"{open}><summary>{}</summary><div class=\"wide\">\
+            "<details class=\"table {}\"{open}><summary>{}</summary><div class=\"wide\">\
              <table class=\"sortable\"><thead><tr>",
+            self.name,
             escape(&self.title)
         );
         for (head, number) in &self.columns {
@@ -114,8 +118,13 @@ impl Table {
         out += "</tr></thead><tbody>";
         for row in &self.rows {
             out += "<tr>";
-            for (field, (_, number)) in row.iter().zip(&self.columns) {
-                field.html(&mut out, *number);
+            for (field, (head, number)) in row.iter().zip(&self.columns) {
+                let class = match (head.starts_with("paper"), *number) {
+                    (true, _) => "n paper-value",
+                    (false, true) => "n",
+                    (false, false) => "",
+                };
+                field.html(&mut out, class);
             }
             out += "</tr>";
         }
@@ -123,7 +132,12 @@ impl Table {
         if !self.remark.is_empty() {
             let _ = write!(out, "<p class=\"soft\">{}</p>", escape(self.remark));
         }
-        out + "</details>"
+        let _ = write!(
+            out,
+            "<p class=\"files\"><a href=\"{0}.tex\">LaTeX</a> <a href=\"{0}.csv\">CSV</a></p></details>",
+            self.name
+        );
+        out
     }
 
     /// The table as CSV (RFC 4180).
