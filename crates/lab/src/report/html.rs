@@ -195,6 +195,7 @@ fn wanted(checked: &CheckedClaim<'_>) -> String {
         (_, Some(_)) => format!("ratio of {measure}"),
         _ => measure,
     };
+    let short = |value: f64| short(value).replace('-', "−");
     match (claim.above, claim.below) {
         (Some(a), Some(b)) => format!("{quantity}: between {} and {}", short(a), short(b)),
         (Some(a), None) => format!("{quantity}: above {}", short(a)),
@@ -223,6 +224,9 @@ pub(super) fn interval(value: &Interval, measure: &str) -> (String, String) {
 pub(super) fn number(value: f64, beside: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
+    }
+    if value == 0.0 && beside < 0.001 {
+        return "0".to_owned();
     }
     let text = match beside {
         b if b >= 1000.0 => return thousands(value),

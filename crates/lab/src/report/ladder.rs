@@ -191,7 +191,8 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
         let open = if standing.game.is_none() { " open" } else { "" };
         let _ = write!(
             body,
-            "<details{open}><summary>{}</summary><div class=\"wide\"><table><thead><tr><th>player<th class=\"n\">rating\
+            "<details{open}><summary>{}</summary><div class=\"wide\"><table class=\"many\"><thead><tr><th>player\
+             <th class=\"n\">rating\
              <th class=\"n\">games",
             escape(&standing.title(ladder))
         );
@@ -213,7 +214,7 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
                 if let Some(result) = result {
                     let _ = write!(
                         body,
-                        "{:.1}<div class=\"soft\">{:.0}–{:.0}, {} of {}</div>",
+                        "{:.1}<div class=\"soft\">{:.0} to {:.0}; {} played, {} needed</div>",
                         result.score.mean,
                         result.score.low,
                         result.score.high,
@@ -229,18 +230,18 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
     *body += "</section>";
 }
 
-/// Ratings over all games by the values of the variable, if these are numbers.
+/// Ratings over all games by the values of the variable, if these are numbers; by player, if there is one value.
 pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
+    let whole: Vec<&Standing> = standings.iter().filter(|s| s.game.is_none()).collect();
+    if let [only] = whole[..] {
+        return Some(chart_of_players(only));
+    }
     let by = ladder.by.as_ref()?;
     let mut series: Vec<Series> = Vec::new();
-    for standing in standings.iter().filter(|s| s.game.is_none()) {
+    for standing in whole {
         let x: f64 = standing.by.as_ref()?.parse().ok()?;
         for (name, rating) in &standing.players {
-            let point = Point {
-                y_low: rating.points - rating.half,
-                y_high: rating.points + rating.half,
-                ..Point::bare(x, rating.points)
-            };
+            let point = rating_at(x, rating);
             match series.iter_mut().find(|s| s.name == *name) {
                 Some(known) => known.points.push(point),
                 None => series.push(Series {
@@ -257,8 +258,11 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
     }
     (!series.is_empty()).then(|| Chart {
         title: "Ratings over all games".to_owned(),
-        x_label: by.clone(),
-        y_label: "rating".to_owned(),
+        x_label: match by.as_str() {
+            "seconds" => "time for a move (s)".to_owned(),
+            by => by.to_owned(),
+        },
+        y_label: RATING.to_owned(),
         log_x: series.iter().all(|s| s.points.iter().all(|p| p.x > 0.0)),
         log_y: false,
         percent: false,
@@ -267,6 +271,38 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
         lines: vec![("mean".to_owned(), 0.0)],
         series,
     })
+}
+
+const RATING: &str = "rating (Elo points)";
+
+fn rating_at(x: f64, rating: &Rating) -> Point {
+    Point {
+        y_low: rating.points - rating.half,
+        y_high: rating.points + rating.half,
+        ..Point::bare(x, rating.points)
+    }
+}
+
+/// Ratings of players beside each other.
+fn chart_of_players(standing: &Standing) -> Chart {
+    let players = standing.players.iter().enumerate();
+    Chart {
+        title: "Ratings over all games".to_owned(),
+        x_label: "player".to_owned(),
+        y_label: RATING.to_owned(),
+        log_x: false,
+        log_y: false,
+        percent: false,
+        dodge: true,
+        categories: standing.players.iter().map(|(name, _)| name.clone()).collect(),
+        lines: vec![("mean".to_owned(), 0.0)],
+        series: vec![Series {
+            name: "rating".to_owned(),
+            points: players.map(|(at, (_, rating))| rating_at(at as f64, rating)).collect(),
+            colour: 0,
+            paper: false,
+        }],
+    }
 }
 
 /// `ladder.csv`: one line for each player and each opponent.

@@ -166,13 +166,24 @@ impl Chart {
         out
     }
 
-    /// Width of the margin on the right, which holds the labels of the horizontal lines. A narrow plot has them inside.
+    /// Width of the margin on the right, which holds the labels of the horizontal lines.
     fn right(&self, shown: Use) -> f64 {
-        let labels = self.lines.iter().map(|(label, _)| label.chars().count());
-        match shown {
-            Use::Phone => 8.0,
-            _ => RIGHT + 6.6 * labels.max().unwrap_or(0) as f64,
+        let longest = self.longest_line_label();
+        let margin = if shown == Use::Phone { 8.0 } else { RIGHT };
+        match self.labels_inside(shown) {
+            true => margin,
+            false => margin + 6.6 * longest as f64,
         }
+    }
+
+    /// Whether labels of horizontal lines stand inside the frame, because a narrow plot has no room for them beside it.
+    fn labels_inside(&self, shown: Use) -> bool {
+        shown == Use::Phone && self.longest_line_label() > 7
+    }
+
+    fn longest_line_label(&self) -> usize {
+        let labels = self.lines.iter().map(|(label, _)| label.chars().count());
+        labels.max().unwrap_or(0)
     }
 
     /// Width of the margin on the left, which holds the label and the numbers of the y axis.
@@ -329,9 +340,9 @@ impl Chart {
     /// Labels of the horizontal lines, over the curves.
     fn line_labels(&self, out: &mut String, shown: Use, y: &Axis) {
         let right = shown.width() - self.right(shown);
-        let (place, above, anchor) = match shown {
-            Use::Phone => (right - 4.0, -4.0, "end"),
-            _ => (right + 4.0, 4.0, "start"),
+        let (place, above, anchor) = match self.labels_inside(shown) {
+            true => (right - 4.0, -4.0, "end"),
+            false => (right + 4.0, 4.0, "start"),
         };
         let mut labels: Vec<(&str, f64)> = self.lines.iter().map(|(label, at)| (&label[..], y.at(*at))).collect();
         labels.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -373,12 +384,14 @@ impl Chart {
         for (number, series) in self.series.iter().enumerate() {
             let x = left + width * (number % columns) as f64;
             let y = top + LEGEND_ROW * (number / columns) as f64 + 6.0;
-            let _ = write!(
-                out,
-                r#"<g class="{}"><line class="curve" x1="{x:.1}" x2="{:.1}" y1="{y:.1}" y2="{y:.1}"/>"#,
-                series.class(),
-                x + 26.0
-            );
+            let _ = write!(out, r#"<g class="{}">"#, series.class());
+            if self.joined(series).contains(&true) {
+                let end = x + 26.0;
+                let _ = write!(
+                    out,
+                    r#"<line class="curve" x1="{x:.1}" x2="{end:.1}" y1="{y:.1}" y2="{y:.1}"/>"#
+                );
+            }
             marker(out, series.colour, x + 13.0, y);
             let _ = write!(
                 out,

@@ -96,6 +96,9 @@ impl Field {
     }
 }
 
+/// Columns beyond which a table is set more closely.
+const MANY: usize = 9;
+
 impl Table {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
@@ -107,9 +110,10 @@ impl Table {
         let open = if self.open { " open" } else { "" };
         let mut out = format!(
             "<details class=\"table {}\"{open}><summary>{}</summary><div class=\"wide\">\
-             <table class=\"sortable\"><thead><tr>",
+             <table class=\"sortable{}\"><thead><tr>",
             self.name,
-            escape(&self.title)
+            escape(&self.title),
+            if self.columns.len() > MANY { " many" } else { "" }
         );
         for (head, number) in &self.columns {
             let class = if *number { " class=\"n\"" } else { "" };
