@@ -3,6 +3,8 @@
 mod axis;
 mod charts;
 mod cite;
+mod curves;
+mod dodge;
 mod html;
 mod labels;
 mod ladder;

@@ -1,6 +1,7 @@
 //! Curves with error bars, as SVG that follows the reader's light or dark mode and prints in black.
 
 use super::axis::{Axis, range, short};
+use super::curves::{draw, marker};
 use super::palette::{COLOURS, style};
 use std::fmt::Write as _;
 
@@ -65,7 +66,7 @@ impl Use {
         if self == Use::Phone { 320.0 } else { 400.0 }
     }
 
-    fn top(self) -> f64 {
+    pub(super) fn top(self) -> f64 {
         if self == Use::File { 34.0 } else { 12.0 }
     }
 }
@@ -100,15 +101,16 @@ const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
 /// Least distance of labels of horizontal lines.
 const LABELS_APART: f64 = 13.0;
-/// Least distance of error bars beside each other.
-const BARS_APART: f64 = 5.0;
+/// Letters of a category's name that are shown at most.
+const LONGEST_CATEGORY: usize = 24;
 
 impl Chart {
     /// The plot as SVG.
     pub fn svg(&self, shown: Use) -> String {
         let rows = self.series.len().div_ceil(self.columns(shown));
-        let bottom = BOTTOM + LEGEND_ROW * rows as f64;
-        let height = shown.height() + LEGEND_ROW * rows as f64;
+        let tilt = self.tilted_by(shown);
+        let bottom = BOTTOM + tilt + LEGEND_ROW * rows as f64;
+        let height = shown.height() + tilt + LEGEND_ROW * rows as f64;
         let (x, y) = self.axes(shown, height - bottom);
         let mut out = String::new();
         let size = match shown {
@@ -193,58 +195,12 @@ impl Chart {
         shown.left().max(30.0 + 7.0 * longest.unwrap_or(0) as f64)
     }
 
-    /// By how many units each point of each curve is moved to the right, so that error bars can be told apart. Curves
-    /// that share their x values are moved as a whole; otherwise points are moved that are too close to one before.
-    fn moved(&self, x: &Axis, y: &Axis) -> Vec<Vec<f64>> {
-        let ours = self.series.iter().filter(|s| !s.paper).count();
-        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
-        let mut all = Vec::new();
-        for (number, series) in self.series.iter().enumerate() {
-            let of = |point: &Point| {
-                if series.paper {
-                    return 0.0;
-                }
-                if self.dodge {
-                    return dodge(number, ours);
-                }
-                let (at, low, high) = (x.at(point.x), y.at(point.y_high), y.at(point.y_low));
-                let is_free = |by: &f64| {
-                    let close = |(other, top, bottom): &(f64, f64, f64)| {
-                        (at + by - other).abs() < BARS_APART && low <= *bottom && *top <= high
-                    };
-                    !taken.iter().any(close)
-                };
-                let by = [0.0, 1.0, -1.0, 2.0, -2.0].map(|step| step * BARS_APART);
-                let by = by.into_iter().find(is_free).unwrap_or(0.0);
-                taken.push((at + by, low, high));
-                by
-            };
-            all.push(series.points.iter().map(of).collect());
-        }
-        all
-    }
-
-    /// Whether each point of a curve is joined with the one before. Categories have no order, and between two numbers
-    /// of a paper nothing is known if we measured something there.
-    fn joined(&self, series: &Series) -> Vec<bool> {
-        let ours: Vec<&Point> = self
-            .series
-            .iter()
-            .filter(|s| series.paper && self.dodge && !s.paper && s.colour == series.colour)
-            .flat_map(|s| &s.points)
-            .collect();
-        let between = |a: &Point, b: &Point| ours.iter().any(|p| a.x < p.x && p.x < b.x);
-        let pairs = series.points.windows(2);
-        let joined = pairs.map(|pair| self.categories.is_empty() && !between(&pair[0], &pair[1]));
-        std::iter::once(false).chain(joined).collect()
-    }
-
     fn columns(&self, shown: Use) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
         (((shown.width() - self.left(shown)) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
     }
 
-    fn axes(&self, shown: Use, bottom: f64) -> (Axis, Axis) {
+    pub(super) fn axes(&self, shown: Use, bottom: f64) -> (Axis, Axis) {
         let (low, high) = match self.categories.len() {
             0 => range(self.series.iter().flat_map(|s| &s.points).map(|p| p.x), self.log_x),
             count => (-0.5, count as f64 - 0.5),
@@ -281,6 +237,7 @@ impl Chart {
 
     fn grid(&self, out: &mut String, shown: Use, x: &Axis, y: &Axis) {
         let (left, right) = (self.left(shown), shown.width() - self.right(shown));
+        let tilt = self.tilted_by(shown);
         for tick in y.ticks() {
             let at = y.at(tick);
             let _ = write!(
@@ -301,12 +258,15 @@ impl Chart {
                 r#"<line class="grid" x1="{at:.1}" x2="{at:.1}" y1="{:.1}" y2="{:.1}"/>"#,
                 y.from, y.to
             );
-            let _ = write!(
-                out,
-                r#"<text class="axis" x="{at:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
-                y.from + 17.0,
-                escape(&label)
-            );
+            let place = match tilt > 0.0 {
+                true => format!(
+                    r#"transform="translate({:.1} {:.1}) rotate(-35)" text-anchor="end""#,
+                    at + 4.0,
+                    y.from + 14.0
+                ),
+                false => format!(r#"x="{at:.1}" y="{:.1}" text-anchor="middle""#, y.from + 17.0),
+            };
+            let _ = write!(out, r#"<text class="axis" {place}>{}</text>"#, escape(&label));
         }
         let _ = write!(
             out,
@@ -319,7 +279,7 @@ impl Chart {
         let _ = write!(
             out,
             r#"<text class="axis" x="{middle:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
-            y.from + 36.0,
+            y.from + 36.0 + tilt,
             escape(&self.x_label)
         );
         let centre = (y.from + y.to) / 2.0;
@@ -357,7 +317,7 @@ impl Chart {
         }
     }
 
-    /// Places and labels of the x axis. On a narrow plot long names are cut, and every other tick is left out.
+    /// Places and labels of the x axis. Very long names are cut, and on a narrow plot every other tick is left out.
     fn x_marks(&self, shown: Use, x: &Axis) -> Vec<(f64, String)> {
         if self.categories.is_empty() {
             let ticks = x.ticks();
@@ -368,13 +328,23 @@ impl Chart {
                 .map(|tick| (x.at(tick), short(tick)))
                 .collect();
         }
-        let room = ((x.to - x.from) / self.categories.len() as f64 / 6.6).max(3.0) as usize;
-        let cut = |name: &String| match name.chars().count() > room {
-            true => name.chars().take(room - 1).chain(['…']).collect(),
+        let cut = |name: &String| match name.chars().count() > LONGEST_CATEGORY {
+            true => name.chars().take(LONGEST_CATEGORY - 1).chain(['…']).collect(),
             false => name.clone(),
         };
         let named = self.categories.iter().enumerate();
         named.map(|(at, name)| (x.at(at as f64), cut(name))).collect()
+    }
+
+    /// Height that names of categories need below the axis beyond a line, because they are tilted; 0 if they are not.
+    fn tilted_by(&self, shown: Use) -> f64 {
+        let longest = self.categories.iter().map(|name| name.chars().count()).max();
+        let longest = longest.unwrap_or(0).min(LONGEST_CATEGORY) as f64;
+        let room = (shown.width() - self.left(shown) - self.right(shown)) / self.categories.len().max(1) as f64;
+        match 6.6 * longest > room {
+            true => 3.9 * longest,
+            false => 0.0,
+        }
     }
 
     fn legend(&self, out: &mut String, shown: Use, top: f64) {
@@ -405,86 +375,10 @@ impl Chart {
 }
 
 impl Series {
-    fn class(&self) -> String {
+    pub(super) fn class(&self) -> String {
         let paper = if self.paper { " paper" } else { "" };
         format!("s{}{paper}", self.colour % COLOURS.len())
     }
-}
-
-/// By how much the points of a curve are moved to the right, so that error bars at the same x can be told apart.
-fn dodge(number: usize, count: usize) -> f64 {
-    let step = (18.0 / count.max(1) as f64).min(4.5);
-    step * (number as f64 - (count.max(1) - 1) as f64 / 2.0)
-}
-
-fn draw(out: &mut String, series: &Series, moved: &[f64], joined: &[bool], x: &Axis, y: &Axis) {
-    let _ = write!(
-        out,
-        r#"<g class="{}"><title>{}</title>"#,
-        series.class(),
-        escape(&series.name)
-    );
-    let mut path = String::new();
-    let is_placed = |p: &Point| x.at(p.x).is_finite() && y.at(p.y).is_finite();
-    for ((p, by), joined) in series.points.iter().zip(moved).zip(joined) {
-        if !is_placed(p) {
-            continue;
-        }
-        let step = if *joined && !path.is_empty() { 'L' } else { 'M' };
-        let _ = write!(path, "{step}{:.1} {:.1}", x.at(p.x) + by, y.at(p.y));
-    }
-    if joined.contains(&true) {
-        let _ = write!(out, r#"<path class="curve" d="{path}"/>"#);
-    }
-    for (p, by) in series.points.iter().zip(moved).filter(|(p, _)| is_placed(p)) {
-        let (at_x, at_y) = (x.at(p.x) + by, y.at(p.y));
-        let end = |value: f64| ((at_x, y.at(value)), y.holds(value));
-        bar(out, end(p.y_low), end(p.y_high));
-        if p.x_low < p.x_high && p.x_low.is_finite() {
-            let end = |value: f64| ((x.at(value) + by, at_y), x.holds(value));
-            bar(out, end(p.x_low), end(p.x_high));
-        }
-        marker(out, series.colour, at_x, at_y);
-    }
-    *out += "</g>";
-}
-
-/// An error bar, unless it is too short to be seen. Ends that lie beyond the axis have no cap.
-fn bar(out: &mut String, (from, from_cap): ((f64, f64), bool), (to, to_cap): ((f64, f64), bool)) {
-    let length = (from.0 - to.0).hypot(from.1 - to.1);
-    if !length.is_finite() || length < 2.0 {
-        return;
-    }
-    let (ux, uy) = ((to.1 - from.1) / length * 3.0, (to.0 - from.0) / length * 3.0);
-    let cap = |at: (f64, f64)| ((at.0 - ux, at.1 - uy), (at.0 + ux, at.1 + uy));
-    for (a, b) in [Some((from, to)), from_cap.then(|| cap(from)), to_cap.then(|| cap(to))]
-        .into_iter()
-        .flatten()
-    {
-        let _ = write!(
-            out,
-            r#"<line class="bar" x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}"/>"#,
-            a.0, a.1, b.0, b.1
-        );
-    }
-}
-
-fn marker(out: &mut String, number: usize, x: f64, y: f64) {
-    let shape = match number % 4 {
-        0 => format!(r#"<circle class="dot" cx="{x:.1}" cy="{y:.1}" r="3.6"/>"#),
-        1 => format!(
-            r#"<rect class="dot" x="{:.1}" y="{:.1}" width="6.6" height="6.6"/>"#,
-            x - 3.3,
-            y - 3.3
-        ),
-        2 => format!(r#"<path class="dot" d="M{:.1} {:.1}l4.2 7.2h-8.4z"/>"#, x, y - 4.6),
-        _ => format!(
-            r#"<path class="dot" d="M{:.1} {:.1}l4.4 4.4l-4.4 4.4l-4.4 -4.4z"/>"#,
-            x,
-            y - 4.4
-        ),
-    };
-    *out += &shape;
 }
 
 /// Text escaped for HTML and SVG.
@@ -496,7 +390,7 @@ pub fn escape(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     #[test]
@@ -523,7 +417,7 @@ mod tests {
         assert!(!svg.contains("var(--"), "files have no variables");
         assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n"));
     }
-    fn chart(series: Vec<Series>) -> Chart {
+    pub(crate) fn chart(series: Vec<Series>) -> Chart {
         Chart {
             title: String::new(),
             x_label: String::new(),
@@ -538,51 +432,13 @@ mod tests {
         }
     }
 
-    fn series(points: &[(f64, f64)], paper: bool) -> Series {
+    pub(crate) fn series(points: &[(f64, f64)], paper: bool) -> Series {
         Series {
             name: "s".to_owned(),
             points: points.iter().map(|(x, y)| Point::bare(*x, *y)).collect(),
             colour: 0,
             paper,
         }
-    }
-
-    #[test]
-    fn numbers_of_a_paper_are_joined_where_nothing_lies_between() {
-        let ours = series(&[(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)], false);
-        let chart = chart(vec![ours, series(&[(1.0, 10.0), (3.0, 30.0), (4.0, 40.0)], true)]);
-        assert_eq!(chart.joined(&chart.series[0]), [false, true, true]);
-        assert_eq!(chart.joined(&chart.series[1]), [false, false, true]);
-        let categories = Chart {
-            categories: vec!["x".to_owned(), "y".to_owned()],
-            ..chart
-        };
-        assert_eq!(categories.joined(&categories.series[0]), [false; 3]);
-    }
-
-    #[test]
-    fn bars_end_at_the_frame_and_do_not_hide_each_other() {
-        let wide = |x: f64| Point {
-            y_low: -20.0,
-            y_high: 120.0,
-            ..Point::bare(x, 50.0)
-        };
-        let mut both = vec![series(&[], false), series(&[], false)];
-        both[0].points = vec![wide(1.0), wide(9.0)];
-        both[1].points = vec![wide(1.001)];
-        let free = Chart {
-            dodge: false,
-            ..chart(both)
-        };
-        let (x, y) = free.axes(Use::Page, 300.0);
-        assert_eq!((y.at(-20.0), y.at(120.0)), (300.0, Use::Page.top()));
-        assert_eq!(free.moved(&x, &y), [vec![0.0, 0.0], vec![BARS_APART]]);
-        let svg = free.svg(Use::Page);
-        assert_eq!(
-            svg.matches("class=\"bar\"").count(),
-            3,
-            "three bars, and no caps: {svg}"
-        );
     }
 
     #[test]

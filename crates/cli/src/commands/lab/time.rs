@@ -37,8 +37,14 @@ pub struct TimeArgs {
     minutes: f64,
 }
 
-/// Matches of a cell that are timed at most.
+/// Matches of a cell that are timed, unless they are short or the first takes too long.
 const MATCHES: u64 = 3;
+
+/// Short matches are played for this long, because the system counts processor time in steps of milliseconds.
+const AT_LEAST: Duration = Duration::from_millis(200);
+
+/// Matches of a cell that are timed at most.
+const MOST_MATCHES: u64 = 1000;
 
 /// Seconds for a move in matches with a clock while they are timed.
 const CLOCK: f64 = 0.02;
@@ -155,15 +161,17 @@ fn play(cell: &Cell, game: &dyn OpenGame, limit: f64) -> Result<Option<f64>> {
     };
     let begun = Instant::now();
     let stop = StopFlag::by(move || begun.elapsed().as_secs_f64() / limit).under(&interrupt::flag());
+    let processor = thread_seconds().filter(|_| cell.seconds.is_none());
+    let now = || match processor {
+        Some(before) => thread_seconds().unwrap_or(before) - before,
+        None => begun.elapsed().as_secs_f64(),
+    };
     let (mut seconds, mut matches) = (0.0, 0);
-    while matches < MATCHES {
-        let (wall, thread) = (Instant::now(), thread_seconds());
+    while matches < MATCHES || (matches < MOST_MATCHES && begun.elapsed() < AT_LEAST) {
         if seated.play(matches, "time", &stop)?.is_none() {
             break;
         }
-        let spent = thread.and_then(|before| Some(thread_seconds()? - before));
-        let spent = spent.filter(|_| cell.seconds.is_none());
-        seconds += spent.unwrap_or_else(|| wall.elapsed().as_secs_f64());
+        seconds = now();
         matches += 1;
     }
     Ok((matches > 0).then(|| seconds / matches as f64))
