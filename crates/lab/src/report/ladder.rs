@@ -175,8 +175,8 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
     };
     *body += "<section><h2>Ladder</h2><p class=\"soft\">Ratings on Elo's scale by a fit of maximum likelihood \
               (Bradley and Terry), the mean of the players being 0: 400 points ahead are 10 of 11 points expected. \
-              Cross tables show the score of the row's player, its interval, the games played, and the games after \
-              which that score would differ from 50 if it stayed.</p>";
+              Cross tables show the score of the row's player, its interval, and “4 of 16”: 4 games were played, and \
+              after 16 that score would differ from 50 if it stayed.</p>";
     if let Some(chart) = chart(ladder, &report.standings) {
         let _ = write!(
             body,
@@ -214,7 +214,7 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
                 if let Some(result) = result {
                     let _ = write!(
                         body,
-                        "{:.1}<div class=\"soft\">{:.0} to {:.0}; {} played, {} needed</div>",
+                        "{:.1}<div class=\"soft\">{:.0}–{:.0}<br>{} of {}</div>",
                         result.score.mean,
                         result.score.low,
                         result.score.high,

@@ -174,7 +174,7 @@ impl Chart {
         let margin = if shown == Use::Phone { 8.0 } else { RIGHT };
         match self.labels_inside(shown) {
             true => margin,
-            false => margin + 6.6 * longest as f64,
+            false => margin + 7.2 * longest as f64,
         }
     }
 
@@ -188,11 +188,27 @@ impl Chart {
         labels.max().unwrap_or(0)
     }
 
-    /// Width of the margin on the left, which holds the label and the numbers of the y axis.
+    /// Width of the margin on the left, which holds the label and the numbers of the y axis, and the beginning of the
+    /// first category's name where names are tilted.
     fn left(&self, shown: Use) -> f64 {
-        let y = self.y_axis(0.0, 1.0);
-        let longest = y.ticks().into_iter().map(|tick| short(tick).chars().count()).max();
+        let least = self.least_left(shown);
+        let first = self.categories.first().map_or(0, |name| name.chars().count());
+        match self.tilted_by(shown) > 0.0 {
+            true => least.max(5.6 * first.min(LONGEST_CATEGORY) as f64 - self.room(shown) / 2.0),
+            false => least,
+        }
+    }
+
+    fn least_left(&self, shown: Use) -> f64 {
+        let ticks = self.y_axis(0.0, 1.0).ticks();
+        let longest = ticks.into_iter().map(|tick| short(tick).chars().count()).max();
         shown.left().max(30.0 + 7.0 * longest.unwrap_or(0) as f64)
+    }
+
+    /// Width of a category.
+    fn room(&self, shown: Use) -> f64 {
+        let width = shown.width() - self.least_left(shown) - self.right(shown);
+        width / self.categories.len().max(1) as f64
     }
 
     fn columns(&self, shown: Use) -> usize {
@@ -340,8 +356,7 @@ impl Chart {
     fn tilted_by(&self, shown: Use) -> f64 {
         let longest = self.categories.iter().map(|name| name.chars().count()).max();
         let longest = longest.unwrap_or(0).min(LONGEST_CATEGORY) as f64;
-        let room = (shown.width() - self.left(shown) - self.right(shown)) / self.categories.len().max(1) as f64;
-        match 6.6 * longest > room {
+        match 6.6 * longest > self.room(shown) {
             true => 3.9 * longest,
             false => 0.0,
         }
