@@ -2,6 +2,7 @@
 
 use super::axis::short;
 use super::svg::{Chart, Point, Series, Use, escape};
+use super::table::{Field, Table};
 use super::{ReportData, row};
 use crate::ladder::{Meeting, Rating, games_needed, ratings};
 use crate::run::score;
@@ -181,7 +182,8 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
         let _ = write!(
             body,
             "<figure><figcaption>{}</figcaption><div class=\"on-wide\">{}</div><div class=\"on-narrow\">{}</div>\
-             <p class=\"files\"><a href=\"ladder.svg\">SVG</a> <a href=\"ladder.csv\">CSV</a></p></figure>",
+             <p class=\"files\"><a href=\"ladder.svg\">SVG</a> <a href=\"ladder.csv\">CSV</a> \
+             <a href=\"ladder.tex\">LaTeX</a></p></figure>",
             escape(&chart.title),
             chart.svg(Use::Page),
             chart.svg(Use::Phone)
@@ -333,6 +335,29 @@ pub(super) fn csv(standings: &[Standing]) -> String {
         }
     }
     out
+}
+
+/// `ladder.tex`: the ratings.
+pub(super) fn latex(ladder: &Ladder, standings: &[Standing]) -> String {
+    let heads = [("games", false), ("player", false), ("rating", true), ("matches", true)];
+    let row = |standing: &Standing, (name, rating): &(String, Rating)| {
+        vec![
+            Field::text(standing.title(ladder)),
+            Field::code(name),
+            Field::text(format!("{:+.0} ± {:.0}", rating.points, rating.half).replace('-', "−")),
+            Field::text(short(rating.games)),
+        ]
+    };
+    let rows = standings.iter().flat_map(|s| s.players.iter().map(move |p| row(s, p)));
+    Table {
+        name: "ladder",
+        title: "Ladder".to_owned(),
+        columns: heads.map(|(head, number)| (head.to_owned(), number)).to_vec(),
+        rows: rows.collect(),
+        remark: "",
+        open: true,
+    }
+    .latex()
 }
 
 /// The ratings for `report.json`.
