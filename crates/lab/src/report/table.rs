@@ -96,6 +96,9 @@ impl Field {
     }
 }
 
+/// Letters beyond which a text is broken into lines in LaTeX.
+const LONG: usize = 60;
+
 /// Columns beyond which a table is set more closely.
 const MANY: usize = 9;
 
@@ -156,11 +159,13 @@ impl Table {
 
     /// The table in LaTeX, for the package booktabs.
     pub fn latex(&self) -> String {
-        let places: String = self
-            .columns
-            .iter()
-            .map(|(_, number)| if *number { 'r' } else { 'l' })
-            .collect();
+        let is_long = |column: usize| self.rows.iter().any(|row| row[column].text.chars().count() > LONG);
+        let place = |(at, (_, number)): (usize, &(String, bool))| match (*number, is_long(at)) {
+            (true, _) => "r",
+            (false, false) => "l",
+            (false, true) => "p{8cm}",
+        };
+        let places: String = self.columns.iter().enumerate().map(place).collect();
         let line = |fields: Vec<String>| format!("{} \\\\\n", fields.join(" & "));
         let head = self.columns.iter().map(|(head, _)| latex(head)).collect();
         let mut out = format!("% \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{places}}}\n\\toprule\n");
@@ -240,6 +245,9 @@ mod tests {
             table().csv(),
             "player,\"score, %\"\n\"hp:1,sampler=x_y\",−1.5 (−2 to −1)\n"
         );
+        let mut long = table();
+        long.rows[0][0].text = "x".repeat(LONG + 1);
+        assert!(long.latex().contains("{p{8cm}r}"));
         let latex = table().latex();
         assert!(latex.contains("player & score, \\% \\\\\n"), "{latex}");
         assert!(
