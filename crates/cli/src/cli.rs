@@ -75,7 +75,7 @@ enum Command {
 const GREETING: &str = "\
 Surmise plays games with hidden information from their rules alone.
 
-  surmise match krieg-tictactoe   HyperPlay against a random player, in the dark
+  surmise match krieg-tictactoe   a match in the dark: the automatic player against a random one
   surmise games                   the games that come with it; `surmise show monty-hall` explains one
   surmise check my-game.kif       what is wrong with rules of your own, and what to write instead
 

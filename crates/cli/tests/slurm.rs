@@ -1,11 +1,12 @@
-//! `lab submit` against a real Slurm with two virtual nodes on loopback, started and stopped by
+//! `lab submit` and `train --slurm` against a real Slurm with two virtual nodes on loopback, started and stopped by
 //! `scripts/loopback-slurm.sh`: the same bytes as a local run, with one task put back into the queue while it ran and
 //! another cancelled and submitted again.
 //!
-//! Off unless `SURMISE_SLURM=1` (`make slurm-test`), since it needs root and Slurm's packages, and takes a minute.
+//! Off unless `SURMISE_SLURM=1` (`make slurm-test`), since it needs root and Slurm's packages, and takes minutes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_surmise");
@@ -25,11 +26,28 @@ over = { player = ["hp:16,16", "hp:64,64"] }
 struct Slurm {
     folder: PathBuf,
     conf: String,
+    _turn: MutexGuard<'static, ()>,
 }
 
+/// Held by the test that has a Slurm.
+static TURN: Mutex<()> = Mutex::new(());
+
 impl Slurm {
-    fn start() -> Result<Slurm, String> {
-        let folder = std::env::temp_dir().join(format!("surmise-slurm-{}", std::process::id()));
+    /// A Slurm, if one was asked for. One test has one at a time.
+    fn asked_for(name: &str) -> Option<Slurm> {
+        if std::env::var_os("SURMISE_SLURM").is_none() {
+            surmise_testing::skip("slurm", "asked for by SURMISE_SLURM=1 (`make slurm-test`) only");
+            return None;
+        }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        match Slurm::start(name, turn) {
+            Ok(slurm) => Some(slurm),
+            Err(why) => panic!("a Slurm was asked for, and does not start: {why}"),
+        }
+    }
+
+    fn start(name: &str, turn: MutexGuard<'static, ()>) -> Result<Slurm, String> {
+        let folder = std::env::temp_dir().join(format!("surmise-slurm-{}-{name}", std::process::id()));
         let output = script()
             .arg("start")
             .arg(&folder)
@@ -38,7 +56,11 @@ impl Slurm {
             .map_err(|e| e.to_string())?;
         let conf = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         match output.status.code() {
-            Some(0) => Ok(Slurm { folder, conf }),
+            Some(0) => Ok(Slurm {
+                folder,
+                conf,
+                _turn: turn,
+            }),
             Some(77) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
             _ => panic!("{}", String::from_utf8_lossy(&output.stderr)),
         }
@@ -76,7 +98,7 @@ impl Slurm {
         let started = Instant::now();
         while !enough(&self.tasks()) {
             assert!(
-                started.elapsed() < Duration::from_secs(240),
+                started.elapsed() < Duration::from_secs(900),
                 "waiting until {what}: {:?}",
                 self.tasks()
             );
@@ -99,8 +121,12 @@ fn script() -> Command {
     command
 }
 
-/// Workers of a training as tasks, one of them put back into the queue: the bytes of a local training.
-fn training(slurm: &Slurm) {
+/// Workers of a training as tasks: the bytes of a local training.
+#[test]
+fn workers_of_a_training_come_to_the_bytes_of_a_local_one() {
+    let Some(slurm) = Slurm::asked_for("train") else {
+        return;
+    };
     let at = |name: &str| slurm.folder.join(name).display().to_string();
     let (alone, shared) = (at("alone"), at("together"));
     let common = ["--games", "3000", "--threads", "1", "--width", "16", "--trials", "2"];
@@ -129,13 +155,8 @@ fn lines(path: &Path) -> usize {
 
 #[test]
 fn a_job_array_comes_to_the_bytes_of_a_local_run() {
-    if std::env::var_os("SURMISE_SLURM").is_none() {
-        surmise_testing::skip("slurm", "asked for by SURMISE_SLURM=1 (`make slurm-test`) only");
+    let Some(slurm) = Slurm::asked_for("lab") else {
         return;
-    }
-    let slurm = match Slurm::start() {
-        Ok(slurm) => slurm,
-        Err(why) => panic!("a Slurm was asked for, and does not start: {why}"),
     };
     let at = |name: &str| slurm.folder.join(name).display().to_string();
     let (spec, local, shared) = (at("spec.toml"), at("local"), at("shared"));
@@ -187,12 +208,16 @@ fn a_job_array_comes_to_the_bytes_of_a_local_run() {
     assert!(results(&local) == results(&shared), "the results differ");
     let journals: usize = (0..4).map(|task| lines(&journal(task))).sum();
     assert_eq!(journals, 600, "nothing was played twice");
+    // The task that was requeued says what it played before it ended, and then where it went on.
     let log = std::fs::read_to_string(Path::new(&shared).join("slurm/task-0.log")).unwrap_or_default();
+    let last = log
+        .lines()
+        .rfind(|line| line.contains("there before"))
+        .unwrap_or_default();
     assert!(
-        log.contains("there before") && !log.contains(" 0 there before"),
+        !last.is_empty() && !last.contains(" 0 there before"),
         "task 0 went on where it was: {log}"
     );
-    training(&slurm);
     eprintln!(
         "two nodes, four tasks, one requeued and one cancelled: the same {} bytes",
         results(&local).len()

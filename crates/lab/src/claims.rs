@@ -24,7 +24,8 @@ pub enum ClaimVerdict {
 
 impl fmt::Display for ClaimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        // With the width that was asked for: verdicts stand in columns.
+        f.pad(match self {
             ClaimVerdict::Holds => "holds",
             ClaimVerdict::TooLittleData => "too little data",
             ClaimVerdict::DoesNotHold => "does not hold",
@@ -123,12 +124,12 @@ fn judge(value: &Interval, claim: &Claim) -> ClaimVerdict {
 }
 
 /// A short label of a cell: its variables and their values, except those whose names begin with `_`. Of variables that
-/// change together the first is enough.
+/// change together the first is enough, except that a pair of players is two names.
 pub fn label(cell: &Cell) -> String {
     let mut groups: Vec<usize> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for ((name, value), group) in cell.vars.iter().zip(&cell.groups) {
-        if !name.starts_with('_') && !groups.contains(group) {
+        if !name.starts_with('_') && (!groups.contains(group) || name == "second") {
             groups.push(*group);
             words.push(format!("{name} {value}"));
         }
@@ -176,6 +177,16 @@ r = [{ r = 1, resources = 1 }, { r = 8, resources = 64 }]
         };
         assert_eq!(partners(&spec.cells[1]), ["g1 p1"]);
         assert_eq!(partners(&spec.cells[3]), ["g2 p1"]);
+    }
+
+    #[test]
+    fn labels_tell_cells_apart() {
+        let text = "name = \"x\"\ntitle = \"x\"\n[[sweep]]\ngame = \"g\"\nplayers = [\"{first}\", \"{second}\"]\n\
+                    games = 2\npairs = [\"a\", \"b\", \"c\"]\n";
+        let spec = Spec::read("x.toml", text, crate::Size::Plain, &[]).unwrap();
+        let labels: Vec<String> = spec.cells.iter().map(label).collect();
+        assert_eq!(labels, ["first a, second b", "first a, second c", "first b, second c"]);
+        assert_eq!(format!("{:8}|", ClaimVerdict::Holds), "holds   |");
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The report of an experiment: a self-contained HTML page, and the same data as CSV, JSON and SVG.
 
+mod axis;
 mod charts;
 mod cite;
+mod curves;
+mod dodge;
 mod html;
+mod labels;
 mod ladder;
+mod palette;
 mod svg;
 mod table;
 mod tables;
@@ -106,6 +111,7 @@ pub fn files(spec: &Spec, manifest: &Manifest, results: Results) -> Result<(Repo
     }
     if let Some(ladder) = &spec.ladder {
         files.push(("ladder.csv".to_owned(), ladder::csv(&report.standings)));
+        files.push(("ladder.tex".to_owned(), ladder::latex(ladder, &report.standings)));
         let chart = ladder::chart(ladder, &report.standings);
         files.extend(chart.map(|chart| ("ladder.svg".to_owned(), chart.svg(Use::File))));
     }

@@ -68,6 +68,15 @@ impl Interval {
         }
     }
 
+    /// The interval cut off where values are impossible.
+    pub fn within(&self, least: f64, most: f64) -> Interval {
+        Interval {
+            low: self.low.max(least),
+            high: self.high.min(most),
+            ..*self
+        }
+    }
+
     /// The ratio of two estimates of positive quantities.
     pub fn over(&self, other: &Interval) -> Interval {
         let divide = |a: f64, b: f64| if b > 0.0 { a.max(0.0) / b } else { f64::INFINITY };
@@ -95,11 +104,7 @@ pub fn of_scores(scores: &[f64], block: usize, level: f64) -> Interval {
         }
         rounds => student(rounds, level),
     };
-    Interval {
-        low: interval.low.max(0.0),
-        high: interval.high.min(100.0),
-        ..interval
-    }
+    interval.within(0.0, 100.0)
 }
 
 /// The mean of payoffs that were the same every time. Other payoffs may still be possible: their share is bounded as

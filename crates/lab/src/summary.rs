@@ -146,19 +146,13 @@ impl CellSummary<'_> {
             ("score", None) => self.score(self.cell.focus),
             ("states", None) => self.work(|p, role| p.states[role]),
             ("touches", None) => self.work(|p, role| p.touches[role]),
-            ("rounds", None) => stats::student(
-                &self.played.iter().map(|p| p.rounds as f64).collect::<Vec<_>>(),
-                self.level,
-            ),
-            ("seconds", None) => stats::student(
-                &self.played.iter().filter_map(|p| p.seconds).collect::<Vec<_>>(),
-                self.level,
-            ),
+            ("rounds", None) => self.positive(self.played.iter().map(|p| p.rounds as f64)),
+            ("seconds", None) => self.positive(self.played.iter().filter_map(|p| p.seconds)),
             ("cost", None) => self.cost(|r| Some(r.random)),
             ("cost-measured", None) => self.cost(|r| r.random_measured),
             ("live", None) => {
                 let last = |p: &FinishedMatch| p.beliefs.last().map(|b| 100.0 * b.live as f64 / b.models as f64);
-                stats::student(&self.played.iter().filter_map(last).collect::<Vec<_>>(), self.level)
+                self.positive(self.played.iter().filter_map(last)).within(0.0, 100.0)
             }
             ("live", Some(round)) => {
                 let there = |p: &FinishedMatch| {
@@ -166,7 +160,7 @@ impl CellSummary<'_> {
                         .get(round.checked_sub(1)?)
                         .map(|b| 100.0 * b.live as f64 / b.models as f64)
                 };
-                stats::student(&self.played.iter().filter_map(there).collect::<Vec<_>>(), self.level)
+                self.positive(self.played.iter().filter_map(there)).within(0.0, 100.0)
             }
             ("valid", Some(round)) => {
                 let summary = self.rounds.get(round.checked_sub(1)?)?;
@@ -278,13 +272,18 @@ impl CellSummary<'_> {
         seats.into_iter().map(interval).collect()
     }
 
+    /// The mean of values that are never negative.
+    fn positive(&self, values: impl Iterator<Item = f64>) -> Interval {
+        stats::student(&values.collect::<Vec<_>>(), self.level).within(0.0, f64::INFINITY)
+    }
+
     fn work(&self, pick: fn(&FinishedMatch, usize) -> u64) -> Interval {
         let of = |p: &FinishedMatch| {
             role_of(self.cell, p, self.cell.focus)
                 .ok()
                 .map(|role| pick(p, role) as f64)
         };
-        stats::student(&self.played.iter().filter_map(of).collect::<Vec<_>>(), self.level)
+        self.positive(self.played.iter().filter_map(of))
     }
 
     /// Replaced moves of the focused player, in all matches.
@@ -308,7 +307,7 @@ impl CellSummary<'_> {
                 .collect();
             (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
         };
-        stats::student(&self.played.iter().filter_map(of).collect::<Vec<_>>(), self.level)
+        self.positive(self.played.iter().filter_map(of))
     }
 
     /// The round with the smallest median p in the middle third or the last third of a match. Rounds count that can be

@@ -32,6 +32,10 @@ use surmise::{LabGames, PlayerSpec, files, lab};
 ///   surmise lab run 2012-figure-5                   play it at its quick size and write a report
 ///   surmise lab run 2012-figure-5 --paper           at the paper's size
 ///   surmise lab show 2012-figure-5 > mine.toml      the spec, to change; `lab run mine.toml` plays it
+///   surmise new lab mine                            a small spec to start from, with comments
+///
+/// Players are named as in `surmise match`, `exec:python3 mine.py` for a program of your own included
+/// (`surmise new player mine` writes one; such specs need --allow-exec). docs/lab.md has every field.
 ///
 /// Results go to lab-results/NAME, or to --out. Ctrl-C and even a crash lose nothing that was
 /// finished: run the same command again, and it goes on. After a change of the spec only the cells
@@ -50,7 +54,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The presets: every figure and table of the papers
+    /// List the presets, which repeat the papers' figures and tables, and how long they take
     List {
         /// One JSON object a line for each preset
         #[arg(long)]
@@ -64,8 +68,8 @@ enum Command {
     Run(RunArgs),
     /// Write the report of finished or unfinished experiments again
     ///
-    /// Writes report.html, cells.csv, report.json and plot-N.svg into the folder; for a folder of several experiments
-    /// also index.html.
+    /// Writes report.html, report.json, the tables as CSV and LaTeX, the plots as SVG and CSV, and cite.bib into the
+    /// folder; for a folder of several experiments also index.html. Needs the matches (journal/ or results.jsonl).
     Report {
         /// Folders of experiments, or a folder of such folders
         #[arg(required = true, value_name = "DIR")]
@@ -117,7 +121,7 @@ struct SpecArgs {
     /// The size of the paper
     #[arg(long)]
     paper: bool,
-    /// Set a name of the spec's `[set]` table, such as net=FOLDER
+    /// Set a name of the spec's `[set]` table, such as net=FOLDER (`lab show` prints the spec)
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// Let the spec start programs (`exec:`): only for specs that you trust

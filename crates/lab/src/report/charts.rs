@@ -1,5 +1,6 @@
 //! From plots and results to charts: curves, the paper's numbers beside them, and labels.
 
+use super::labels::measure_label;
 use super::svg::{Chart, Point, Series};
 use crate::spec::{PaperValue, Plot};
 use crate::stats::{self, Interval};
@@ -44,7 +45,7 @@ pub(super) fn chart(plot: &Plot, summaries: &[CellSummary<'_>], references: &[Pa
         series.colour = found.unwrap_or(number);
     }
     let label = |given: &str, name: &str| match given.is_empty() {
-        true => default_label(name),
+        true => measure_label(name),
         false => given.to_owned(),
     };
     Chart {
@@ -53,7 +54,7 @@ pub(super) fn chart(plot: &Plot, summaries: &[CellSummary<'_>], references: &[Pa
         y_label: label(&plot.y_label, &plot.y),
         log_x: plot.log_x && categories.is_empty(),
         log_y: plot.log_y,
-        percent: plot.y.starts_with("score") || plot.y == "live",
+        percent: plot.y.starts_with("score") || plot.y.split('@').next() == Some("live"),
         dodge: is_variable(plot, &plotted) || ["completion", "round"].contains(&plot.x.as_str()),
         lines: plot.lines.iter().map(|(label, at)| (label.clone(), *at)).collect(),
         categories,
@@ -82,32 +83,6 @@ fn categories(plot: &Plot, plotted: &[&CellSummary<'_>]) -> Vec<String> {
     }
 }
 
-/// What an axis shows, with its unit, if the spec does not say.
-fn default_label(name: &str) -> String {
-    let base = name.split('@').next().unwrap_or_default();
-    let text = match base {
-        "score" => "score (points, 0 to 100)",
-        "states" => "states computed in a match",
-        "touches" => "nodes touched in a match",
-        "rounds" => "length of a match (rounds)",
-        "seconds" => "time of a match (s)",
-        "cost" => "cost of a model (% of random sampling)",
-        "cost-measured" => "cost of a model (% of random games played)",
-        "live" => "live models (%)",
-        "valid" => "P(valid) (%)",
-        "p" | "p-mid" | "p-end" => "median p of χ² tests",
-        "weighted-p-mid" | "weighted-p-end" => "median p of χ² tests, weighted",
-        "completion" => "share of the match played",
-        "round" => "rounds played",
-        _ if base.starts_with("score-") => return format!("score of player {} (points, 0 to 100)", &base[6..]),
-        _ => base,
-    };
-    match name.split_once('@') {
-        Some((_, round)) => format!("{text}, after round {round}"),
-        None => text.to_owned(),
-    }
-}
-
 /// Place on the x axis: a number, or the number of a category.
 fn place(text: &str, categories: &[String]) -> Option<f64> {
     match categories.is_empty() {
@@ -116,7 +91,8 @@ fn place(text: &str, categories: &[String]) -> Option<f64> {
     }
 }
 
-/// The paper's numbers for a cell. Where x is measured, the paper's own count of states is the place.
+/// The paper's numbers for a cell. Where x is measured, the paper's own count of states is the place; where x is the
+/// round, numbers of a round (`live@16`) are drawn there.
 fn paper_points(
     plot: &Plot,
     summary: &CellSummary<'_>,
@@ -124,14 +100,18 @@ fn paper_points(
     categories: &[String],
 ) -> Vec<Point> {
     let mut points = Vec::new();
-    for reference in references
-        .iter()
-        .filter(|r| r.measure == plot.y && summary.cell.matches(&r.only))
-    {
+    for reference in references.iter().filter(|r| summary.cell.matches(&r.only)) {
+        let (measure, round) = match reference.measure.split_once('@') {
+            Some((measure, round)) if plot.x == "round" => (measure, round.parse().ok()),
+            _ => (&reference.measure[..], None),
+        };
+        if measure != plot.y {
+            continue;
+        }
         let x = match summary.cell.var(&plot.x) {
             Some(text) => place(text, categories),
             None if ["touches", "states"].contains(&plot.x.as_str()) => reference.states,
-            None => None,
+            None => round,
         };
         if let (Some(x), Some(y)) = (x, reference.value) {
             let pm = reference.pm.unwrap_or(0.0);
@@ -203,7 +183,7 @@ fn at_round(name: &str, r: &RoundSummary, summary: &CellSummary<'_>) -> Option<I
         "cost-measured" => cost(r.random_measured?),
         "live" => {
             let shares: Vec<f64> = reports().map(|b| 100.0 * b.live as f64 / b.models as f64).collect();
-            stats::student(&shares, summary.level)
+            stats::student(&shares, summary.level).within(0.0, 100.0)
         }
         "valid" => Interval {
             mean: 100.0 * r.valid_history,

@@ -1,6 +1,8 @@
 //! The report as an HTML page.
 
-use super::svg::{Use, escape, short};
+use super::axis::short;
+use super::labels::measure_heading;
+use super::svg::{Use, escape};
 use super::{ReportData, ReportLine, SCRIPT};
 use crate::claims::{CheckedClaim, ClaimVerdict, label};
 use crate::contents::NOT_REPEATABLE;
@@ -22,18 +24,25 @@ pub fn page(report: &ReportData<'_>) -> String {
     let incomplete = report.summaries.iter().filter(|s| !s.complete).count();
     let _ = write!(
         body,
-        "<p>{} Intervals are at the {} % level. {} games in {} cells, size <em>{}</em>.</p>",
+        "<p>{} Intervals are at the {} % level. {} in {}{}.</p>",
         prose(&spec.about),
         short(100.0 * spec.level),
-        report.games(),
-        report.summaries.len(),
-        escape(&report.manifest.size)
+        count(report.games(), "game"),
+        count(report.summaries.len(), "cell"),
+        match report.manifest.size.as_str() {
+            "plain" => String::new(),
+            size => format!(", size <em>{}</em>", escape(size)),
+        }
     );
     if incomplete > 0 {
         let _ = write!(
             body,
-            "<p class=\"warning\">{incomplete} cells are not finished. This goes on where the run stopped:</p>\
+            "<p class=\"warning\">{} not finished. This goes on where the run stopped:</p>\
              <pre><code>{}</code></pre>",
+            match incomplete {
+                1 => "One cell is".to_owned(),
+                many => format!("{many} cells are"),
+            },
             escape(&report.manifest.command)
         );
     }
@@ -71,12 +80,7 @@ pub fn page(report: &ReportData<'_>) -> String {
     }
     super::ladder::section(&mut body, report);
     for table in &report.tables {
-        let _ = write!(
-            body,
-            "<section>{}<p class=\"files\"><a href=\"{1}.tex\">LaTeX</a> <a href=\"{1}.csv\">CSV</a></p></section>",
-            table.html(),
-            table.name
-        );
+        let _ = write!(body, "<section>{}</section>", table.html());
     }
     rounds(&mut body, report);
     made(&mut body, report);
@@ -86,8 +90,8 @@ pub fn page(report: &ReportData<'_>) -> String {
 /// An index of several reports.
 pub fn index(lines: &[ReportLine]) -> String {
     let mut body = String::from(
-        "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table><thead>\
-         <tr><th>experiment<th>what<th class=\"n\">games<th>claims</tr></thead><tbody>",
+        "<header><h1>Experiments</h1><p>Each is a page of its own.</p></header><table class=\"stacked\"><thead>\
+         <tr><th>experiment<th>title<th class=\"n\">played<th>claims</tr></thead><tbody>",
     );
     for line in lines {
         let mut said = String::new();
@@ -100,7 +104,7 @@ pub fn index(lines: &[ReportLine]) -> String {
              <td><ul class=\"plain\">{said}</ul></tr>",
             escape(&line.name),
             escape(&line.title),
-            line.games
+            count(line.games, "game")
         );
     }
     body += "</tbody></table>";
@@ -126,6 +130,12 @@ fn prose(text: &str) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
+/// A number of things: `1 game`, `2,000 games`.
+fn count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", thousands(number as f64))
+}
+
 fn badge(verdict: ClaimVerdict) -> String {
     let class = match verdict {
         ClaimVerdict::Holds => "yes",
@@ -144,7 +154,8 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
         None => "Claims, and what the numbers say",
     };
     let _ = write!(body, "<section><h2>{heading}</h2>");
-    *body += "<div class=\"wide\"><table><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
+    *body +=
+        "<div class=\"wide\"><table class=\"stacked\"><thead><tr><th>claim<th>verdict<th>measured</tr></thead><tbody>";
     for checked in &report.claims {
         let mut parts = String::new();
         for (label, value, verdict) in &checked.parts {
@@ -178,15 +189,17 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
 
 fn wanted(checked: &CheckedClaim<'_>) -> String {
     let claim = checked.claim;
+    let measure = measure_heading(&claim.measure);
     let quantity = match (&claim.minus, &claim.over) {
-        (Some(_), _) => format!("difference of {}", claim.measure),
-        (_, Some(_)) => format!("ratio of {}", claim.measure),
-        _ => claim.measure.clone(),
+        (Some(_), _) => format!("difference of {measure}"),
+        (_, Some(_)) => format!("ratio of {measure}"),
+        _ => measure,
     };
+    let short = |value: f64| short(value).replace('-', "−");
     match (claim.above, claim.below) {
-        (Some(a), Some(b)) => format!("{quantity} between {} and {}", short(a), short(b)),
-        (Some(a), None) => format!("{quantity} above {}", short(a)),
-        (None, Some(b)) => format!("{quantity} below {}", short(b)),
+        (Some(a), Some(b)) => format!("{quantity}: between {} and {}", short(a), short(b)),
+        (Some(a), None) => format!("{quantity}: above {}", short(a)),
+        (None, Some(b)) => format!("{quantity}: below {}", short(b)),
         (None, None) => quantity,
     }
 }
@@ -197,6 +210,7 @@ pub(super) fn interval(value: &Interval, measure: &str) -> (String, String) {
     let show = |v: f64| match probability {
         true if v < 0.0005 => "< 0.001".to_owned(),
         true => format!("{v:.3}"),
+        false if measure.starts_with("score") => number(v, 10.0),
         false => number(v, value.mean.abs()),
     };
     let range = match value.low.is_finite() && value.high.is_finite() {
@@ -210,6 +224,9 @@ pub(super) fn interval(value: &Interval, measure: &str) -> (String, String) {
 pub(super) fn number(value: f64, beside: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
+    }
+    if value == 0.0 && beside < 0.001 {
+        return "0".to_owned();
     }
     let text = match beside {
         b if b >= 1000.0 => return thousands(value),

@@ -1,6 +1,8 @@
 //! The part of a report that says who is strongest: ratings, cross tables, and a plot.
 
-use super::svg::{Chart, Point, Series, Use, escape, short};
+use super::axis::short;
+use super::svg::{Chart, Point, Series, Use, escape};
+use super::table::{Field, Table};
 use super::{ReportData, row};
 use crate::ladder::{Meeting, Rating, games_needed, ratings};
 use crate::run::score;
@@ -174,13 +176,14 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
     };
     *body += "<section><h2>Ladder</h2><p class=\"soft\">Ratings on Elo's scale by a fit of maximum likelihood \
               (Bradley and Terry), the mean of the players being 0: 400 points ahead are 10 of 11 points expected. \
-              Cross tables show the score of the row's player, its interval, the games played, and the games after \
-              which that score would differ from 50 if it stayed.</p>";
+              Cross tables show the score of the row's player, its interval, and “4 of 16”: 4 games were played, and \
+              after 16 that score would differ from 50 if it stayed.</p>";
     if let Some(chart) = chart(ladder, &report.standings) {
         let _ = write!(
             body,
             "<figure><figcaption>{}</figcaption><div class=\"on-wide\">{}</div><div class=\"on-narrow\">{}</div>\
-             <p class=\"files\"><a href=\"ladder.svg\">SVG</a> <a href=\"ladder.csv\">CSV</a></p></figure>",
+             <p class=\"files\"><a href=\"ladder.svg\">SVG</a> <a href=\"ladder.csv\">CSV</a> \
+             <a href=\"ladder.tex\">LaTeX</a></p></figure>",
             escape(&chart.title),
             chart.svg(Use::Page),
             chart.svg(Use::Phone)
@@ -190,7 +193,8 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
         let open = if standing.game.is_none() { " open" } else { "" };
         let _ = write!(
             body,
-            "<details{open}><summary>{}</summary><div class=\"wide\"><table><thead><tr><th>player<th class=\"n\">rating\
+            "<details{open}><summary>{}</summary><div class=\"wide\"><table class=\"many\"><thead><tr><th>player\
+             <th class=\"n\">rating\
              <th class=\"n\">games",
             escape(&standing.title(ladder))
         );
@@ -212,7 +216,7 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
                 if let Some(result) = result {
                     let _ = write!(
                         body,
-                        "{:.1}<div class=\"soft\">{:.0}–{:.0}, {} of {}</div>",
+                        "{:.1}<div class=\"soft\">{:.0}–{:.0}<br>{} of {}</div>",
                         result.score.mean,
                         result.score.low,
                         result.score.high,
@@ -228,18 +232,18 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
     *body += "</section>";
 }
 
-/// Ratings over all games by the values of the variable, if these are numbers.
+/// Ratings over all games by the values of the variable, if these are numbers; by player, if there is one value.
 pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
+    let whole: Vec<&Standing> = standings.iter().filter(|s| s.game.is_none()).collect();
+    if let [only] = whole[..] {
+        return Some(chart_of_players(only));
+    }
     let by = ladder.by.as_ref()?;
     let mut series: Vec<Series> = Vec::new();
-    for standing in standings.iter().filter(|s| s.game.is_none()) {
+    for standing in whole {
         let x: f64 = standing.by.as_ref()?.parse().ok()?;
         for (name, rating) in &standing.players {
-            let point = Point {
-                y_low: rating.points - rating.half,
-                y_high: rating.points + rating.half,
-                ..Point::bare(x, rating.points)
-            };
+            let point = rating_at(x, rating);
             match series.iter_mut().find(|s| s.name == *name) {
                 Some(known) => known.points.push(point),
                 None => series.push(Series {
@@ -256,8 +260,11 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
     }
     (!series.is_empty()).then(|| Chart {
         title: "Ratings over all games".to_owned(),
-        x_label: by.clone(),
-        y_label: "rating".to_owned(),
+        x_label: match by.as_str() {
+            "seconds" => "time for a move (s)".to_owned(),
+            by => by.to_owned(),
+        },
+        y_label: RATING.to_owned(),
         log_x: series.iter().all(|s| s.points.iter().all(|p| p.x > 0.0)),
         log_y: false,
         percent: false,
@@ -266,6 +273,38 @@ pub(super) fn chart(ladder: &Ladder, standings: &[Standing]) -> Option<Chart> {
         lines: vec![("mean".to_owned(), 0.0)],
         series,
     })
+}
+
+const RATING: &str = "rating (Elo points)";
+
+fn rating_at(x: f64, rating: &Rating) -> Point {
+    Point {
+        y_low: rating.points - rating.half,
+        y_high: rating.points + rating.half,
+        ..Point::bare(x, rating.points)
+    }
+}
+
+/// Ratings of players beside each other.
+fn chart_of_players(standing: &Standing) -> Chart {
+    let players = standing.players.iter().enumerate();
+    Chart {
+        title: "Ratings over all games".to_owned(),
+        x_label: "player".to_owned(),
+        y_label: RATING.to_owned(),
+        log_x: false,
+        log_y: false,
+        percent: false,
+        dodge: true,
+        categories: standing.players.iter().map(|(name, _)| name.clone()).collect(),
+        lines: vec![("mean".to_owned(), 0.0)],
+        series: vec![Series {
+            name: "rating".to_owned(),
+            points: players.map(|(at, (_, rating))| rating_at(at as f64, rating)).collect(),
+            colour: 0,
+            paper: false,
+        }],
+    }
 }
 
 /// `ladder.csv`: one line for each player and each opponent.
@@ -296,6 +335,29 @@ pub(super) fn csv(standings: &[Standing]) -> String {
         }
     }
     out
+}
+
+/// `ladder.tex`: the ratings.
+pub(super) fn latex(ladder: &Ladder, standings: &[Standing]) -> String {
+    let heads = [("games", false), ("player", false), ("rating", true), ("matches", true)];
+    let row = |standing: &Standing, (name, rating): &(String, Rating)| {
+        vec![
+            Field::text(standing.title(ladder)),
+            Field::code(name),
+            Field::text(format!("{:+.0} ± {:.0}", rating.points, rating.half).replace('-', "−")),
+            Field::text(short(rating.games)),
+        ]
+    };
+    let rows = standings.iter().flat_map(|s| s.players.iter().map(move |p| row(s, p)));
+    Table {
+        name: "ladder",
+        title: "Ladder".to_owned(),
+        columns: heads.map(|(head, number)| (head.to_owned(), number)).to_vec(),
+        rows: rows.collect(),
+        remark: "",
+        open: true,
+    }
+    .latex()
 }
 
 /// The ratings for `report.json`.

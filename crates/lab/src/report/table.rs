@@ -65,8 +65,11 @@ impl Field {
         }
     }
 
-    fn html(&self, out: &mut String, number: bool) {
-        *out += if number { "<td class=\"n\"" } else { "<td" };
+    fn html(&self, out: &mut String, class: &str) {
+        *out += "<td";
+        if !class.is_empty() {
+            let _ = write!(out, " class=\"{class}\"");
+        }
         if let Some(sort) = self.sort {
             let _ = write!(out, " data-v=\"{sort}\"");
         }
@@ -93,6 +96,12 @@ impl Field {
     }
 }
 
+/// Letters beyond which a text is broken into lines in LaTeX.
+const LONG: usize = 60;
+
+/// Columns beyond which a table is set more closely.
+const MANY: usize = 9;
+
 impl Table {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
@@ -103,9 +112,11 @@ impl Table {
     pub fn html(&self) -> String {
         let open = if self.open { " open" } else { "" };
         let mut out = format!(
-            "<details class=\"table\"{open}><summary>{}</summary><div class=\"wide\">\
-             <table class=\"sortable\"><thead><tr>",
-            escape(&self.title)
+            "<details class=\"table {}\"{open}><summary>{}</summary><div class=\"wide\">\
+             <table class=\"sortable{}\"><thead><tr>",
+            self.name,
+            escape(&self.title),
+            if self.columns.len() > MANY { " many" } else { "" }
         );
         for (head, number) in &self.columns {
             let class = if *number { " class=\"n\"" } else { "" };
@@ -114,8 +125,13 @@ impl Table {
         out += "</tr></thead><tbody>";
         for row in &self.rows {
             out += "<tr>";
-            for (field, (_, number)) in row.iter().zip(&self.columns) {
-                field.html(&mut out, *number);
+            for (field, (head, number)) in row.iter().zip(&self.columns) {
+                let class = match (head.starts_with("paper"), *number) {
+                    (true, _) => "n paper-value",
+                    (false, true) => "n",
+                    (false, false) => "",
+                };
+                field.html(&mut out, class);
             }
             out += "</tr>";
         }
@@ -123,7 +139,12 @@ impl Table {
         if !self.remark.is_empty() {
             let _ = write!(out, "<p class=\"soft\">{}</p>", escape(self.remark));
         }
-        out + "</details>"
+        let _ = write!(
+            out,
+            "<p class=\"files\"><a href=\"{0}.tex\">LaTeX</a> <a href=\"{0}.csv\">CSV</a></p></details>",
+            self.name
+        );
+        out
     }
 
     /// The table as CSV (RFC 4180).
@@ -138,11 +159,13 @@ impl Table {
 
     /// The table in LaTeX, for the package booktabs.
     pub fn latex(&self) -> String {
-        let places: String = self
-            .columns
-            .iter()
-            .map(|(_, number)| if *number { 'r' } else { 'l' })
-            .collect();
+        let is_long = |column: usize| self.rows.iter().any(|row| row[column].text.chars().count() > LONG);
+        let place = |(at, (_, number)): (usize, &(String, bool))| match (*number, is_long(at)) {
+            (true, _) => "r",
+            (false, false) => "l",
+            (false, true) => "p{8cm}",
+        };
+        let places: String = self.columns.iter().enumerate().map(place).collect();
         let line = |fields: Vec<String>| format!("{} \\\\\n", fields.join(" & "));
         let head = self.columns.iter().map(|(head, _)| latex(head)).collect();
         let mut out = format!("% \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{places}}}\n\\toprule\n");
@@ -222,6 +245,9 @@ mod tests {
             table().csv(),
             "player,\"score, %\"\n\"hp:1,sampler=x_y\",−1.5 (−2 to −1)\n"
         );
+        let mut long = table();
+        long.rows[0][0].text = "x".repeat(LONG + 1);
+        assert!(long.latex().contains("{p{8cm}r}"));
         let latex = table().latex();
         assert!(latex.contains("player & score, \\% \\\\\n"), "{latex}");
         assert!(

@@ -2,6 +2,7 @@
 
 use super::ReportData;
 use super::html::{interval, number, thousands};
+use super::labels::measure_heading;
 use super::table::{Field, Table};
 use crate::claims::label;
 use crate::spec::PaperValue;
@@ -27,8 +28,13 @@ fn text_or_number(text: &str) -> Field {
     }
 }
 
+/// Measured values that count work.
+const WORK: [&str; 2] = ["touches", "states"];
+
 fn measured(value: Option<Interval>, measure: &str) -> Field {
     match value {
+        // Programs and players elsewhere do not say what they computed.
+        Some(value) if WORK.contains(&measure) && value.mean == 0.0 => Field::text("–"),
         None => Field::text("–"),
         Some(value) => {
             let (mean, range) = interval(&value, measure);
@@ -49,7 +55,7 @@ fn cells(report: &ReportData<'_>) -> Table {
     columns.extend(shown.iter().map(|name| ((**name).to_owned(), false)));
     columns.push(("games".to_owned(), true));
     for measure in &measures {
-        columns.push((heading(measure), true));
+        columns.push((measure_heading(measure), true));
         if has_paper(measure) {
             columns.push(("paper".to_owned(), true));
         }
@@ -218,21 +224,6 @@ fn players(report: &ReportData<'_>) -> Table {
         rows: report.manifest.players.iter().map(row).collect(),
         remark: "",
         open: false,
-    }
-}
-
-fn heading(measure: &str) -> String {
-    match measure {
-        "touches" => "touches / game".to_owned(),
-        "states" => "states / game".to_owned(),
-        "cost" => "late cost, % of random".to_owned(),
-        "cost-measured" => "late cost, % of random games".to_owned(),
-        "p-mid" => "median p, middle".to_owned(),
-        "p-end" => "median p, end".to_owned(),
-        "weighted-p-mid" => "weighted p, middle".to_owned(),
-        "weighted-p-end" => "weighted p, end".to_owned(),
-        "live" => "live at the end, %".to_owned(),
-        other => other.to_owned(),
     }
 }
 

@@ -113,8 +113,16 @@ impl Expander<'_> {
                 None => return Err(self.wrong(needs, SpecProblem::UnknownNeed(needs.get_ref().clone()))),
                 Some((name, value)) if value.is_empty() => {
                     let line = line_of(self.text, place.span().start);
-                    let what = format!("the sweep in line {line} is left out: give it `--set {name}=…`");
-                    spec.left_out.push(what);
+                    spec.left_out.push(format!(
+                        "`{}` with `{}` is left out: `--set {name}=…` brings it in (line {line} of the spec)",
+                        sweep.game.get_ref(),
+                        sweep
+                            .players
+                            .iter()
+                            .map(|p| p.get_ref().as_str())
+                            .collect::<Vec<_>>()
+                            .join(" | ")
+                    ));
                     return Ok(());
                 }
                 Some(_) => {}
