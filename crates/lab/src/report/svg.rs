@@ -171,7 +171,7 @@ impl Chart {
     /// Width of the margin on the right, which holds the labels of the horizontal lines.
     fn right(&self, shown: Use) -> f64 {
         let longest = self.longest_line_label();
-        let margin = if shown == Use::Phone { 8.0 } else { RIGHT };
+        let margin = if shown == Use::Phone { 12.0 } else { RIGHT };
         match self.labels_inside(shown) {
             true => margin,
             false => margin + 7.2 * longest as f64,
