@@ -57,6 +57,7 @@ pub fn run(
         time,
         until: args.until,
         checkpoint: args.checkpoint.clone(),
+        seed: args.seed,
         threads: options.threads,
         stop: options.stop.clone(),
     };
@@ -228,11 +229,8 @@ fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
     let _ = match &solution.how {
         LargeHow::Iterated(algorithm, iterations) => writeln!(
             out,
-            "{}: {iterations} iterations in {:.1} s, {} entries; NashConv {gap} points after {} iterations",
-            algorithm.name(),
-            solution.seconds,
-            solution.entries,
-            solution.rated_after
+            "{algorithm}: {iterations} iterations in {:.1} s, {} entries; NashConv {gap} points after {} iterations",
+            solution.seconds, solution.entries, solution.rated_after
         ),
         LargeHow::Given(what, 0) => writeln!(
             out,
