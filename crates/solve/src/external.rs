@@ -51,12 +51,20 @@ impl ExternalStream {
         }
     }
 
-    /// A sample of the value of a node to a player.
+    /// A sample of the value of a node to a player. Half of all nodes are terminal, and need no call.
+    #[inline]
     fn walk(&mut self, tree: &FlatTree, node: u32, player: u32) -> f64 {
         let node = tree.nodes[node as usize];
         self.sums.visits += 1;
         match node.n {
             0 => tree.payoff(node, player as usize),
+            _ => self.walk_on(tree, node, player),
+        }
+    }
+
+    /// The same for a node that is not terminal.
+    fn walk_on(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
+        match node.n {
             _ if node.player == NATURE => {
                 let (child, _) = self.sums.nature(tree, node);
                 self.walk(tree, child, player)

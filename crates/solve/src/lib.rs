@@ -62,6 +62,7 @@ mod streams;
 mod sweep;
 mod threads;
 mod tree;
+mod walk;
 
 pub use commit::{CommitError, Commitment, commitment};
 pub use efg::write_efg;
@@ -76,6 +77,7 @@ pub use response::{Response, Trust, response};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};
+pub use walk::{WalkError, WalkPolicy, WalkRating, rate_by_walk};
 
 #[cfg(test)]
 mod tests {

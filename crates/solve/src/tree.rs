@@ -343,7 +343,8 @@ impl Tree {
         rounds
     }
 
-    /// The view of an information set as text: own moves and percepts. Rounds without a percept and without a choice are left out.
+    /// The view of an information set as text: own moves and percepts. Rounds without a percept and without a choice
+    /// are left out.
     pub fn view_text(&self, infoset: &Infoset, sim: &dyn Simulator) -> String {
         let role = self.players[infoset.player as usize];
         let decided = self.decided(infoset);

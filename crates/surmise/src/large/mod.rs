@@ -5,6 +5,7 @@ mod checkpoint;
 pub mod compact;
 mod sampled;
 pub(crate) mod table;
+mod walked;
 
 pub use against::{Exploitation, ExploitationPoint};
 
@@ -86,7 +87,7 @@ impl LargeOptions {
             Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto, pcfr+, pdcfr+, discounted, external or outcome for a game that is too large for a tree"
+                must: "must be auto, pcfr+, pdcfr+, discounted, external or outcome for a game too large for a tree"
                     .to_owned(),
             }),
         }
@@ -108,6 +109,8 @@ pub enum LargeStep {
     Rated(u64, f64),
     /// A checkpoint was written.
     Saved(PathBuf),
+    /// A checkpoint could not be written, for this reason; the work goes on.
+    SaveFailed(String),
     /// There was no time for the last checkpoint; an older one was kept.
     NotSaved(PathBuf),
 }
@@ -159,6 +162,8 @@ pub struct LargeSolution {
     pub curve: Vec<CurvePoint>,
     /// Entries that were visited: the measure of the work.
     pub entries: u64,
+    /// Why the last checkpoint could not be written.
+    pub unsaved: Option<Error>,
 }
 
 impl Game {
@@ -249,6 +254,7 @@ impl LargeSolving<'_> {
             profile,
             seconds: started.elapsed().as_secs_f64(),
             curve: Vec::new(),
+            unsaved: None,
         })
     }
 
@@ -344,6 +350,10 @@ impl LargeSolving<'_> {
         }
         let algorithm = options.algorithm()?;
         self.fits(self.large.sizes().solving_bytes, "solving", options.bytes)?;
+        if let Some(path) = &options.checkpoint {
+            // Hours of work must not end with a folder that is not there.
+            checkpoint::try_out(path)?;
+        }
         let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
         if let Some(path) = options.checkpoint.as_ref().filter(|path| path.exists()) {
             checkpoint::restore(&mut solver, path)?;
@@ -355,8 +365,8 @@ impl LargeSolving<'_> {
             iterating: Duration::ZERO,
             curve: Vec::new(),
         };
-        let (rating, rated_after) = run.run(self.default_until(options), progress)?;
-        run.save_last(progress)?;
+        let (rating, rated_after) = run.run(self.default_until(options), progress);
+        let unsaved = run.save_last(progress).err();
         let LargeRun {
             solver,
             iterating,
@@ -371,6 +381,7 @@ impl LargeSolving<'_> {
             seconds: iterating.as_secs_f64(),
             curve,
             entries: solver.entries,
+            unsaved,
         })
     }
 
@@ -459,6 +470,11 @@ impl LargeSolving<'_> {
     }
 }
 
+/// Whether a file holds a strategy of a large game as `surmise solve --save` writes it.
+pub fn is_compact_strategy(path: &Path) -> bool {
+    compact::is_compact(path)
+}
+
 /// The file of a policy, if it is one.
 pub fn policy_file(what: &str) -> Option<&Path> {
     match what.strip_prefix("strategy:") {
@@ -499,7 +515,7 @@ struct LargeRun<'a> {
 impl LargeRun<'_> {
     /// Iterates until some limit is reached. Returns what the best strategies are worth, and the iterations after which
     /// strategies were rated last.
-    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> Result<(LargeRating, u64), Error> {
+    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> (LargeRating, u64) {
         let most = self.options.iterations.unwrap_or(u64::MAX);
         let time = self.options.time.unwrap_or(Duration::MAX);
         let stop = &self.options.stop;
@@ -524,14 +540,17 @@ impl LargeRun<'_> {
                     break;
                 }
             }
-            self.save(progress)?;
+            if let Err(error) = self.save(progress) {
+                // The disk may have room again later.
+                progress(LargeStep::SaveFailed(error.to_string()));
+            }
         }
         if last.as_ref().is_none_or(|(_, after)| *after < self.solver.iterations()) {
             self.rate(&mut last, progress);
         }
         match last {
-            Some(last) => Ok(last),
-            None => Ok((self.solver.rate(stop, &mut |_| {}), self.solver.iterations())),
+            Some(last) => last,
+            None => (self.solver.rate(stop, &mut |_| {}), self.solver.iterations()),
         }
     }
 

@@ -57,6 +57,7 @@ impl LargeSolving<'_> {
             seconds: run.iterating.as_secs_f64(),
             curve: run.curve,
             entries: run.sampler.visits(),
+            unsaved: None,
         })
     }
 }
