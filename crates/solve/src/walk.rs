@@ -57,10 +57,9 @@ impl WalkPolicy {
 
 /// The hash of a view after one more round.
 fn after(key: u64, own: MoveId, sees: &[PerceptId]) -> u64 {
-    // The order of percepts must not matter.
-    let percepts = sees
-        .iter()
-        .fold(0_u64, |sum, p| sum.wrapping_add(mix(u64::from(p.0) + 1)));
+    // The order of percepts must not matter, but a percept must not pass for a move: their numbers are kept apart.
+    let percept = |p: &PerceptId| mix(u64::from(p.0) | 1 << 40);
+    let percepts = sees.iter().fold(0_u64, |sum, p| sum.wrapping_add(percept(p)));
     mix(mix(key ^ u64::from(own.0)).wrapping_add(percepts).wrapping_add(1))
 }
 
