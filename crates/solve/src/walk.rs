@@ -429,7 +429,7 @@ mod tests {
 
     const MEMORY: u64 = 64 << 20;
 
-    /// Values and best responses are those of the tree, for one role, two roles and three.
+    /// Values and best responses are those of the tree, for one role and two. (Three: crates/cli/tests/large.rs.)
     #[test]
     fn walks_agree_with_the_tree() {
         for spec in [
@@ -437,7 +437,7 @@ mod tests {
             "liars-dice:sides=3",
             "goofspiel:cards=3",
             "monty-hall",
-            "border-protection",
+            "matching-pennies",
         ] {
             let tree = tree(spec);
             let form = Form::new(&tree);
