@@ -211,3 +211,162 @@ fn a_role_commits_itself() {
     );
     check(&["solve", "tiger", "--commit", "agent"], 1, &["agent"]);
 }
+
+/// Three roles choose a number at the same time; nature breaks the tie. Whoever is alone with a number wins.
+const THREE: &str = "
+    (role ann) (role bob) (role cat) (role random) (init (step 1))
+    (number 1) (number 2)
+    (person ann) (person bob) (person cat)
+    (<= (legal ?p (say ?n)) (person ?p) (number ?n))
+    (<= (legal random (toss ?n)) (number ?n))
+    (<= (next (said ?p ?n)) (does ?p (say ?n)) (person ?p))
+    (<= (next (tossed ?n)) (does random (toss ?n)))
+    (next (step 2))
+    (<= (sees ?p (did ?q ?n)) (person ?p) (does ?q (say ?n)) (person ?q))
+    (<= terminal (true (step 2)))
+    (<= (shared ?p) (true (said ?p ?n)) (true (said ?q ?n)) (distinct ?p ?q))
+    (<= (goal ?p 100) (person ?p) (true (step 2)) (not (shared ?p)))
+    (<= (goal ?p 30) (person ?p) (shared ?p) (true (said ?p ?n)) (true (tossed ?n)))
+    (<= (goal ?p 0) (person ?p) (shared ?p) (true (said ?p ?n)) (not (true (tossed ?n))))
+    (<= (goal ?p 0) (person ?p) (not (true (step 2))))";
+
+#[test]
+fn three_roles_are_rated_by_a_walk_as_on_the_tree() {
+    let game = file("three.kif", THREE);
+    let game = game.to_str().unwrap();
+    let line = |role: &str| {
+        format!("{{\"role\": \"{role}\", \"view\": [], \"policy\": {{\"(say 1)\": 0.9, \"(say 2)\": 0.1}}}}\n")
+    };
+    let table = file("three.jsonl", &(line("ann") + &line("bob")));
+    let table = table.to_str().unwrap();
+    let tree = json(&["solve", game, "--rate", "uniform", "--json"]);
+    let walk = json(&["solve", game, "--rate", "uniform", "--walk", "--json"]);
+    for what in ["nash_conv", "value", "best_response"] {
+        assert_eq!(tree[what], walk[what], "{what}");
+    }
+    let skewed = json(&["solve", game, "--rate", table, "--walk", "--json"]);
+    // The third role says 2 and is alone in 0.81 of all games; alone with 2 it gets 100, otherwise 15 on average.
+    assert!(
+        (skewed["best_response"]["cat"].as_f64().unwrap() - (81.0 + 0.19 * 15.0)).abs() < 1e-9,
+        "{skewed}"
+    );
+    check(
+        &["solve", game, "--rate", "uniform", "--graph"],
+        1,
+        &["3 roles besides nature"],
+    );
+    let wrong = file("wrong.jsonl", &line("ann").replace("0.9", "0.8"));
+    check(
+        &["solve", game, "--rate", wrong.to_str().unwrap(), "--walk"],
+        1,
+        &["line 1", "sum to 0.9"],
+    );
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_told_before_the_work_or_beside_its_result() {
+    let kuhn = file("kuhn.json", "");
+    let kuhn = kuhn.to_str().unwrap();
+    check(&["solve", "kuhn-poker", "--save", kuhn, "--force"], 0, &[]);
+    // Probabilities that do not sum to 1, on the tree too.
+    let mut strategy: Value = serde_json::from_str(&std::fs::read_to_string(kuhn).unwrap()).unwrap();
+    let lines: Vec<String> = strategy["strategy"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(Value::to_string)
+        .collect();
+    strategy["strategy"][0]["policy"] = serde_json::json!({"bet": 0.9, "check": 0.8});
+    let wrong = file("sum.json", &strategy.to_string());
+    check(
+        &["solve", "kuhn-poker", "--rate", wrong.to_str().unwrap()],
+        1,
+        &["sum to 1.7", "player1"],
+    );
+    // Tables in JSON lines need no --graph.
+    let table = file("lines.jsonl", &lines.join("\n"));
+    check(
+        &["solve", "kuhn-poker", "--rate", table.to_str().unwrap()],
+        0,
+        &["48.611111 points"],
+    );
+    check(
+        &["solve", "kuhn-poker", "--graph", "--rate", "nothing.json"],
+        1,
+        &["no file `nothing.json`"],
+    );
+    let nowhere = "/nowhere/at/all.ck";
+    let printed = check(
+        &["solve", "kuhn-poker", "--iterations", "3", "--checkpoint", nowhere],
+        1,
+        &["cannot write"],
+    );
+    assert_eq!(printed, "", "nothing is computed that cannot be kept");
+    let folder = std::env::temp_dir();
+    check(
+        &["solve", "kuhn-poker", "--save", folder.to_str().unwrap(), "--force"],
+        1,
+        &["is not a file"],
+    );
+}
+
+#[test]
+fn a_killed_run_goes_on_from_its_checkpoint() {
+    let path = file("killed.ck", "");
+    std::fs::remove_file(&path).unwrap();
+    let path = path.to_str().unwrap();
+    let run = |iterations: &str| {
+        let args = [
+            "solve",
+            "leduc-poker",
+            "--graph",
+            "--iterations",
+            iterations,
+            "--checkpoint",
+            path,
+            "--json",
+        ];
+        json(&args)
+    };
+    let whole = json(&["solve", "leduc-poker", "--graph", "--iterations", "40", "--json"]);
+    run("25");
+    let args = [
+        "solve",
+        "leduc-poker",
+        "--graph",
+        "--seconds",
+        "1000",
+        "--checkpoint",
+        path,
+    ];
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_surmise")).args(args).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let on = run("40");
+    assert_eq!(on["iterations"], 40);
+    // The best strategies of the 25 iterations were kept with the checkpoint.
+    assert!(on["nash_conv"].as_f64().unwrap() <= whole["nash_conv"].as_f64().unwrap() + 1e-9);
+}
+
+#[test]
+fn sampling_needs_no_tree_and_repeats_itself_on_any_number_of_threads() {
+    let run = |threads: &str| {
+        let args = [
+            "solve",
+            "liars-dice:sides=3",
+            "--graph",
+            "--algorithm",
+            "external",
+            "--iterations",
+            "20000",
+        ];
+        let mut found = json(&[&args[..], &["--seed", "7", "--threads", threads, "--json"]].concat());
+        let found = found.as_object_mut().unwrap();
+        found.retain(|name, _| !name.contains("seconds") && name != "curve");
+        found.clone()
+    };
+    let one = run("1");
+    assert!(one["nash_conv"].as_f64().unwrap() < 3.0, "{one:?}");
+    assert_eq!(one, run("3"));
+}

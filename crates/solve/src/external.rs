@@ -7,104 +7,146 @@
 //! seat order is counted, as in OpenSpiel.
 
 use crate::form::Policy;
-use crate::sampling::Sums;
+use crate::sampling::{FlatNode, FlatTree, NATURE, Sums};
 use crate::solver::Solver;
-use crate::tree::{Infoset, Node, Tree};
+use crate::streams::{Stream, Streams};
+use crate::tree::Tree;
 use game::Seed;
 use game::regret::normalise;
+use std::sync::Arc;
 
 /// External sampling.
 pub struct ExternalSampling<'a> {
-    sums: Sums<'a>,
-    iterations: u64,
+    tree: &'a Tree,
+    streams: Streams<ExternalStream>,
+}
+
+impl<'a> ExternalSampling<'a> {
+    /// A solver that has not begun, on some threads.
+    pub fn new(tree: &'a Tree, seed: Seed, threads: usize) -> ExternalSampling<'a> {
+        ExternalSampling {
+            tree,
+            streams: Streams::new(threads, ExternalStream::maker(tree, seed)),
+        }
+    }
+}
+
+/// One stream of samples.
+struct ExternalStream {
+    sums: Sums,
     /// Strategies and values of the nodes on the path, so that a walk does not allocate.
     stack: Vec<f64>,
 }
 
-impl<'a> ExternalSampling<'a> {
-    /// A solver that has not begun.
-    pub fn new(tree: &'a Tree, seed: Seed) -> ExternalSampling<'a> {
-        ExternalSampling {
-            sums: Sums::new(tree, seed.child("external").rng()),
-            iterations: 0,
-            stack: Vec::new(),
+impl ExternalStream {
+    /// Makes streams by number. The first has the generator of the seed itself.
+    fn maker(tree: &Tree, seed: Seed) -> impl FnMut(u64) -> ExternalStream {
+        let (flat, seed) = (Arc::new(FlatTree::new(tree)), seed.child("external"));
+        move |number| {
+            let seed = if number == 0 { seed } else { seed.nth(number) };
+            ExternalStream {
+                sums: Sums::new(flat.clone(), seed.rng()),
+                stack: Vec::new(),
+            }
         }
     }
 
-    /// A sample of the value of a node to a player.
-    fn walk(&mut self, node: u32, player: usize) -> f64 {
-        let tree = self.sums.tree;
-        match tree.nodes()[node as usize] {
-            Node::Terminal(at) => self.sums.payoff(at, player),
-            Node::Chance { first, n } => {
-                let (child, _) = self.sums.nature(first, n);
-                self.walk(child, player)
+    /// A sample of the value of a node to a player. Half of all nodes are terminal, and need no call.
+    #[inline]
+    fn walk(&mut self, tree: &FlatTree, node: u32, player: u32) -> f64 {
+        let node = tree.nodes[node as usize];
+        self.sums.visits += 1;
+        match node.n {
+            0 => tree.payoff(node, player as usize),
+            _ => self.walk_on(tree, node, player),
+        }
+    }
+
+    /// The same for a node that is not terminal.
+    fn walk_on(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
+        match node.n {
+            _ if node.player == NATURE => {
+                let (child, _) = self.sums.nature(tree, node);
+                self.walk(tree, child, player)
             }
-            Node::Decision { infoset, first } => {
-                let set = &tree.infosets()[infoset as usize];
-                let children = tree.children(first, set.n);
-                match children.len() {
-                    // Most sets are small, and cheaper without the stack.
-                    2 => self.decide_few::<2>(set, children, player),
-                    3 => self.decide_few::<3>(set, children, player),
-                    4 => self.decide_few::<4>(set, children, player),
-                    _ => self.decide(set, children, player),
-                }
-            }
+            // Most sets are small, and cheaper without the stack.
+            2 => self.decide_few::<2>(tree, node, player),
+            3 => self.decide_few::<3>(tree, node, player),
+            4 => self.decide_few::<4>(tree, node, player),
+            _ => self.decide(tree, node, player),
         }
     }
 
     /// A decision with a known number of actions: the compiler makes straight code of every loop over them.
     #[inline]
-    fn decide_few<const N: usize>(&mut self, set: &Infoset, children: &[u32], player: usize) -> f64 {
-        let mut policy = few::<f64, N>(&self.sums.regret[set.sequences()]).map(|r| r.max(0.0));
+    fn decide_few<const N: usize>(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
+        let mut policy = few::<N>(&self.sums.regret[node.sequences()]).map(|r| r.max(0.0));
         normalise(&mut policy);
-        if set.player as usize != player {
-            if self.counts(set, player) {
-                add(few_mut::<N>(&mut self.sums.total[set.sequences()]), &policy);
+        if node.player != player {
+            if counts(tree, node, player) {
+                add(few_mut::<N>(&mut self.sums.total[node.sequences()]), &policy);
             }
             let drawn = self.sums.draw(&policy);
-            return self.walk(children[drawn], player);
+            return self.walk(tree, node.first + drawn as u32, player);
         }
-        let values = few::<u32, N>(children).map(|child| self.walk(child, player));
-        regret(few_mut::<N>(&mut self.sums.regret[set.sequences()]), &policy, &values)
+        let mut values = [0.0; N];
+        for (action, value) in values.iter_mut().enumerate() {
+            *value = self.walk(tree, node.first + action as u32, player);
+        }
+        regret(few_mut::<N>(&mut self.sums.regret[node.sequences()]), &policy, &values)
     }
 
     /// A decision with any number of actions.
-    fn decide(&mut self, set: &Infoset, children: &[u32], player: usize) -> f64 {
+    fn decide(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
         let begin = self.stack.len();
-        let mut stack = std::mem::take(&mut self.stack);
-        self.sums.match_regrets(set, &mut stack);
-        self.stack = stack;
-        let value = if set.player as usize == player {
-            for &child in children {
-                let value = self.walk(child, player);
+        self.sums.match_regrets(node.sequences(), &mut self.stack);
+        let value = if node.player == player {
+            for action in 0..node.n {
+                let value = self.walk(tree, node.first + action, player);
                 self.stack.push(value);
             }
-            let stack = std::mem::take(&mut self.stack);
-            let (policy, values) = stack[begin..].split_at(children.len());
-            let mean = regret(&mut self.sums.regret[set.sequences()], policy, values);
-            self.stack = stack;
-            mean
+            let (policy, values) = self.stack[begin..].split_at(node.n as usize);
+            regret(&mut self.sums.regret[node.sequences()], policy, values)
         } else {
-            let stack = std::mem::take(&mut self.stack);
-            if self.counts(set, player) {
-                add(&mut self.sums.total[set.sequences()], &stack[begin..]);
+            if counts(tree, node, player) {
+                add(&mut self.sums.total[node.sequences()], &self.stack[begin..]);
             }
-            let drawn = self.sums.draw(&stack[begin..]);
-            self.stack = stack;
-            self.walk(children[drawn], player)
+            let drawn = self.sums.draw(&self.stack[begin..]);
+            self.walk(tree, node.first + drawn as u32, player)
         };
         self.stack.truncate(begin);
         value
     }
+}
 
-    /// Whether the strategy in another player's information set is added to the average.
-    #[inline]
-    fn counts(&self, set: &Infoset, player: usize) -> bool {
-        let next = player + 1;
-        set.player as usize == if next == self.sums.tree.players.len() { 0 } else { next }
+impl Stream for ExternalStream {
+    fn iterate(&mut self, n: u64) {
+        let tree = self.sums.tree.clone();
+        for _ in 0..n {
+            for player in 0..tree.n_players {
+                self.walk(&tree, 0, player as u32);
+            }
+        }
     }
+
+    fn visits(&self) -> u64 {
+        self.sums.visits
+    }
+
+    fn regrets(&mut self) -> &mut [f64] {
+        &mut self.sums.regret
+    }
+
+    fn totals(&self) -> &[f64] {
+        &self.sums.total
+    }
+}
+
+/// Whether the strategy in another player's information set is added to the average.
+#[inline]
+fn counts(tree: &FlatTree, node: FlatNode, player: u32) -> bool {
+    let next = player as usize + 1;
+    node.player as usize == if next == tree.n_players { 0 } else { next }
 }
 
 /// Another player's decision: adds its strategy to the average.
@@ -123,7 +165,7 @@ fn regret(regrets: &mut [f64], policy: &[f64], values: &[f64]) -> f64 {
 
 /// A slice of known length as an array.
 #[inline]
-fn few<T: Copy, const N: usize>(all: &[T]) -> [T; N] {
+fn few<const N: usize>(all: &[f64]) -> [f64; N] {
     *all.first_chunk().expect("as many as there are actions")
 }
 
@@ -134,19 +176,59 @@ fn few_mut<const N: usize>(all: &mut [f64]) -> &mut [f64; N] {
 
 impl Solver for ExternalSampling<'_> {
     fn iterate(&mut self, n: u64) {
-        for _ in 0..n {
-            self.iterations += 1;
-            for player in 0..self.sums.tree.players.len() {
-                self.walk(0, player);
-            }
-        }
+        self.streams.iterate(n);
     }
 
     fn iterations(&self) -> u64 {
-        self.iterations
+        self.streams.iterations()
     }
 
     fn average(&self) -> Policy {
-        self.sums.average()
+        Policy::proportional(self.tree, &self.streams.totals())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+    use crate::tests::tree;
+
+    fn totals(streams: &Streams<ExternalStream>) -> Vec<u64> {
+        streams.totals().iter().map(|t| t.to_bits()).collect()
+    }
+
+    #[test]
+    fn threads_and_slices_change_no_bit() {
+        let tree = tree("leduc-poker");
+        let new = |threads| Streams::new(threads, ExternalStream::maker(&tree, Seed(5))).join_after(2_000);
+        let (mut one, mut three) = (new(1), new(3));
+        one.iterate(5_000);
+        for slice in [1, 2, 3, 500, 7, 1_487, 3_000] {
+            three.iterate(slice);
+        }
+        assert_eq!(one.iterations(), three.iterations());
+        assert!(totals(&one) == totals(&three));
+    }
+
+    /// Streams that are a batch apart learn nearly as fast as one stream.
+    #[test]
+    fn streams_converge_as_one_does() {
+        for spec in ["kuhn-poker", "liars-dice:sides=3"] {
+            let tree = tree(spec);
+            let form = Form::new(&tree);
+            let gap =
+                |streams: &Streams<ExternalStream>| form.nash_conv(&Policy::proportional(&tree, &streams.totals()));
+            let mut sums = [0.0; 2];
+            for seed in 0..4 {
+                let mut single = Streams::single(ExternalStream::maker(&tree, Seed(seed)));
+                let mut several = Streams::new(2, ExternalStream::maker(&tree, Seed(seed))).join_after(2_000);
+                single.iterate(40_000);
+                several.iterate(40_000);
+                sums[0] += gap(&single);
+                sums[1] += gap(&several);
+            }
+            assert!(sums[1] < 1.5 * sums[0] + 0.1, "{spec}: {sums:?}");
+        }
     }
 }

@@ -88,6 +88,11 @@ impl<'a> Form<'a> {
         self.tree
     }
 
+    /// The threads that may work on it.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
     /// The information sets of a player.
     pub(crate) fn infosets_of(&self, player: usize) -> &'a [Infoset] {
         &self.tree.infosets()[self.tree.infosets_of(player)]

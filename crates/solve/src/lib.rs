@@ -58,19 +58,42 @@ mod outcome;
 mod response;
 mod sampling;
 mod solver;
+mod streams;
 mod sweep;
 mod threads;
 mod tree;
+mod walk;
 
 pub use commit::{CommitError, Commitment, commitment};
 pub use efg::write_efg;
 pub use form::{Form, Policy};
 pub use large::{
-    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
-    OutlineClass, PlaceError, Profile, ProfileBuilder, RatingWork, RestoreError, RoundsInViews, ViewOutline,
+    LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSampler, LargeSampling,
+    LargeSizes, LargeSolver, OutlineClass, PlaceError, Profile, ProfileBuilder, RatingWork, RestoreError,
+    RoundsInViews, ViewOutline,
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use response::{Response, Trust, response};
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};
+pub use walk::{WalkError, WalkPolicy, WalkRating, rate_by_walk};
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Tree};
+    use propnet::Scalar;
+
+    /// The simulator of a game of the catalogue.
+    pub fn simulator(spec: &str) -> Scalar {
+        let mut rules = gdl::read(&catalogue::rules(spec).unwrap(), &gdl::Options::default()).rules;
+        rules.announce_moves();
+        let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| {}).unwrap();
+        Scalar::new(&propnet::compile(&program, &propnet::CompileOptions::default()))
+    }
+
+    /// The tree of a game of the catalogue.
+    pub fn tree(spec: &str) -> Tree {
+        Tree::build(&mut simulator(spec), &Limits::default(), &mut |_| {}).unwrap()
+    }
+}

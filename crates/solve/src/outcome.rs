@@ -3,18 +3,25 @@
 //! the payoff is divided by the sampling probability. It has the cheapest iteration and the largest variance.
 
 use crate::form::Policy;
-use crate::sampling::Sums;
+use crate::sampling::{FlatNode, FlatTree, NATURE, Sums};
 use crate::solver::Solver;
-use crate::tree::{Node, Tree};
+use crate::streams::{Stream, Streams};
+use crate::tree::Tree;
 use game::Seed;
+use std::sync::Arc;
 
 /// Share of uniform exploration, as in the paper's experiments.
 const EXPLORATION: f64 = 0.6;
 
 /// Outcome sampling.
 pub struct OutcomeSampling<'a> {
-    sums: Sums<'a>,
-    iterations: u64,
+    tree: &'a Tree,
+    streams: Streams<OutcomeStream>,
+}
+
+/// One stream of samples.
+struct OutcomeStream {
+    sums: Sums,
     stack: Vec<f64>,
 }
 
@@ -29,63 +36,63 @@ struct Reach {
     sample: f64,
 }
 
-impl<'a> OutcomeSampling<'a> {
-    /// A solver that has not begun.
-    pub fn new(tree: &'a Tree, seed: Seed) -> OutcomeSampling<'a> {
-        OutcomeSampling {
-            sums: Sums::new(tree, seed.child("outcome").rng()),
-            iterations: 0,
-            stack: Vec::new(),
+impl Reach {
+    /// After a move of nature or another player.
+    fn others_by(self, p: f64) -> Reach {
+        Reach {
+            others: self.others * p,
+            sample: self.sample * p,
+            ..self
         }
     }
+}
 
-    /// A sample of the value of a node to a player, divided by the sampling probability of the path below it.
-    fn walk(&mut self, node: u32, player: usize, reach: Reach) -> f64 {
-        let tree = self.sums.tree;
-        match tree.nodes()[node as usize] {
-            Node::Terminal(at) => self.sums.payoff(at, player),
-            Node::Chance { first, n } => {
-                let (child, p) = self.sums.nature(first, n);
-                let reach = Reach {
-                    others: reach.others * p,
-                    sample: reach.sample * p,
-                    ..reach
-                };
-                self.walk(child, player, reach)
+impl<'a> OutcomeSampling<'a> {
+    /// A solver that has not begun, on some threads.
+    pub fn new(tree: &'a Tree, seed: Seed, threads: usize) -> OutcomeSampling<'a> {
+        let (flat, seed) = (Arc::new(FlatTree::new(tree)), seed.child("outcome"));
+        let make = move |number| {
+            let seed = if number == 0 { seed } else { seed.nth(number) };
+            OutcomeStream {
+                sums: Sums::new(flat.clone(), seed.rng()),
+                stack: Vec::new(),
             }
-            Node::Decision { infoset, first } => {
-                let set = &tree.infosets()[infoset as usize];
-                let children = tree.children(first, set.n);
-                let begin = self.stack.len();
-                self.sums.match_regrets(set, &mut self.stack);
-                let value = if set.player as usize == player {
-                    self.own(set.sequences(), children, player, reach, begin)
-                } else {
-                    let drawn = self.sums.draw(&self.stack[begin..]);
-                    let p = self.stack[begin + drawn];
-                    let reach = Reach {
-                        others: reach.others * p,
-                        sample: reach.sample * p,
-                        ..reach
-                    };
-                    self.walk(children[drawn], player, reach)
-                };
-                self.stack.truncate(begin);
-                value
-            }
+        };
+        OutcomeSampling {
+            tree,
+            streams: Streams::new(threads, make),
         }
+    }
+}
+
+impl OutcomeStream {
+    /// A sample of the value of a node to a player, divided by the sampling probability of the path below it.
+    fn walk(&mut self, tree: &FlatTree, node: u32, player: usize, reach: Reach) -> f64 {
+        let node = tree.nodes[node as usize];
+        self.sums.visits += 1;
+        if node.n == 0 {
+            return tree.payoff(node, player);
+        }
+        if node.player == NATURE {
+            let (child, p) = self.sums.nature(tree, node);
+            return self.walk(tree, child, player, reach.others_by(p));
+        }
+        let begin = self.stack.len();
+        self.sums.match_regrets(node.sequences(), &mut self.stack);
+        let value = if node.player as usize == player {
+            self.own(tree, node, player, reach, begin)
+        } else {
+            let drawn = self.sums.draw(&self.stack[begin..]);
+            let reach = reach.others_by(self.stack[begin + drawn]);
+            self.walk(tree, node.first + drawn as u32, player, reach)
+        };
+        self.stack.truncate(begin);
+        value
     }
 
     /// The player's own decision; its strategy is on the stack.
-    fn own(
-        &mut self,
-        sequences: std::ops::Range<usize>,
-        children: &[u32],
-        player: usize,
-        reach: Reach,
-        begin: usize,
-    ) -> f64 {
-        let n = children.len();
+    fn own(&mut self, tree: &FlatTree, node: FlatNode, player: usize, reach: Reach, begin: usize) -> f64 {
+        let (n, sequences) = (node.n as usize, node.sequences());
         let drawn = match self.sums.rng.unit() < EXPLORATION {
             true => self.sums.rng.below(n),
             false => self.sums.draw(&self.stack[begin..]),
@@ -97,7 +104,7 @@ impl<'a> OutcomeSampling<'a> {
             sample: reach.sample * sampled,
             ..reach
         };
-        let value = self.walk(children[drawn], player, further) / sampled;
+        let value = self.walk(tree, node.first + drawn as u32, player, further) / sampled;
         let mean = p * value;
         let policy = &self.stack[begin..];
         let totals = self.sums.total[sequences.clone()].iter_mut();
@@ -111,26 +118,44 @@ impl<'a> OutcomeSampling<'a> {
     }
 }
 
-impl Solver for OutcomeSampling<'_> {
+impl Stream for OutcomeStream {
     fn iterate(&mut self, n: u64) {
         let root = Reach {
             own: 1.0,
             others: 1.0,
             sample: 1.0,
         };
+        let tree = self.sums.tree.clone();
         for _ in 0..n {
-            self.iterations += 1;
-            for player in 0..self.sums.tree.players.len() {
-                self.walk(0, player, root);
+            for player in 0..tree.n_players {
+                self.walk(&tree, 0, player, root);
             }
         }
     }
 
+    fn visits(&self) -> u64 {
+        self.sums.visits
+    }
+
+    fn regrets(&mut self) -> &mut [f64] {
+        &mut self.sums.regret
+    }
+
+    fn totals(&self) -> &[f64] {
+        &self.sums.total
+    }
+}
+
+impl Solver for OutcomeSampling<'_> {
+    fn iterate(&mut self, n: u64) {
+        self.streams.iterate(n);
+    }
+
     fn iterations(&self) -> u64 {
-        self.iterations
+        self.streams.iterations()
     }
 
     fn average(&self) -> Policy {
-        self.sums.average()
+        Policy::proportional(self.tree, &self.streams.totals())
     }
 }

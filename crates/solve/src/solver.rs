@@ -63,15 +63,15 @@ impl Algorithm {
         matches!(self, Algorithm::External | Algorithm::Outcome)
     }
 
-    /// A new solver. Only the sampling algorithms use the seed.
+    /// A new solver. Only the sampling algorithms use the seed, and the threads of the form.
     pub fn solver<'a>(self, form: &'a Form<'a>, seed: Seed) -> Box<dyn Solver + 'a> {
         match self {
             Algorithm::Cfr => Box::new(Sweep::new(form, PlainCfr)),
             Algorithm::CfrPlus => Box::new(Sweep::new(form, CfrPlus::default())),
             Algorithm::Linear => Box::new(Sweep::new(form, Discounted::linear())),
             Algorithm::Discounted => Box::new(Sweep::new(form, Discounted::default())),
-            Algorithm::External => Box::new(ExternalSampling::new(form.tree(), seed)),
-            Algorithm::Outcome => Box::new(OutcomeSampling::new(form.tree(), seed)),
+            Algorithm::External => Box::new(ExternalSampling::new(form.tree(), seed, form.threads().n)),
+            Algorithm::Outcome => Box::new(OutcomeSampling::new(form.tree(), seed, form.threads().n)),
         }
     }
 }

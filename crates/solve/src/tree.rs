@@ -332,7 +332,19 @@ impl Tree {
         rounds
     }
 
-    /// The same as text: own moves and percepts. Rounds without a percept and without a choice are left out.
+    /// The number of rounds of an information set's view.
+    pub fn rounds_before(&self, infoset: &Infoset) -> usize {
+        let mut at = infoset.view as usize;
+        let mut rounds = 0;
+        while at >= self.players.len() {
+            at = self.steps[at - self.players.len()].parent as usize;
+            rounds += 1;
+        }
+        rounds
+    }
+
+    /// The view of an information set as text: own moves and percepts. Rounds without a percept and without a choice
+    /// are left out.
     pub fn view_text(&self, infoset: &Infoset, sim: &dyn Simulator) -> String {
         let role = self.players[infoset.player as usize];
         let decided = self.decided(infoset);

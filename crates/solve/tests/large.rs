@@ -6,8 +6,8 @@ use common::{game, random_game, rules};
 use game::{Seed, Simulator, StopFlag};
 use propnet::Scalar;
 use surmise_solve::{
-    Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeSolver, Limits, Policy, Profile,
-    ProfileBuilder, RoundsInViews, Tree,
+    Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeSampler, LargeSampling, LargeSolver,
+    Limits, Policy, Profile, ProfileBuilder, RoundsInViews, Tree,
 };
 
 fn large(sim: &mut Scalar, rounds: RoundsInViews) -> LargeGame {
@@ -432,4 +432,43 @@ fn a_stopped_rating_goes_on() {
     let error = other.restore(&mut saved.as_slice()).unwrap_err();
     assert!(error.to_string().contains("another rating"), "{error}");
     assert!(later.restore(&mut &saved[..saved.len() - 3]).is_err());
+}
+
+/// Sampling on the graphs: near the equilibrium that passes find, and the same for any number of threads.
+#[test]
+fn sampling_approaches_the_equilibrium_on_any_number_of_threads() {
+    let stop = StopFlag::default();
+    for (spec, value) in [
+        ("kuhn-poker", 48.6111),
+        ("liars-dice:sides=3", 55.5556),
+        // Both choose in one round.
+        ("goofspiel:cards=3", 50.0),
+        ("dark-hex:width=2,height=2,hidden=1", 100.0),
+        ("dark-hex:width=2,height=2,abrupt=1", f64::NAN),
+        ("monty-hall", 66.6667),
+    ] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        for (sampling, iterations, close) in [
+            (LargeSampling::External, 100_000, 2.0),
+            (LargeSampling::Outcome, 200_000, 10.0),
+        ] {
+            let run = |threads: usize, slices: &[u64]| {
+                let mut sampler = LargeSampler::new(&large, sampling, Seed(3), threads);
+                slices.iter().for_each(|&n| sampler.iterate(n));
+                assert_eq!(sampler.iterations(), iterations);
+                sampler.average()
+            };
+            let one = run(1, &[iterations]);
+            let three = run(3, &[1, 1_000, iterations - 1_001]);
+            assert!(one == three, "{spec} {sampling:?}");
+            let rating = large.rate(&one, 1, &stop, &mut |_| {});
+            assert!(rating.nash_conv() < close, "{spec} {sampling:?}: {rating:?}");
+            if !value.is_nan() {
+                assert!(
+                    (rating.values[0] - value).abs() < close,
+                    "{spec} {sampling:?}: {rating:?}"
+                );
+            }
+        }
+    }
 }

@@ -83,7 +83,7 @@ pub use exploit::{AgainstOptions, Frontier, ModelReport, ModelSpec};
 pub use lab_games::{LabGames, LabPlayer, OwnLabGames};
 pub use large::{
     CurvePoint, Exploitation, ExploitationPoint, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep,
-    policy_file,
+    is_compact_strategy, policy_file,
 };
 pub use matches::{
     Entrant, MatchOptions, MatchResult, MatchSummary, OwnPlayer, SeriesMemory, SummaryRow, write_record,

@@ -3,10 +3,12 @@
 use crate::players::PlayerSpec;
 use crate::solving::{SolveOptions, SolveProgress};
 use crate::{Engine, Error, Game, Unsuitable};
-use game::{Budget, Decision, RoleId, Round, Seed, StopFlag, Told};
+use game::{Budget, Decision, RoleId, Round, Seed, Simulator, StopFlag, Told};
 use learn::Response;
 use referee::Seat;
 use solve::{Infoset, Policy, Tree};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Asks a player in every information set of a game: each time a new player that is told one round after the other,
 /// with the same seeds everywhere. Averaged over the seeds, its probabilities are those of a player whose seed nobody
@@ -20,27 +22,16 @@ pub(crate) fn policy(
 ) -> Result<Policy, Error> {
     let spec = PlayerSpec::parse(player)?;
     game.admit(&spec)?;
-    let mut asking = Asking {
+    let asking = Asking {
         spec: &spec,
         engine: game.engine(),
         tree,
         options,
-        asked: 0,
+        seeds: options.seeds.max(1),
+        needs_policy: options.seeds.max(1) == 1,
     };
-    let mut policy = Policy::uniform(tree);
-    asking.ask_all(0..tree.infosets().len(), progress, &mut |asking, set| {
-        policy.0[set.sequences()].fill(0.0);
-        let seeds = options.seeds.max(1);
-        for number in 0..seeds {
-            let decision = asking.ask(set, Seed(options.seed.wrapping_add(number)))?;
-            if decision.policy.is_empty() && seeds == 1 {
-                return Err(spec.unsuitable(Unsuitable::NoPolicy));
-            }
-            asking.add(set, &decision, 1.0 / seeds as f64, &mut policy);
-        }
-        Ok(())
-    })?;
-    Ok(policy)
+    let all = 0..tree.infosets().len();
+    Ok(asking.ask_all(all, progress)?.0)
 }
 
 /// What one player does in each of its information sets, averaged over seeds, and how many moves were asked for. A
@@ -57,59 +48,146 @@ pub(crate) fn policy_of(
     if spec.needs_open_game() && engine.rules.information() == gdl::Information::Hidden {
         return Err(spec.unsuitable(Unsuitable::Hidden));
     }
-    let mut asking = Asking {
+    let asking = Asking {
         spec,
         engine,
         tree,
         options,
-        asked: 0,
+        seeds: seeds.max(1),
+        needs_policy: false,
     };
-    let mut policy = Policy::uniform(tree);
-    asking.ask_all(tree.infosets_of(player), progress, &mut |asking, set| {
-        policy.0[set.sequences()].fill(0.0);
-        for seed in 0..seeds.max(1) {
-            let decision = asking.ask(set, Seed(options.seed.wrapping_add(seed)))?;
-            asking.add(set, &decision, 1.0 / seeds.max(1) as f64, &mut policy);
-        }
-        Ok(())
-    })?;
+    let (policy, asked) = asking.ask_all(tree.infosets_of(player), progress)?;
     // A player may name a move that is not legal; what is left counts.
-    Ok((Policy::proportional(tree, &policy.0), asking.asked))
+    Ok((Policy::proportional(tree, &policy.0), asked))
 }
 
+/// A player that is asked in many information sets.
+///
+/// A player that is told the rounds of a view is asked in all earlier information sets of the view on the way, and
+/// answers there as it would if it were asked for them alone. So only views that no other view goes on from are walked.
 struct Asking<'a> {
     spec: &'a PlayerSpec,
     engine: &'a Engine,
     tree: &'a Tree,
     options: &'a SolveOptions,
-    asked: u64,
+    seeds: u64,
+    /// Whether an answer without probabilities is an error.
+    needs_policy: bool,
 }
 
+/// The answers of one walk: numbers of information sets with the probabilities of their moves, and how many moves were
+/// asked for.
+type Answers = (Vec<(usize, Vec<f64>)>, u64);
+
 impl Asking<'_> {
-    /// Asks in some information sets.
-    fn ask_all(
-        &mut self,
-        sets: std::ops::Range<usize>,
-        progress: &mut dyn FnMut(SolveProgress<'_>),
-        each: &mut dyn FnMut(&mut Self, &Infoset) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (tree, all) = (self.tree, sets.len());
-        for (number, set) in tree.infosets()[sets].iter().enumerate() {
-            let asked = each(self, set);
-            if self.options.stop.is_raised() {
-                return Err(Error::Stopped {
-                    progress: format!("{} was asked in {number} of {all} information sets", self.spec),
+    /// Asks in some information sets, on all threads. Returns probabilities and how many moves were asked for.
+    fn ask_all(&self, sets: Range<usize>, progress: &mut dyn FnMut(SolveProgress<'_>)) -> Result<(Policy, u64), Error> {
+        let walks = self.walks(sets.clone());
+        let mut policy = Policy::uniform(self.tree);
+        for set in &self.tree.infosets()[sets.clone()] {
+            policy.0[set.sequences()].fill(0.0);
+        }
+        let (mut asked, mut answered, mut failed) = (0, 0, None);
+        let next = AtomicUsize::new(0);
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..self.options.threads.clamp(1, walks.len().max(1)) {
+                let (tell, next, walks) = (tell.clone(), &next, &walks);
+                scope.spawn(move || {
+                    let sim = self.engine.state_simulator();
+                    while let Some(walk) = walks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let answers = self.ask(sim.as_ref(), walk);
+                        let stopped = answers.is_err() || self.options.stop.is_raised();
+                        if tell.send(answers).is_err() || stopped {
+                            // The others stop as well.
+                            next.fetch_add(walks.len(), Ordering::Relaxed);
+                        }
+                    }
                 });
             }
-            asked?;
-            progress(SolveProgress::Asked(number + 1, all));
+            drop(tell);
+            for answers in told {
+                match answers {
+                    Err(error) => failed = failed.take().or(Some(error)),
+                    Ok((sets_answered, moves)) => {
+                        asked += moves;
+                        answered += sets_answered.len();
+                        for (number, probabilities) in sets_answered {
+                            let range = self.tree.infosets()[number].sequences();
+                            policy.0[range].copy_from_slice(&probabilities);
+                        }
+                        progress(SolveProgress::Asked(answered, sets.len()));
+                    }
+                }
+            }
+        });
+        if self.options.stop.is_raised() {
+            return Err(Error::Stopped {
+                progress: format!(
+                    "{} was asked in {answered} of {} information sets",
+                    self.spec,
+                    sets.len()
+                ),
+            });
         }
-        Ok(())
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((policy, asked)),
+        }
     }
 
-    /// Asks a new player that is told the rounds of a view one after the other.
-    fn ask(&mut self, set: &Infoset, seed: Seed) -> Result<Decision, Error> {
-        let sim = self.engine.state_simulator();
+    /// The information sets that are walked to: those from which no other one goes on. Each comes with the information
+    /// sets on the way that no earlier walk answers, the last one included.
+    fn walks(&self, sets: Range<usize>) -> Vec<Vec<usize>> {
+        let infosets = self.tree.infosets();
+        let before = |number: usize| {
+            let set = &infosets[number];
+            let of = self.tree.infosets_of(set.player as usize);
+            // The empty sequence comes before those of all sets.
+            let at = infosets[of.clone()].partition_point(|other| other.first <= set.parent);
+            at.checked_sub(1).map(|at| of.start + at)
+        };
+        let mut goes_on = vec![false; infosets.len()];
+        sets.clone()
+            .filter_map(before)
+            .for_each(|earlier| goes_on[earlier] = true);
+        let mut answered = vec![false; infosets.len()];
+        let mut walks = Vec::new();
+        for last in sets.filter(|&number| !goes_on[number]) {
+            let mut walk = Vec::new();
+            let mut at = Some(last);
+            while let Some(number) = at.filter(|&number| !answered[number]) {
+                answered[number] = true;
+                walk.push(number);
+                at = before(number);
+            }
+            walk.reverse();
+            walks.push(walk);
+        }
+        walks
+    }
+
+    /// The answers of one walk, averaged over the seeds.
+    fn ask(&self, sim: &dyn Simulator, walk: &[usize]) -> Result<Answers, Error> {
+        let infosets = self.tree.infosets();
+        let mut answers: Vec<(usize, Vec<f64>)> = walk
+            .iter()
+            .map(|&number| (number, vec![0.0; infosets[number].n as usize]))
+            .collect();
+        let mut asked = 0;
+        for seed in 0..self.seeds {
+            let seed = Seed(self.options.seed.wrapping_add(seed));
+            asked += self.ask_with(sim, seed, &mut answers)?;
+        }
+        Ok((answers, asked))
+    }
+
+    /// Asks a new player that is told the rounds of the last view of a walk one after the other.
+    fn ask_with(&self, sim: &dyn Simulator, seed: Seed, answers: &mut [(usize, Vec<f64>)]) -> Result<u64, Error> {
+        let Some(&(last, _)) = answers.last() else {
+            return Ok(0);
+        };
+        let set = &self.tree.infosets()[last];
         let role = self.tree.players[set.player as usize];
         let told = |round: &Round| Told {
             own: sim.move_text(role, round.own).to_owned(),
@@ -125,19 +203,24 @@ impl Asking<'_> {
             return Err(self.spec.unsuitable(Unsuitable::NoPolicy));
         };
         let budget = Budget::until(self.options.stop.clone());
-        let mut decision = Decision::default();
+        let mut next = answers.iter_mut().peekable();
         for rounds in 0..=view.len() {
-            decision = player.choose(&view[..rounds], &budget)?;
-            self.asked += 1;
+            let decision = player.choose(&view[..rounds], &budget)?;
+            let is_here = |number: usize| self.tree.rounds_before(&self.tree.infosets()[number]) == rounds;
+            if let Some((number, probabilities)) = next.next_if(|(number, _)| is_here(*number)) {
+                if decision.policy.is_empty() && self.needs_policy {
+                    return Err(self.spec.unsuitable(Unsuitable::NoPolicy));
+                }
+                self.add(sim, &self.tree.infosets()[*number], &decision, probabilities);
+            }
         }
-        Ok(decision)
+        Ok(view.len() as u64 + 1)
     }
 
-    /// Adds an answer to a policy.
-    fn add(&self, set: &Infoset, decision: &Decision, weight: f64, policy: &mut Policy) {
-        let sim = self.engine.state_simulator();
+    /// Adds an answer to the probabilities of an information set.
+    fn add(&self, sim: &dyn Simulator, set: &Infoset, decision: &Decision, probabilities: &mut [f64]) {
         let role = self.tree.players[set.player as usize];
-        for sequence in set.sequences() {
+        for (sequence, probability) in set.sequences().zip(probabilities) {
             let text = sim.move_text(role, self.tree.move_of(sequence));
             let p = match decision.policy.is_empty() {
                 true => f64::from(u8::from(decision.mv == text)),
@@ -146,7 +229,7 @@ impl Asking<'_> {
                     found.map_or(0.0, |(_, p)| *p)
                 }
             };
-            policy.0[sequence] += weight * p;
+            *probability += p / self.seeds as f64;
         }
     }
 }

@@ -116,6 +116,14 @@ impl Strategy {
                 let view: Vec<Told> = tree.view(set).iter().map(|round| tell(sim, role, round)).collect();
                 let policy = table.policy(&view);
                 silent += usize::from(policy.is_none());
+                if let Some(sum) = policy.as_ref().and_then(|policy| wrong_sum(policy)) {
+                    let name = &sim.roles()[role.0 as usize];
+                    let at = tree.view_text(set, sim);
+                    return Err(Error::format(
+                        &self.path,
+                        format!("{name}, {at}: the probabilities must be at least 0 and sum to 1; they sum to {sum}"),
+                    ));
+                }
                 for (mv, p) in policy.unwrap_or_default() {
                     let Some(sequence) = set.sequences().find(|&s| sim.move_text(role, tree.move_of(s)) == mv) else {
                         let name = &sim.roles()[role.0 as usize];
@@ -143,6 +151,13 @@ impl Strategy {
             wrong: format!("the strategy is for {}, and {wrong}", self.game),
         }
     }
+}
+
+/// The sum of some numbers, if they are no probabilities that sum to 1.
+fn wrong_sum<T>(policy: &[(T, f64)]) -> Option<f64> {
+    let sum: f64 = policy.iter().map(|(_, p)| p).sum();
+    let wrong = policy.iter().any(|(_, p)| !p.is_finite() || *p < 0.0) || (sum - 1.0).abs() > 1e-4;
+    wrong.then_some(sum)
 }
 
 fn texts(value: &Value) -> Option<Vec<String>> {

@@ -27,8 +27,9 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 /// comes first, by cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which
 /// sample.
 ///
-/// A game with too many histories for a tree is solved on graphs of its states and views instead, by discounted CFR,
-/// pcfr+ (predictive CFR+) or pdcfr+ (predictive discounted CFR+); the sizes are printed before the work begins. So
+/// A game with too many histories for a tree is solved on graphs of its states and views instead, by pcfr+ (predictive
+/// CFR+), discounted CFR, pdcfr+ (predictive discounted CFR+), or external or outcome sampling; the sizes are printed
+/// before the work begins, and the best strategies found so far are what is printed and saved. So
 /// games of ten billion histories are rated and solved exactly in minutes, if their states and views are few. --graph
 /// does that for any game of one or two roles.
 ///
@@ -42,7 +43,8 @@ pub struct Args {
     /// Rules file or game of the catalogue
     #[arg(add = ArgValueCompleter::new(complete::games))]
     game: String,
-    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree pcfr+, pdcfr+ or discounted
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree pcfr+, pdcfr+, discounted,
+    /// external or outcome
     #[arg(long, default_value = "auto", value_name = "A")]
     algorithm: Method,
     /// Iterations at most; 1000 if nothing is said, a million for those that sample
@@ -127,8 +129,9 @@ pub struct Args {
     /// With --series: points that the player may lose over the series, besides what it has won
     #[arg(long, value_name = "POINTS", requires = "series", default_value_t = 0.0)]
     stake: f64,
-    /// With --rate cfr:net=DIR: no tree, for games too large for one; histories less likely than this are not
-    /// followed, and bounds are given. The table is rated; where it knows nothing, moves are random
+    /// With --rate: no tree and no graphs, but a walk over histories, for any number of roles. With cfr:net=DIR
+    /// histories less likely than this are not followed, and bounds are given; where its table knows nothing, moves
+    /// are random
     #[arg(long, value_name = "P", requires = "rate", num_args = 0..=1, default_missing_value = "1e-7")]
     walk: Option<f64>,
     /// Write the strategy to a file that the player `strategy:FILE` reads
@@ -194,10 +197,14 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(asked) = &asked {
         return against::run(args, asked, &game, &options, time);
     }
+    if let (Some(what), Some(_)) = (args.rate.as_ref().filter(|what| large::walks(what)), args.walk) {
+        return large::walk(args, &game, what);
+    }
     if let (Some(what), Some(ignore)) = (&args.rate, args.walk) {
         return walk(&game, what, ignore, args.json);
     }
-    let asked = args.graph || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
+    let lines = args.rate.as_ref().is_some_and(|what| large::is_lines(what));
+    let asked = lines || args.graph || args.checkpoint.is_some() || matches!(args.algorithm, Method::Graph(_));
     if asked || args.rounds != RoundsInViews::Auto {
         return large::run(args, &game, &options, time).map_err(|(error, _)| error);
     }
@@ -210,7 +217,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if too_large && !with_tree {
         match large::run(args, &game, &options, time) {
             // The tree was too large as well, which says more about the game.
-            Err((error, true)) => output::note(&error.to_string()),
+            Err((error, true)) => {
+                output::note(&error.to_string());
+                if let Some(what) = args.rate.as_ref().filter(|what| large::walks(what)) {
+                    return large::walk(args, &game, what);
+                }
+            }
             done => return done.map_err(|(error, _)| error),
         }
     }
@@ -313,6 +325,9 @@ fn is_same_solution(path: &Path, bytes: &[u8]) -> bool {
 
 /// Writes a file. One that exists with other contents is overwritten only by force.
 fn save(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    if path.exists() && !path.is_file() {
+        bail!("`{}` is not a file", path.display());
+    }
     if !force && files::differs(path, bytes) && !is_same_solution(path, bytes) {
         bail!(
             "`{}` exists and holds something else; --force overwrites it",

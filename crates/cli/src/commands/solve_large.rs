@@ -2,8 +2,10 @@
 
 use super::against::{self, Asked, Printed};
 use super::{Args, save, small};
+use crate::commands::JSON_VERSION;
 use crate::{interrupt, memory, output, progress};
 use anyhow::Result;
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -57,6 +59,7 @@ pub fn run(
         time,
         until: args.until,
         checkpoint: args.checkpoint.clone(),
+        seed: args.seed,
         threads: options.threads,
         stop: options.stop.clone(),
     };
@@ -88,7 +91,10 @@ fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Resu
         None => solving.solve(options, &mut |step| tell(&shown, &step, None)),
     };
     shown.finish();
-    let solution = solution?;
+    let solution = solution.map_err(|error| match (error, &args.rate) {
+        (Error::Player(error), Some(what)) => anyhow::anyhow!("there is no file `{what}`, and {error}"),
+        (other, _) => other.into(),
+    })?;
     let saved = match &args.save {
         Some(path) => solving
             .to_bytes(&solution)
@@ -101,7 +107,74 @@ fn work(args: &Args, solving: &LargeSolving<'_>, options: &LargeOptions) -> Resu
         false => output::print(&report(solving, &solution)),
     }
     saved?;
+    if let Some(error) = solution.unsaved {
+        return Err(error.into());
+    }
     Ok(interrupt::exit_code())
+}
+
+/// Rates `uniform` or a table by a walk over histories.
+pub fn walk(args: &Args, game: &Game, what: &str) -> Result<ExitCode> {
+    let bytes = memory::for_arrays();
+    output::note(&format!(
+        "{}: a walk over the histories of all views of every role, in {} MiB at most",
+        game.name(),
+        bytes >> 20
+    ));
+    let started = Instant::now();
+    let shown = progress::spinner("walking");
+    let rated = game.rate_by_walk(what, bytes, &interrupt::flag(), &mut |views| {
+        shown.set_message(|| format!("{views} views"));
+    });
+    shown.finish();
+    let (roles, rating) = rated?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        let by_role = |numbers: &[f64]| -> Map<String, Value> {
+            let pairs = roles.iter().zip(numbers);
+            pairs.map(|(role, number)| (role.clone(), json!(number))).collect()
+        };
+        output::json(&json!({
+            "version": JSON_VERSION,
+            "game": game.name(),
+            "algorithm": what,
+            "value": by_role(&rating.values),
+            "best_response": by_role(&rating.best),
+            "nash_conv": rating.nash_conv(),
+            "views": rating.views,
+            "seconds": seconds,
+        }));
+        return Ok(interrupt::exit_code());
+    }
+    let mut out = format!(
+        "{}: {what}: NashConv {} points, by a walk over {} views in {seconds:.1} s\n",
+        game.name(),
+        small(rating.nash_conv()),
+        rating.views
+    );
+    for ((role, value), best) in roles.iter().zip(&rating.values).zip(&rating.best) {
+        let _ = writeln!(out, "{role}: {value:.6} points, {best:.6} by best response");
+    }
+    output::print(&out);
+    Ok(interrupt::exit_code())
+}
+
+/// Whether a policy can be rated by a walk: uniform, or a table.
+pub fn walks(what: &str) -> bool {
+    what == "uniform" || policy_file(what).is_some_and(|path| !surmise::is_compact_strategy(path))
+}
+
+/// Whether a file has policies in JSON lines.
+pub fn is_lines(what: &str) -> bool {
+    use std::io::BufRead as _;
+    let Some(file) = policy_file(what).and_then(|path| std::fs::File::open(path).ok()) else {
+        return false;
+    };
+    let mut first = String::new();
+    let mut lines = std::io::BufReader::new(std::io::Read::take(file, 1 << 20));
+    let read = lines.read_line(&mut first);
+    let entry: Option<Value> = serde_json::from_str(&first).ok();
+    read.is_ok() && (first.starts_with('#') || entry.is_some_and(|entry| entry.get("view").is_some()))
 }
 
 /// Gain against a model, and the worst case.
@@ -153,6 +226,7 @@ fn tell(shown: &progress::Progress, step: &LargeStep, started: Option<Instant>) 
         }
         LargeStep::Rated(n, gap) => output::note(&format!("{n} iterations: NashConv {} points", small(*gap))),
         LargeStep::Saved(path) => output::note(&format!("saved `{}`", path.display())),
+        LargeStep::SaveFailed(why) => output::note(&format!("{why}; the work goes on")),
         LargeStep::NotSaved(path) => output::note(&format!(
             "no time to save the last iterations: `{}` is as it was before",
             path.display()
@@ -228,11 +302,8 @@ fn report(solving: &LargeSolving<'_>, solution: &LargeSolution) -> String {
     let _ = match &solution.how {
         LargeHow::Iterated(algorithm, iterations) => writeln!(
             out,
-            "{}: {iterations} iterations in {:.1} s, {} entries; NashConv {gap} points after {} iterations",
-            algorithm.name(),
-            solution.seconds,
-            solution.entries,
-            solution.rated_after
+            "{algorithm}: {iterations} iterations in {:.1} s, {} entries; NashConv {gap} points after {} iterations",
+            solution.seconds, solution.entries, solution.rated_after
         ),
         LargeHow::Given(what, 0) => writeln!(
             out,

@@ -23,12 +23,14 @@ mod pairs;
 mod pass;
 mod profile;
 mod resume;
+mod sample;
 mod symmetry;
 mod views;
 
 pub use learn::{LargeAlgorithm, LargeSolver, RestoreError};
 pub use profile::{OutlineClass, PlaceError, Profile, ProfileBuilder, ViewOutline};
 pub use resume::RatingWork;
+pub use sample::{LargeSampler, LargeSampling};
 
 use game::{Fault, RoleId, Simulator, StopFlag};
 use graph::StateGraph;
@@ -325,7 +327,8 @@ impl LargeGame {
             deciding,
             complete,
             rating_bytes,
-            solving_bytes: rating_bytes + 8 * sum(|v| v.root().slots) + 16 * kept,
+            // Averages, and the best strategies so far.
+            solving_bytes: rating_bytes + 16 * sum(|v| v.root().slots) + 16 * kept,
         };
         Ok(LargeGame {
             lossless: silence == Silence::Counted || dated,

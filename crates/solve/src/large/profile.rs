@@ -181,6 +181,28 @@ impl<'g> ProfileBuilder<'g> {
         fits
     }
 
+    /// Probabilities in proportion to numbers by sequence that are not negative; nothing is given where all are 0.
+    ///
+    /// Returns false if their number is not that of the game.
+    pub fn set_proportional(&mut self, player: usize, weights: &[f64]) -> bool {
+        let policies = &mut self.policies[player];
+        let fits = weights.len() == policies.len();
+        if fits {
+            let views = &self.game.views[player];
+            let mut plan = vec![0.0; views.root().slots as usize];
+            views.plan(&mut plan, &mut |sequence, policy| {
+                let range = sequence..sequence + policy.len();
+                let sum: f64 = weights[range.clone()].iter().sum();
+                if sum > 0.0 {
+                    let scaled = weights[range.clone()].iter().map(|w| (w / sum) as f32);
+                    policies[range].iter_mut().zip(scaled).for_each(|(p, s)| *p = s);
+                }
+                policy.fill(0.0);
+            });
+        }
+        fits
+    }
+
     /// Asks for the policy of every information set of a player, by a key that is made along the view: `after` gives
     /// the key after another round with an own move and percepts, `policy` the probabilities of so many moves. Where
     /// there are none, nothing is given.

@@ -206,6 +206,7 @@ impl LargeSolving<'_> {
             seconds: 0.0,
             curve: Vec::new(),
             entries: 0,
+            unsaved: None,
         })
     }
 }

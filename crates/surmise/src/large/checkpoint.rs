@@ -148,6 +148,16 @@ impl Write for Abandoned<'_> {
     }
 }
 
+/// Whether a checkpoint can be written: a file beside it is made and removed.
+///
+/// # Errors
+/// If it cannot.
+pub(super) fn try_out(path: &Path) -> Result<(), Error> {
+    let beside = files::beside(path);
+    let made = File::create(&beside).and_then(|_| std::fs::remove_file(&beside));
+    made.map_err(Error::io("cannot write", path))
+}
+
 /// Goes on where a checkpoint was written.
 ///
 /// # Errors

@@ -3,7 +3,9 @@
 mod against;
 mod checkpoint;
 pub mod compact;
+mod sampled;
 pub(crate) mod table;
+mod walked;
 
 pub use against::{Exploitation, ExploitationPoint};
 
@@ -12,8 +14,8 @@ use checkpoint::Checkpoints;
 use game::{Simulator, StopFlag};
 use serde_json::{Map, Value, json};
 use solve::{
-    Algorithm, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSizes, LargeSolver,
-    Profile, ProfileBuilder, RoundsInViews,
+    Algorithm, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSampling,
+    LargeSizes, LargeSolver, Profile, ProfileBuilder, RoundsInViews,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,7 +31,7 @@ pub struct LargeOptions {
     pub states: usize,
     /// Whether symmetries of the game are looked for and used.
     pub symmetry: bool,
-    /// Algorithm: [`Method::Auto`] is discounted CFR for solving, predictive CFR+ for responses to a model.
+    /// Algorithm: [`Method::Auto`] is predictive CFR+.
     pub method: Method,
     /// Iterations at most.
     pub iterations: Option<u64>,
@@ -39,6 +41,8 @@ pub struct LargeOptions {
     pub until: Option<f64>,
     /// File from which to go on if it is there, and to which the work is saved now and then.
     pub checkpoint: Option<PathBuf>,
+    /// Seed of algorithms that sample.
+    pub seed: u64,
     /// Threads. The result does not depend on them.
     pub threads: usize,
     /// Ends the work.
@@ -57,6 +61,7 @@ impl Default for LargeOptions {
             time: None,
             until: None,
             checkpoint: None,
+            seed: 1,
             threads: 1,
             stop: StopFlag::default(),
         }
@@ -64,15 +69,17 @@ impl Default for LargeOptions {
 }
 
 impl LargeOptions {
-    /// The algorithm that solves the game. Discounted CFR is the usual one: in most measurements of large games it was
-    /// ahead of predictive CFR+ by the clock (docs/solving.md), and it needs less memory.
-    fn solving_algorithm(&self) -> Result<LargeAlgorithm, Error> {
+    /// How samples are drawn, if the algorithm is one that samples.
+    fn sampling(&self) -> Option<LargeSampling> {
         match self.method {
-            Method::Auto => Ok(LargeAlgorithm::Discounted),
-            _ => self.algorithm(),
+            Method::Iterate(Algorithm::External) => Some(LargeSampling::External),
+            Method::Iterate(Algorithm::Outcome) => Some(LargeSampling::Outcome),
+            _ => None,
         }
     }
 
+    /// The algorithm that works in passes. Predictive CFR+ is the usual one: its last strategies settle, and those of
+    /// discounted CFR do not (docs/solving.md).
     fn algorithm(&self) -> Result<LargeAlgorithm, Error> {
         match self.method {
             Method::Auto => Ok(LargeAlgorithm::Predictive),
@@ -80,7 +87,8 @@ impl LargeOptions {
             Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto, pcfr+, pdcfr+ or discounted for a game that is too large for a tree".to_owned(),
+                must: "must be auto, pcfr+, pdcfr+, discounted, external or outcome for a game too large for a tree"
+                    .to_owned(),
             }),
         }
     }
@@ -101,6 +109,8 @@ pub enum LargeStep {
     Rated(u64, f64),
     /// A checkpoint was written.
     Saved(PathBuf),
+    /// A checkpoint could not be written, for this reason; the work goes on.
+    SaveFailed(String),
     /// There was no time for the last checkpoint; an older one was kept.
     NotSaved(PathBuf),
 }
@@ -119,8 +129,8 @@ pub struct LargeSolving<'g> {
 /// How strategies came about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LargeHow {
-    /// By an algorithm, in so many iterations.
-    Iterated(LargeAlgorithm, u64),
+    /// By an algorithm of this name, in so many iterations.
+    Iterated(&'static str, u64),
     /// A policy that was given, which does not know so many information sets.
     Given(String, u64),
 }
@@ -152,6 +162,8 @@ pub struct LargeSolution {
     pub curve: Vec<CurvePoint>,
     /// Entries that were visited: the measure of the work.
     pub entries: u64,
+    /// Why the last checkpoint could not be written.
+    pub unsaved: Option<Error>,
 }
 
 impl Game {
@@ -242,6 +254,7 @@ impl LargeSolving<'_> {
             profile,
             seconds: started.elapsed().as_secs_f64(),
             curve: Vec::new(),
+            unsaved: None,
         })
     }
 
@@ -332,8 +345,15 @@ impl LargeSolving<'_> {
     /// # Errors
     /// If the options do not fit the game, there is too little memory, or a checkpoint cannot be used.
     pub fn solve(&self, options: &LargeOptions, progress: &mut dyn FnMut(LargeStep)) -> Result<LargeSolution, Error> {
-        let algorithm = options.solving_algorithm()?;
+        if let Some(sampling) = options.sampling() {
+            return self.sample(sampling, options, progress);
+        }
+        let algorithm = options.algorithm()?;
         self.fits(self.large.sizes().solving_bytes, "solving", options.bytes)?;
+        if let Some(path) = &options.checkpoint {
+            // Hours of work must not end with a folder that is not there.
+            checkpoint::try_out(path)?;
+        }
         let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
         if let Some(path) = options.checkpoint.as_ref().filter(|path| path.exists()) {
             checkpoint::restore(&mut solver, path)?;
@@ -345,8 +365,8 @@ impl LargeSolving<'_> {
             iterating: Duration::ZERO,
             curve: Vec::new(),
         };
-        let (rating, rated_after) = run.run(self.default_until(options), progress)?;
-        run.save_last(progress)?;
+        let (rating, rated_after) = run.run(self.default_until(options), progress);
+        let unsaved = run.save_last(progress).err();
         let LargeRun {
             solver,
             iterating,
@@ -354,13 +374,14 @@ impl LargeSolving<'_> {
             ..
         } = run;
         Ok(LargeSolution {
-            how: LargeHow::Iterated(algorithm, solver.iterations()),
-            profile: solver.average(),
+            how: LargeHow::Iterated(algorithm.name(), solver.iterations()),
+            profile: solver.best(),
             rating,
             rated_after,
             seconds: iterating.as_secs_f64(),
             curve,
             entries: solver.entries,
+            unsaved,
         })
     }
 
@@ -392,7 +413,7 @@ impl LargeSolving<'_> {
         };
         let rating = &solution.rating;
         let (algorithm, iterations, missing) = match &solution.how {
-            LargeHow::Iterated(algorithm, iterations) => (algorithm.name(), *iterations, 0),
+            LargeHow::Iterated(algorithm, iterations) => (*algorithm, *iterations, 0),
             LargeHow::Given(what, missing) => (what.as_str(), 0, *missing),
         };
         let point =
@@ -449,6 +470,11 @@ impl LargeSolving<'_> {
     }
 }
 
+/// Whether a file holds a strategy of a large game as `surmise solve --save` writes it.
+pub fn is_compact_strategy(path: &Path) -> bool {
+    compact::is_compact(path)
+}
+
 /// The file of a policy, if it is one.
 pub fn policy_file(what: &str) -> Option<&Path> {
     match what.strip_prefix("strategy:") {
@@ -487,8 +513,9 @@ struct LargeRun<'a> {
 }
 
 impl LargeRun<'_> {
-    /// Iterates until some limit is reached. Returns the last rating and the iterations after which it was made.
-    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> Result<(LargeRating, u64), Error> {
+    /// Iterates until some limit is reached. Returns what the best strategies are worth, and the iterations after which
+    /// strategies were rated last.
+    fn run(&mut self, until: Option<f64>, progress: &mut dyn FnMut(LargeStep)) -> (LargeRating, u64) {
         let most = self.options.iterations.unwrap_or(u64::MAX);
         let time = self.options.time.unwrap_or(Duration::MAX);
         let stop = &self.options.stop;
@@ -513,24 +540,30 @@ impl LargeRun<'_> {
                     break;
                 }
             }
-            self.save(progress)?;
+            if let Err(error) = self.save(progress) {
+                // The disk may have room again later.
+                progress(LargeStep::SaveFailed(error.to_string()));
+            }
         }
         if last.as_ref().is_none_or(|(_, after)| *after < self.solver.iterations()) {
             self.rate(&mut last, progress);
         }
         match last {
-            Some(last) => Ok(last),
-            None => Ok((self.solver.rate(stop, &mut |_| {}), self.solver.iterations())),
+            Some(last) => last,
+            None => (self.solver.rate(stop, &mut |_| {}), self.solver.iterations()),
         }
     }
 
-    /// Rates the average; a rating that was stopped is not kept if there is an earlier one.
+    /// Rates the average and the last strategies, of which the best so far are kept. A rating that was stopped is not
+    /// kept if there is an earlier one.
     fn rate(&mut self, last: &mut Option<(LargeRating, u64)>, progress: &mut dyn FnMut(LargeStep)) {
         let iterations = self.solver.iterations();
+        let stop = &self.options.stop;
         let rating = self
             .solver
-            .rate(&self.options.stop, &mut |share| progress(LargeStep::Rating(share)));
-        if rating.complete {
+            .keep_best(stop, &mut |share| progress(LargeStep::Rating(share)));
+        let is_new = rating.complete && !stop.is_raised();
+        if is_new {
             let nash_conv = rating.nash_conv();
             progress(LargeStep::Rated(iterations, nash_conv));
             self.curve.push(CurvePoint {
@@ -539,7 +572,7 @@ impl LargeRun<'_> {
                 nash_conv,
             });
         }
-        if rating.complete || last.is_none() {
+        if is_new || last.is_none() {
             *last = Some((rating, iterations));
         }
     }

@@ -1,6 +1,7 @@
 //! Checkpoints.
 
-use super::{LargeSolver, Rule, lock};
+use super::super::LargeRating;
+use super::{Best, LargeSolver, Rule, lock};
 use std::fmt;
 use std::io::{self, Read, Write};
 
@@ -31,7 +32,7 @@ impl From<io::Error> for RestoreError {
 }
 
 /// First bytes of a checkpoint.
-const MAGIC: &[u8; 8] = b"SURMLRG2";
+const MAGIC: &[u8; 8] = b"SURMLRG3";
 
 impl LargeSolver<'_> {
     /// Writes everything that is needed to go on later.
@@ -53,6 +54,15 @@ impl LargeSolver<'_> {
             }
             write_numbers(out, &self.averages[player])?;
         }
+        out.write_all(&[u8::from(self.best.is_some())])?;
+        if let Some(Best { plans, rating }) = &self.best {
+            for player in 0..self.game.players().len() {
+                let (low, high) = rating.best[player];
+                write_numbers(out, &[rating.values[player], low, high])?;
+            }
+            out.write_all(&rating.entries.to_le_bytes())?;
+            plans.iter().try_for_each(|plan| write_numbers(out, plan))?;
+        }
         Ok(())
     }
 
@@ -63,10 +73,10 @@ impl LargeSolver<'_> {
     pub fn restore(&mut self, from: &mut dyn Read) -> Result<(), RestoreError> {
         let restored = self.try_restore(from);
         if restored.is_err() {
-            let restriction = self.restriction.take();
+            let (restriction, bias) = (self.restriction.take(), self.bias.take());
             let subgroup = self.subgroup;
             *self = LargeSolver::new(self.game, self.algorithm, self.threads);
-            self.restriction = restriction;
+            (self.restriction, self.bias) = (restriction, bias);
             self.keep(subgroup);
         }
         restored
@@ -106,11 +116,38 @@ impl LargeSolver<'_> {
             rule.weight = 0.0;
             self.follow(player, rule);
         }
+        self.best = self.restore_best(from)?;
         let mut more = [0];
         match from.read(&mut more)? {
             0 => Ok(()),
             _ => Err(RestoreError::Foreign("it is longer than a checkpoint of this game")),
         }
+    }
+
+    fn restore_best(&self, from: &mut dyn Read) -> Result<Option<Best>, RestoreError> {
+        let mut kept = [0];
+        from.read_exact(&mut kept)?;
+        if kept[0] == 0 {
+            return Ok(None);
+        }
+        let mut rating = LargeRating {
+            values: Vec::new(),
+            best: Vec::new(),
+            entries: 0,
+            complete: true,
+        };
+        for _ in self.game.players() {
+            let mut numbers = [0.0; 3];
+            read_numbers(from, &mut numbers)?;
+            rating.values.push(numbers[0]);
+            rating.best.push((numbers[1], numbers[2]));
+        }
+        rating.entries = read_number(from)?;
+        let mut plans = [0, 1].map(|player| vec![0.0; self.plans[player].len()]);
+        for plan in &mut plans {
+            read_numbers(from, plan)?;
+        }
+        Ok(Some(Best { plans, rating }))
     }
 }
 
