@@ -21,13 +21,13 @@ use rustc_hash::FxHashMap;
 pub(super) fn focus_gates(net: &Network, likely: &[f32], bounds: &Bounds) -> Option<Network> {
     let cone = needed(net, &net.outputs.all());
     let mut focus = Focus::new(net, &cone, likely, bounds.tuning);
-    for at in 0..net.len() {
+    for (at, &is_needed) in cone.iter().enumerate() {
         if bounds.is_stopped_at(at) {
             return None;
         }
         let id = NodeId(at as u32);
         focus.image[at] = match net.node(id) {
-            Node::And if !cone[at] => continue,
+            Node::And if !is_needed => continue,
             Node::And => focus.gate(id),
             _ => Signal::new(focus.new.leaf_like(net, id), false),
         };
