@@ -67,6 +67,19 @@ pub struct Tuning {
     pub fewest_grouped: usize,
     /// How many times as often a node must change as another node that keeps a copy for it.
     pub copy_worth: u32,
+    /// Readers of a disjunction, beyond which it does not get a rare condition of its own for each of them.
+    pub most_focused: usize,
+    /// Operands of a disjunction, beyond which it gets no rare condition.
+    pub widest_focus: usize,
+    /// Frequency of a condition, beyond which it is not rare.
+    pub likeliest_focus: f32,
+    /// Levels of gates into which a rare condition is moved, at most.
+    pub deepest_focus: usize,
+    /// Gates made by moving rare conditions, as a part of all gates, at most.
+    pub focus_growth: f32,
+    /// Part of a trial's work that rare conditions in disjunctions may leave for them to be kept. Counted: chess of
+    /// others 0.59, hex 0.40, amazons 0.93, our own chess 1.54.
+    pub worth_focus: f32,
     /// Operands, beyond which a gate does not share a prefix with others.
     pub widest_prefix: usize,
     /// Frequency, beyond which a shared prefix is not worth a gate.
@@ -126,6 +139,12 @@ impl Default for Tuning {
             most_paired: 20_000,
             fewest_grouped: 3,
             copy_worth: 2,
+            most_focused: 4,
+            widest_focus: 64,
+            likeliest_focus: 0.2,
+            deepest_focus: 12,
+            focus_growth: 4.0,
+            worth_focus: 0.9,
             widest_prefix: 24,
             likeliest_prefix: 0.4,
             widest_chain: 8,
@@ -191,6 +210,8 @@ impl Tuning {
             worth_cases: 1.0,
             fewest_headed: 1,
             fewest_guarded: 2,
+            likeliest_focus: 1.0,
+            worth_focus: f32::INFINITY,
             ..Tuning::default()
         }
     }

@@ -14,6 +14,7 @@
 //! that is needed soon is prefetched.
 
 use super::evaluator::{Stage, Values};
+use super::focus::focus_gates;
 use super::guards::Guards;
 use super::prefixes::share_prefixes;
 use super::split::split_gates;
@@ -133,24 +134,52 @@ impl EventNet {
         let mut net = net.clone();
         net.keep_shape();
         let guards = Guards::split(&mut net, bounds);
-        let net = share_prefixes(&net, likely, bounds)?;
+        let (net, whole, trial) = EventNet::cheaper(net, guards, likely, initial, bounds)?;
+        let net = split_gates(&net, &Numbers::new(&net), &trial, bounds.tuning);
+        bounds.go_on()?;
+        let split = EventNet::of(&net, whole.guards, None, bounds)?;
+        let trial = Trial::run(&split, initial, bounds);
+        bounds.go_on()?;
+        EventNet::of(&net, split.guards, Some(&trial), bounds)
+    }
+
+    /// The network with or without rare conditions in its disjunctions, whichever does less work in a trial.
+    fn cheaper(
+        net: Network,
+        guards: Guards,
+        likely: &[f32],
+        initial: &[u64],
+        bounds: &Bounds,
+    ) -> Option<(Network, EventNet, Trial)> {
+        let focused = focus_gates(&net, likely, bounds);
+        bounds.go_on()?;
+        let (net, mut whole) = EventNet::shared(&net, guards, likely, bounds)?;
+        let trial = Trial::run(&whole, initial, bounds);
+        let Some(focused) = focused else {
+            return Some((net, whole, trial));
+        };
+        let cost = whole.fans.cost(&trial, bounds.tuning);
+        let (other_net, other) = EventNet::shared(&focused, whole.guards, likely, bounds)?;
+        let other_trial = Trial::run(&other, initial, bounds);
+        bounds.go_on()?;
+        let other_cost = other.fans.cost(&other_trial, bounds.tuning);
+        if other_cost < bounds.tuning.worth_focus * cost {
+            return Some((other_net, other, other_trial));
+        }
+        whole.guards = other.guards;
+        Some((net, whole, trial))
+    }
+
+    /// The network with shared prefixes, prepared for a trial.
+    fn shared(net: &Network, guards: Guards, likely: &[f32], bounds: &Bounds) -> Option<(Network, EventNet)> {
+        let net = share_prefixes(net, likely, bounds)?;
         let too_wide = |at: usize| net.operands(NodeId(at as u32)).len() > usize::from(u16::MAX);
         if (0..net.len()).any(too_wide) {
             return None;
         }
         bounds.go_on()?;
         let whole = EventNet::of(&net, guards, None, bounds)?;
-        let net = split_gates(
-            &net,
-            &Numbers::new(&net),
-            &Trial::run(&whole, initial, bounds),
-            bounds.tuning,
-        );
-        bounds.go_on()?;
-        let split = EventNet::of(&net, whole.guards, None, bounds)?;
-        let trial = Trial::run(&split, initial, bounds);
-        bounds.go_on()?;
-        EventNet::of(&net, split.guards, Some(&trial), bounds)
+        Some((net, whole))
     }
 
     /// Without a trial no copies are kept.
@@ -303,6 +332,16 @@ impl Fans {
             }
         }
         Fans::pack(rows, n_known)
+    }
+
+    /// The work of a trial, where updating a gate of more than two operands costs 1.
+    fn cost(&self, trial: &Trial, tuning: &Tuning) -> f32 {
+        let of = |fan: &Fan| {
+            let pairs = tuning.pair_cost * f32::from(fan.pairs / 2);
+            tuning.change_cost + fan.counted as f32 + pairs
+        };
+        let changes = self.fans.iter().zip(&trial.changes);
+        changes.map(|(fan, &n)| n as f32 * of(fan)).sum::<f32>() / trial.looks.max(1) as f32
     }
 
     /// Prefetches the readers of a node.

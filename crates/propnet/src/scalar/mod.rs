@@ -12,6 +12,7 @@ mod cofactor;
 mod cones;
 mod evaluator;
 mod events;
+mod focus;
 mod goals;
 mod guards;
 mod heads;

@@ -102,7 +102,7 @@ fn flatten(net: &Network, gate: NodeId, widest: usize) -> Vec<Signal> {
 }
 
 /// Estimated frequency of each node, as if operands were independent.
-fn likelihoods(net: &Network, fluents: &[f32]) -> Vec<f32> {
+pub(super) fn likelihoods(net: &Network, fluents: &[f32]) -> Vec<f32> {
     let n_moves = net.n_moves();
     let mut likely: Vec<f32> = vec![0.0; net.len()];
     for at in 1..net.len() {
