@@ -10,7 +10,8 @@ use std::path::Path;
 const MAX_JSON: u64 = 1 << 30;
 
 /// Writes a file as a whole: under a temporary name beside its place, synced, then renamed. A reader, or a process that
-/// is killed, never leaves or finds half a file.
+/// is killed, never leaves or finds half a file. What is no regular file, such as `/dev/stdout` or a pipe, is written to
+/// and stays what it is.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -23,6 +24,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// If the file cannot be written.
 pub fn write_with(path: &Path, contents: &mut dyn FnMut(&mut File) -> std::io::Result<()>) -> Result<(), Error> {
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        let opened = File::options().write(true).open(path);
+        let written = opened.and_then(|mut file| contents(&mut file));
+        return written.map_err(Error::io("cannot write", path));
+    }
     let beside = beside(path);
     let mut whole = || -> std::io::Result<()> {
         let mut file = File::create(&beside)?;
