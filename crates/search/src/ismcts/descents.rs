@@ -1,6 +1,6 @@
 //! Simulations in groups: descents that wait for each other where lanes can answer for all of them at once.
 
-use super::situations::{NONE, Situation, SituationId, Turn};
+use super::situations::{NONE, Seat, Situation, SituationId, Turn};
 use super::{IsMcts, Opponents, Rollout, Selection, SimulationRoot, USUAL_SIMULATIONS, deal};
 use crate::atlas::NodeId;
 use crate::ismcts::Backup;
@@ -18,6 +18,24 @@ const MOST_PLAYOUTS: usize = 8;
 const MOST_SITUATIONS: usize = 1 << 20;
 /// Descents between two looks at the stop flag.
 const LOOK_EVERY: u32 = 16;
+/// Descents that go down side by side.
+const INTERLEAVED: usize = 16;
+
+/// Situations that the caches of a processor hold, with what belongs to them.
+const IN_CACHE: usize = 1 << 12;
+
+/// Descents that go down side by side: each with where it is.
+type Walking = SmallVec<[(usize, SituationId); INTERLEAVED]>;
+
+fn interleaved() -> usize {
+    static M: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *M.get_or_init(|| {
+        std::env::var("TREES_INTER")
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(INTERLEAVED)
+    })
+}
 
 /// A choice made on the way down.
 #[derive(Clone, Copy)]
@@ -61,7 +79,9 @@ pub(super) struct Descents {
 }
 
 /// How a descent goes on after a look at the situations known.
-enum Halt {
+enum Progress {
+    /// It goes on to a situation.
+    To(SituationId),
     /// It has come to an end of the game.
     End(NodeId),
     /// It ends here, and play goes on.
@@ -134,24 +154,22 @@ impl IsMcts {
         let stop = budget.stop.clone();
         let mut stop = PacedStop::new(&stop, LOOK_EVERY);
         while !self.descents.under_way.is_empty() {
-            let mut under_way = std::mem::take(&mut self.descents.under_way);
-            for (descent, at) in under_way.drain(..) {
-                if (group && stop.is_raised()) || (self.minds.is_some() && budget.stop.is_raised()) {
-                    self.take_back(descent);
-                    continue;
+            let under_way = std::mem::take(&mut self.descents.under_way);
+            // Inner players take long: between two of them there is a look at the flag.
+            let width = if self.minds.is_some() { 1 } else { interleaved() };
+            for some in under_way.chunks(width) {
+                let mut walking: Walking = SmallVec::new();
+                for &(descent, at) in some {
+                    if (group && stop.is_raised()) || (self.minds.is_some() && budget.stop.is_raised()) {
+                        self.take_back(descent);
+                    } else {
+                        walking.push((descent, at));
+                    }
                 }
-                match self.follow(descent, at, rng)? {
-                    Halt::End(node) => self.end(descent, node),
-                    Halt::Leaf(at) => self.leave(descent, at, rng, budget)?,
-                    Halt::Edge { from, number, last } => self.descents.edges.push(Edge {
-                        descent,
-                        from,
-                        number,
-                        last,
-                    }),
-                }
+                self.walk(walking, rng, budget)?;
             }
             self.descents.under_way = under_way;
+            self.descents.under_way.clear();
             if !self.descents.edges.is_empty() {
                 self.discover(rng, budget)?;
             }
@@ -159,33 +177,74 @@ impl IsMcts {
         Ok(())
     }
 
-    /// Follows a descent through known situations.
-    fn follow(&mut self, descent: usize, mut at: SituationId, rng: &mut Rng) -> Result<Halt, Fault> {
-        loop {
-            let here = self.situations.get(at);
-            let (number, last) = match here.turn {
-                Turn::Over => return Ok(Halt::End(here.node)),
-                Turn::One(role) => {
-                    let mixed = matches!(self.options.selection, Selection::Rm | Selection::Exp3);
-                    let (place, first) = self.pick(descent, at, here, usize::from(role), mixed, rng)?;
-                    (place as u64, first)
-                }
-                Turn::Many => self.pick_jointly(descent, at, here, rng)?,
-            };
-            match self.situations.kid(at, number) {
-                NONE => {
-                    return Ok(Halt::Edge { from: at, number, last });
-                }
-                kid if last => {
-                    let there = self.situations.get(kid);
-                    return Ok(match there.turn {
-                        Turn::Over => Halt::End(there.node),
-                        _ => Halt::Leaf(kid),
-                    });
-                }
-                kid => at = kid,
+    /// Follows some descents through known situations, a step of each at a time: while one waits for memory, the others
+    /// go on.
+    fn walk(&mut self, mut walking: Walking, rng: &mut Rng, budget: &Budget) -> Result<(), Fault> {
+        while !walking.is_empty() {
+            if walking.len() > 1 && self.situations.len() > IN_CACHE {
+                self.fetch(&walking);
             }
+            let mut kept = 0;
+            for number in 0..walking.len() {
+                let (descent, at) = walking[number];
+                match self.step(descent, at, rng)? {
+                    Progress::To(kid) => {
+                        walking[kept] = (descent, kid);
+                        kept += 1;
+                    }
+                    Progress::End(node) => self.end(descent, node),
+                    Progress::Leaf(at) => self.leave(descent, at, rng, budget)?,
+                    Progress::Edge { from, number, last } => self.descents.edges.push(Edge {
+                        descent,
+                        from,
+                        number,
+                        last,
+                    }),
+                }
+            }
+            walking.truncate(kept);
         }
+        Ok(())
+    }
+
+    /// Reads what the next step of these descents needs, so that it is in the cache.
+    fn fetch(&self, walking: &[(usize, SituationId)]) {
+        let views: SmallVec<[ViewId; INTERLEAVED]> = walking
+            .iter()
+            .map(|&(_, at)| self.situations.get(at).chooser.view)
+            .collect();
+        let visits = |view: ViewId| {
+            let arms = &self.views.get(view).arms;
+            let ends = arms.first().zip(arms.last());
+            ends.map_or(0, |(first, last)| first.visits ^ last.visits)
+        };
+        std::hint::black_box(views.iter().fold(0, |all, &view| all ^ visits(view)));
+    }
+
+    /// The next step of a descent.
+    #[inline]
+    fn step(&mut self, descent: usize, at: SituationId, rng: &mut Rng) -> Result<Progress, Fault> {
+        let here = self.situations.get(at);
+        let (number, last) = match here.turn {
+            Turn::Over => return Ok(Progress::End(here.node)),
+            Turn::One(role) => {
+                let mixed = matches!(self.options.selection, Selection::Rm | Selection::Exp3);
+                let (place, first) = self.pick(descent, at, here.node, here.chooser, usize::from(role), mixed, rng)?;
+                (place as u64, first)
+            }
+            Turn::Many => self.pick_jointly(descent, at, here, rng)?,
+        };
+        Ok(match self.situations.kid(at, number) {
+            NONE => Progress::Edge { from: at, number, last },
+            kid if last => {
+                let there = self.situations.get(kid);
+                match there.turn {
+                    Turn::Over => Progress::End(there.node),
+                    _ => Progress::Leaf(kid),
+                }
+            }
+            kid => Progress::To(kid),
+        })
     }
 
     /// The number of the joint move of all roles, and whether some role makes its move for the first time.
@@ -207,7 +266,8 @@ impl IsMcts {
         let mut places: SmallVec<[u32; 4]> = SmallVec::new();
         let mut last = false;
         for role in 0..n_roles {
-            let (place, first) = self.pick(descent, at, here, role, mixed, rng)?;
+            let seat = *self.situations.seat(at, role);
+            let (place, first) = self.pick(descent, at, here.node, seat, role, mixed, rng)?;
             places.push(place as u32);
             last |= first;
         }
@@ -220,12 +280,12 @@ impl IsMcts {
         &mut self,
         descent: usize,
         at: SituationId,
-        here: Situation,
+        node: NodeId,
+        seat: Seat,
         role: usize,
         mixed: bool,
         rng: &mut Rng,
     ) -> Result<(usize, bool), Fault> {
-        let seat = *self.situations.seat(at, role);
         let tools = &mut self.believer.tools;
         let mine = role == usize::from(tools.role.0);
         if seat.width == 1 {
@@ -235,7 +295,7 @@ impl IsMcts {
             return Ok((rng.below(seat.width as usize), false));
         }
         if let (false, Opponents::HyperPlay, Some(inner)) = (mine, self.options.opponents, &mut self.minds) {
-            let place = inner.decide(tools, &mut self.atlas, role, seat.mind, here.node, rng)?;
+            let place = inner.decide(tools, &mut self.atlas, role, seat.mind, node, rng)?;
             return Ok((place, false));
         }
         let (view, arms) = self.situations.arms(&self.atlas, &mut self.views, at, role);
