@@ -24,18 +24,11 @@ const INTERLEAVED: usize = 16;
 /// Situations that the caches of a processor hold, with what belongs to them.
 const IN_CACHE: usize = 1 << 12;
 
+/// Something of all roles.
+type Everyones<T> = SmallVec<[T; 4]>;
+
 /// Descents that go down side by side: each with where it is.
 type Walking = SmallVec<[(usize, SituationId); INTERLEAVED]>;
-
-fn interleaved() -> usize {
-    static M: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *M.get_or_init(|| {
-        std::env::var("TREES_INTER")
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(INTERLEAVED)
-    })
-}
 
 /// A choice made on the way down.
 #[derive(Clone, Copy)]
@@ -113,7 +106,11 @@ impl IsMcts {
         self.descents.leaves.clear();
         let starts: Vec<SituationId> = roots
             .iter()
-            .map(|root| self.situations.add(&self.atlas, root.node, &root.everyone, &root.minds))
+            .map(|root| {
+                let legal = &self.atlas.node(root.node).legal;
+                let widths: Everyones<u32> = legal.iter().map(|moves| moves.len() as u32).collect();
+                self.situations.add(root.node, &widths, &root.everyone, &root.minds)
+            })
             .collect();
         let mut deck: Vec<usize> = Vec::new();
         let mut done = 0;
@@ -156,7 +153,7 @@ impl IsMcts {
         while !self.descents.under_way.is_empty() {
             let under_way = std::mem::take(&mut self.descents.under_way);
             // Inner players take long: between two of them there is a look at the flag.
-            let width = if self.minds.is_some() { 1 } else { interleaved() };
+            let width = if self.minds.is_some() { 1 } else { INTERLEAVED };
             for some in under_way.chunks(width) {
                 let mut walking: Walking = SmallVec::new();
                 for &(descent, at) in some {
@@ -209,16 +206,20 @@ impl IsMcts {
 
     /// Reads what the next step of these descents needs, so that it is in the cache.
     fn fetch(&self, walking: &[(usize, SituationId)]) {
-        let views: SmallVec<[ViewId; INTERLEAVED]> = walking
-            .iter()
-            .map(|&(_, at)| self.situations.get(at).chooser.view)
-            .collect();
+        let mut views: SmallVec<[ViewId; INTERLEAVED]> = SmallVec::new();
+        let mut read = 0;
+        for &(_, at) in walking {
+            views.push(self.situations.get(at).chooser.view);
+        }
+        for &(_, at) in walking {
+            read ^= self.situations.any_kid(self.situations.get(at));
+        }
         let visits = |view: ViewId| {
             let arms = &self.views.get(view).arms;
             let ends = arms.first().zip(arms.last());
             ends.map_or(0, |(first, last)| first.visits ^ last.visits)
         };
-        std::hint::black_box(views.iter().fold(0, |all, &view| all ^ visits(view)));
+        std::hint::black_box(views.iter().fold(read, |read, &view| read ^ visits(view)));
     }
 
     /// The next step of a descent.
@@ -378,7 +379,10 @@ impl IsMcts {
         let sim = self.believer.tools.sim.as_mut();
         let node = self.atlas.insert(sim, state, over, legal)?;
         let (mut everyone, mut minds) = (Everyone::new(), Everyone::new());
-        if !self.atlas.node(node).over {
+        let mut widths: Everyones<u32> = SmallVec::new();
+        // The node is known from elsewhere, and far away: what is asked of it was just found.
+        if !over && !legal.iter().any(Vec::is_empty) {
+            widths.extend(legal.iter().map(|moves| moves.len() as u32));
             let places = self.places(&edge);
             let before = &self.atlas.node(self.situations.get(edge.from).node).legal;
             let own: SmallVec<[MoveId; 4]> = before.iter().zip(&places).map(|(l, &at)| l[at as usize]).collect();
@@ -395,7 +399,7 @@ impl IsMcts {
                 }
             }
         }
-        let kid = self.situations.add(&self.atlas, node, &everyone, &minds);
+        let kid = self.situations.add(node, &widths, &everyone, &minds);
         self.situations.set_kid(edge.from, edge.number, kid);
         Ok(kid)
     }

@@ -97,21 +97,21 @@ impl Situations {
             .collect()
     }
 
-    /// A new situation. Where there are no inner players, their views are anything.
-    pub(super) fn add(&mut self, atlas: &Atlas, node: NodeId, everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
+    /// A new situation, with the number of legal moves of each role; none if play ends there. Where there are no inner
+    /// players, their views are anything.
+    pub(super) fn add(&mut self, node: NodeId, widths: &[u32], everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
         let id = self.list.len() as SituationId;
-        let about = atlas.node(node);
-        let mut choosing = (0..about.legal.len()).filter(|&role| about.legal[role].len() > 1);
+        let mut choosing = (0..widths.len()).filter(|&role| widths[role] > 1);
         let (first, second) = (choosing.next().unwrap_or(0), choosing.next());
         let turn = match second {
-            _ if about.over => Turn::Over,
+            _ if widths.is_empty() => Turn::Over,
             None => Turn::One(first as u16),
             Some(_) => Turn::Many,
         };
         let seat = |role: usize| Seat {
             view: everyone.get(role).copied().unwrap_or(ViewId(0)),
             mind: minds.get(role).copied().unwrap_or(ViewId(0)),
-            width: about.legal.get(role).map_or(0, |legal| legal.len() as u32),
+            width: widths.get(role).copied().unwrap_or(0),
             arms: UNKNOWN,
         };
         (0..self.n_roles as usize).for_each(|role| self.seats.push(seat(role)));
@@ -126,6 +126,15 @@ impl Situations {
             chooser,
         });
         id
+    }
+
+    /// Some successor, to have the list of them in the cache.
+    #[inline]
+    pub(super) fn any_kid(&self, situation: Situation) -> SituationId {
+        match situation.turn {
+            Turn::One(_) => self.kids[situation.kids],
+            _ => NONE,
+        }
     }
 
     /// The situation after a joint move, by its number; [`NONE`] if it is not known.

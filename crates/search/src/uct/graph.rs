@@ -338,10 +338,15 @@ impl Graph {
     pub(super) fn joint_move(&self, id: NodeId, number: u64, n_roles: usize, out: &mut Vec<MoveId>) {
         let node = self.nodes[id];
         match node.stage {
-            Stage::Turn(chooser) => out.extend((0..n_roles).map(|role| match role == usize::from(chooser) {
-                true => self.row(node)[number as usize].mv,
-                false => self.moves.row(single(node, usize::from(chooser), role, n_roles), 1)[0].mv,
-            })),
+            Stage::Turn(chooser) => {
+                // The single moves of the others stand before the row.
+                let others = n_roles - 1;
+                let moves = self.moves.row(node.row - others as u32, others as u32 + node.width);
+                let (first, later) = moves[..others].split_at(usize::from(chooser).min(others));
+                out.extend(first.iter().map(|choice| choice.mv));
+                out.push(moves[others + number as usize].mv);
+                out.extend(later.iter().map(|choice| choice.mv));
+            }
             _ => {
                 let joint = &self.joints[node.row];
                 let picks = joint.picks(number);

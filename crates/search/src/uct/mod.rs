@@ -87,7 +87,7 @@ impl Default for UctOptions {
 /// Simulations for each decision if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 1_000;
 /// Simulations that are made together, at most.
-const MOST_TOGETHER: u64 = 1_024;
+const MOST_TOGETHER: u64 = 256;
 /// Leaves that are played out at once: as many as there are lanes.
 const LANES: u64 = 256;
 /// Bytes from which on the graph is emptied before the next decision, and from which on it does not grow: then leaves
@@ -175,19 +175,12 @@ impl Uct {
             return 1;
         }
         let seen = u64::from(self.graph.node(root).visits);
-        let size = self.options.batch.unwrap_or_else(|| (seen / 16).clamp(1, most()));
+        let size = self
+            .options
+            .batch
+            .unwrap_or_else(|| (seen / 16).clamp(1, MOST_TOGETHER));
         size.min(u64::from(u32::MAX))
     }
-}
-
-fn most() -> u64 {
-    static M: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
-    *M.get_or_init(|| {
-        std::env::var("TREES_CAP")
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(MOST_TOGETHER)
-    })
 }
 
 impl Insight for Uct {
