@@ -1,6 +1,6 @@
 //! Simulations in groups: descents that wait for each other where lanes can answer for all of them at once.
 
-use super::situations::{NONE, Seat, Situation, SituationId, Turn};
+use super::situations::{NONE, Seat, SituationId, Turn};
 use super::{IsMcts, Opponents, Rollout, Selection, SimulationRoot, USUAL_SIMULATIONS, deal};
 use crate::atlas::NodeId;
 use crate::ismcts::Backup;
@@ -230,10 +230,10 @@ impl IsMcts {
             Turn::Over => return Ok(Progress::End(here.node)),
             Turn::One(role) => {
                 let mixed = matches!(self.options.selection, Selection::Rm | Selection::Exp3);
-                let (place, first) = self.pick(descent, at, here.node, here.chooser, usize::from(role), mixed, rng)?;
+                let (place, first) = self.pick(descent, at, here.chooser, usize::from(role), mixed, rng)?;
                 (place as u64, first)
             }
-            Turn::Many => self.pick_jointly(descent, at, here, rng)?,
+            Turn::Many => self.pick_jointly(descent, at, rng)?,
         };
         Ok(match self.situations.kid(at, number) {
             NONE => Progress::Edge { from: at, number, last },
@@ -249,13 +249,7 @@ impl IsMcts {
     }
 
     /// The number of the joint move of all roles, and whether some role makes its move for the first time.
-    fn pick_jointly(
-        &mut self,
-        descent: usize,
-        at: SituationId,
-        here: Situation,
-        rng: &mut Rng,
-    ) -> Result<(u64, bool), Fault> {
+    fn pick_jointly(&mut self, descent: usize, at: SituationId, rng: &mut Rng) -> Result<(u64, bool), Fault> {
         let n_roles = self.believer.tools.sim.roles().len();
         let choosing =
             (0..n_roles).filter(|&role| Some(role) != self.nature && self.situations.seat(at, role).width > 1);
@@ -268,7 +262,7 @@ impl IsMcts {
         let mut last = false;
         for role in 0..n_roles {
             let seat = *self.situations.seat(at, role);
-            let (place, first) = self.pick(descent, at, here.node, seat, role, mixed, rng)?;
+            let (place, first) = self.pick(descent, at, seat, role, mixed, rng)?;
             places.push(place as u32);
             last |= first;
         }
@@ -281,7 +275,6 @@ impl IsMcts {
         &mut self,
         descent: usize,
         at: SituationId,
-        node: NodeId,
         seat: Seat,
         role: usize,
         mixed: bool,
@@ -296,6 +289,7 @@ impl IsMcts {
             return Ok((rng.below(seat.width as usize), false));
         }
         if let (false, Opponents::HyperPlay, Some(inner)) = (mine, self.options.opponents, &mut self.minds) {
+            let node = self.situations.get(at).node;
             let place = inner.decide(tools, &mut self.atlas, role, seat.mind, node, rng)?;
             return Ok((place, false));
         }

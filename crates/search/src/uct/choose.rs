@@ -85,7 +85,7 @@ pub(super) fn most_promising_of_known(choices: &[MoveStats], width: f64, roots: 
     }))
 }
 
-/// The place of the highest bound, the first of several. Which one it is cannot be predicted, so nothing branches on it.
+/// The place of the highest bound, the first of several. Which one it is cannot be predicted: nothing branches on it.
 #[inline]
 fn highest(bounds: impl Iterator<Item = f64>) -> usize {
     let (mut best, mut highest) = (0, f64::NEG_INFINITY);
@@ -148,8 +148,8 @@ pub(super) struct Spreading {
     pub taken: Vec<u32>,
 }
 
-/// Chooses for a group of visits, as if one after the other. While they are on their way means do not change: the bounds
-/// of a move fall with its visits, and the group takes the highest bounds of all moves.
+/// Chooses for a group of visits, as if one after the other. While they are on their way means do not change: the
+/// bounds of a move fall with its visits, and the group takes the highest bounds of all moves.
 ///
 /// `blank` says whether there may be moves without finished playouts.
 pub(super) fn spread(
