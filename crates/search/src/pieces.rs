@@ -40,6 +40,23 @@ impl<T> Pieces<T> {
         }
     }
 
+    /// Adds so many equal elements.
+    pub(crate) fn fill(&mut self, n: usize, element: T)
+    where
+        T: Copy,
+    {
+        let mut left = n;
+        while left > 0 {
+            if self.0.last().is_none_or(|last| last.len() == PIECE) {
+                self.0.push(Vec::with_capacity(PIECE));
+            }
+            let Some(last) = self.0.last_mut() else { return };
+            let now = left.min(PIECE - last.len());
+            last.resize(last.len() + now, element);
+            left -= now;
+        }
+    }
+
     /// Frees so many elements from the end.
     pub(crate) fn shrink(&mut self, n: usize) {
         if let Some(last) = self.0.last_mut() {
@@ -59,12 +76,14 @@ impl<T> Pieces<T> {
 impl<T> std::ops::Index<u32> for Pieces<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, at: u32) -> &T {
         &self.0[at as usize / PIECE][at as usize % PIECE]
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for Pieces<T> {
+    #[inline]
     fn index_mut(&mut self, at: u32) -> &mut T {
         &mut self.0[at as usize / PIECE][at as usize % PIECE]
     }

@@ -4,12 +4,15 @@ use super::{EXPLORE, IsMctsOptions, Selection, draw};
 use crate::uct::SquareRoots;
 use game::{Candidate, MoveId, Rng};
 use smallvec::SmallVec;
+use std::hint::select_unpredictable;
 
 /// A move at a view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arm {
     /// Payoffs in 0..1, summed.
     total: f64,
+    /// Their mean over visits: it is read far more often than it changes.
+    mean: f32,
     pub visits: u32,
     /// Number of times it was available.
     available: u32,
@@ -30,13 +33,17 @@ struct MixedStats {
 pub(crate) struct ArmTable {
     pub(super) arms: Vec<Arm>,
     /// One for each arm once a choice was mixed.
-    mixed_stats: Vec<MixedStats>,
+    mixed_stats: Box<[MixedStats]>,
     /// Whether its last choice was mixed.
     pub(super) mixed: bool,
     /// Value backed up from here: its share of the total of the arm that leads here.
     handed_up: f64,
     /// Simulations through here.
     through: u32,
+    /// Visits of the most visited arm.
+    most: u32,
+    /// Arms without a visit.
+    untried: u32,
 }
 
 /// The arms of the legal moves of a state.
@@ -70,7 +77,9 @@ impl ArmTable {
     /// removed, so that the answer stays right.
     pub(super) fn arms_of(&mut self, legal: &[MoveId]) -> Option<Vec<u32>> {
         if self.arms.is_empty() {
+            self.arms.reserve_exact(legal.len());
             self.arms.extend(legal.iter().map(|&mv| Arm::new(mv)));
+            self.untried = legal.len() as u32;
         }
         if self.arms.len() >= legal.len() && self.arms.iter().zip(legal).all(|(arm, mv)| arm.mv == *mv) {
             return None;
@@ -79,6 +88,7 @@ impl ArmTable {
             Some(at) => at as u32,
             None => {
                 self.arms.push(Arm::new(mv));
+                self.untried += 1;
                 self.arms.len() as u32 - 1
             }
         };
@@ -101,48 +111,87 @@ impl ArmTable {
             false => (self.by_bounds(arms, options.exploration, roots, rng), None),
             true => self.by_mixing(arms, options.selection, rng),
         };
-        let arm = &mut self.arms[arms.at(place)];
+        let at = arms.at(place);
+        let arm = &mut self.arms[at];
         arm.visits += 1;
-        (place, arms.at(place), chance, arm.visits == 1)
+        arm.update();
+        let first = arm.visits == 1;
+        self.most = self.most.max(arm.visits);
+        self.untried -= u32::from(first);
+        (place, at, chance, first)
     }
 
     /// Takes back a visit whose value never came.
     pub(super) fn take_back(&mut self, arm: usize) {
-        self.arms[arm].visits -= 1;
+        let arm = &mut self.arms[arm];
+        arm.visits -= 1;
+        arm.update();
+        self.untried += u32::from(arm.visits == 0);
+        self.most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
     }
 
     #[inline]
     fn by_bounds(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
-        let mut untried = 0;
+        match arms {
+            _ if self.untried > 0 => self.untried_or_highest(arms, exploration, roots, rng),
+            Arms::First(n) => self.highest(0..n, exploration, roots),
+            Arms::These(list) => self.highest(list.iter().map(|&at| at as usize), exploration, roots),
+        }
+    }
+
+    /// The place with the highest bound, the first of several, where all arms were tried; which one it is cannot be
+    /// predicted, so nothing branches on it. Counts that the arms were available.
+    #[inline]
+    fn highest(&mut self, arms: impl Iterator<Item = usize>, exploration: f64, roots: &SquareRoots) -> usize {
         let (mut best, mut highest) = (0, f64::NEG_INFINITY);
         // Most arms were available equally often.
         let (mut available, mut width) = (0, 0.0);
-        for place in 0..arms.len() {
-            let arm = &mut self.arms[arms.at(place)];
+        for (place, at) in arms.enumerate() {
+            let arm = &mut self.arms[at];
             arm.available += 1;
-            if arm.visits == 0 {
-                untried += 1;
-                continue;
-            }
             if arm.available != available {
                 available = arm.available;
                 width = exploration * roots.log(available);
             }
-            let bound = arm.mean() + width * roots.inverse(arm.visits);
-            if bound > highest {
-                (best, highest) = (place, bound);
-            }
+            let bound = f64::from(arm.mean) + width * roots.inverse(arm.visits);
+            let better = bound > highest;
+            best = select_unpredictable(better, place, best);
+            highest = if better { bound } else { highest };
+        }
+        best
+    }
+
+    /// A place that was never tried, else the one with the highest bound.
+    fn untried_or_highest(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
+        let mut untried = 0;
+        for place in 0..arms.len() {
+            untried += usize::from(self.arms[arms.at(place)].visits == 0);
         }
         if untried == 0 {
-            return best;
+            return self.highest((0..arms.len()).map(|place| arms.at(place)), exploration, roots);
         }
-        let pick = rng.below(untried);
-        let mut places = (0..arms.len()).filter(|&place| self.arms[arms.at(place)].visits == 0);
-        places.nth(pick).unwrap_or(best)
+        let (pick, mut seen, mut found) = (rng.below(untried), 0, 0);
+        for place in 0..arms.len() {
+            let arm = &mut self.arms[arms.at(place)];
+            arm.available += 1;
+            let this = arm.visits == 0 && seen == pick;
+            found = if this { place } else { found };
+            seen += usize::from(arm.visits == 0);
+        }
+        found
+    }
+
+    /// One entry for each arm.
+    fn make_room(&mut self) {
+        if self.mixed_stats.len() < self.arms.len() {
+            let mut longer = std::mem::take(&mut self.mixed_stats).into_vec();
+            longer.resize(self.arms.len(), MixedStats::default());
+            self.mixed_stats = longer.into();
+        }
     }
 
     fn by_mixing(&mut self, arms: Arms<'_>, selection: Selection, rng: &mut Rng) -> (usize, Option<f64>) {
-        self.mixed_stats.resize(self.arms.len(), MixedStats::default());
+        self.make_room();
         let strategy = self.strategy(arms, selection);
         for (place, p) in strategy.iter().enumerate() {
             self.mixed_stats[arms.at(place)].wanted += p;
@@ -175,10 +224,13 @@ impl ArmTable {
     /// of its best move.
     pub(super) fn hand_up(&mut self) -> f64 {
         self.through += 1;
-        let most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
         // The maximum over moves with few visits is biased upwards.
-        let known = self.arms.iter().filter(|arm| 4 * arm.visits >= most.min(64));
-        let best = known.map(Arm::mean).fold(0.0, f64::max);
+        let enough = self.most.min(64);
+        let best = self.arms.iter().fold(0.0_f32, |best, arm| {
+            let mean = if 4 * arm.visits >= enough { arm.mean } else { 0.0 };
+            if mean > best { mean } else { best }
+        });
+        let best = f64::from(best);
         let worth = best * f64::from(self.through);
         let gain = worth - self.handed_up;
         self.handed_up = worth;
@@ -188,12 +240,14 @@ impl ArmTable {
     /// Updates the statistics of a choice: the change of value below it.
     #[inline]
     pub(super) fn learn(&mut self, arm: usize, gain: f64) {
-        self.arms[arm].total += gain;
+        let arm = &mut self.arms[arm];
+        arm.total += gain;
+        arm.update();
     }
 
     /// Updates the regrets of a mixed choice among these arms, whose chance was `chance`.
     pub(super) fn regret(&mut self, arm: usize, arms: Arms<'_>, payoff: f64, chance: f64, selection: Selection) {
-        self.mixed_stats.resize(self.arms.len(), MixedStats::default());
+        self.make_room();
         self.mixed_stats[arm].regret += payoff / chance;
         if selection != Selection::Exp3 {
             for place in 0..arms.len() {
@@ -216,12 +270,20 @@ impl Arm {
     fn new(mv: MoveId) -> Arm {
         Arm {
             total: 0.0,
+            mean: 0.0,
             visits: 0,
             available: 0,
             mv,
         }
     }
 
+    /// The mean, after a change.
+    #[inline]
+    fn update(&mut self) {
+        self.mean = self.mean() as f32;
+    }
+
+    #[inline]
     pub(super) fn mean(&self) -> f64 {
         self.total / f64::from(self.visits.max(1))
     }

@@ -1,6 +1,6 @@
 //! Simulations in groups: descents that wait for each other where lanes can answer for all of them at once.
 
-use super::situations::{NONE, Situation, SituationId, Turn};
+use super::situations::{NONE, Seat, SituationId, Turn};
 use super::{IsMcts, Opponents, Rollout, Selection, SimulationRoot, USUAL_SIMULATIONS, deal};
 use crate::atlas::NodeId;
 use crate::ismcts::Backup;
@@ -18,6 +18,17 @@ const MOST_PLAYOUTS: usize = 8;
 const MOST_SITUATIONS: usize = 1 << 20;
 /// Descents between two looks at the stop flag.
 const LOOK_EVERY: u32 = 16;
+/// Descents that go down side by side.
+const INTERLEAVED: usize = 16;
+
+/// Situations that the caches of a processor hold, with what belongs to them.
+const IN_CACHE: usize = 1 << 12;
+
+/// Something of all roles.
+type Everyones<T> = SmallVec<[T; 4]>;
+
+/// Descents that go down side by side: each with where it is.
+type Walking = SmallVec<[(usize, SituationId); INTERLEAVED]>;
 
 /// A choice made on the way down.
 #[derive(Clone, Copy)]
@@ -61,7 +72,9 @@ pub(super) struct Descents {
 }
 
 /// How a descent goes on after a look at the situations known.
-enum Halt {
+enum Progress {
+    /// It goes on to a situation.
+    To(SituationId),
     /// It has come to an end of the game.
     End(NodeId),
     /// It ends here, and play goes on.
@@ -93,7 +106,11 @@ impl IsMcts {
         self.descents.leaves.clear();
         let starts: Vec<SituationId> = roots
             .iter()
-            .map(|root| self.situations.add(&self.atlas, root.node, &root.everyone, &root.minds))
+            .map(|root| {
+                let legal = &self.atlas.node(root.node).legal;
+                let widths: Everyones<u32> = legal.iter().map(|moves| moves.len() as u32).collect();
+                self.situations.add(root.node, &widths, &root.everyone, &root.minds)
+            })
             .collect();
         let mut deck: Vec<usize> = Vec::new();
         let mut done = 0;
@@ -134,24 +151,22 @@ impl IsMcts {
         let stop = budget.stop.clone();
         let mut stop = PacedStop::new(&stop, LOOK_EVERY);
         while !self.descents.under_way.is_empty() {
-            let mut under_way = std::mem::take(&mut self.descents.under_way);
-            for (descent, at) in under_way.drain(..) {
-                if (group && stop.is_raised()) || (self.minds.is_some() && budget.stop.is_raised()) {
-                    self.take_back(descent);
-                    continue;
+            let under_way = std::mem::take(&mut self.descents.under_way);
+            // Inner players take long: between two of them there is a look at the flag.
+            let width = if self.minds.is_some() { 1 } else { INTERLEAVED };
+            for some in under_way.chunks(width) {
+                let mut walking: Walking = SmallVec::new();
+                for &(descent, at) in some {
+                    if (group && stop.is_raised()) || (self.minds.is_some() && budget.stop.is_raised()) {
+                        self.take_back(descent);
+                    } else {
+                        walking.push((descent, at));
+                    }
                 }
-                match self.follow(descent, at, rng)? {
-                    Halt::End(node) => self.end(descent, node),
-                    Halt::Leaf(at) => self.leave(descent, at, rng, budget)?,
-                    Halt::Edge { from, number, last } => self.descents.edges.push(Edge {
-                        descent,
-                        from,
-                        number,
-                        last,
-                    }),
-                }
+                self.walk(walking, rng, budget)?;
             }
             self.descents.under_way = under_way;
+            self.descents.under_way.clear();
             if !self.descents.edges.is_empty() {
                 self.discover(rng, budget)?;
             }
@@ -159,43 +174,82 @@ impl IsMcts {
         Ok(())
     }
 
-    /// Follows a descent through known situations.
-    fn follow(&mut self, descent: usize, mut at: SituationId, rng: &mut Rng) -> Result<Halt, Fault> {
-        loop {
-            let here = self.situations.get(at);
-            let (number, last) = match here.turn {
-                Turn::Over => return Ok(Halt::End(here.node)),
-                Turn::One(role) => {
-                    let mixed = matches!(self.options.selection, Selection::Rm | Selection::Exp3);
-                    let (place, first) = self.pick(descent, at, here, usize::from(role), mixed, rng)?;
-                    (place as u64, first)
-                }
-                Turn::Many => self.pick_jointly(descent, at, here, rng)?,
-            };
-            match self.situations.kid(at, number) {
-                NONE => {
-                    return Ok(Halt::Edge { from: at, number, last });
-                }
-                kid if last => {
-                    let there = self.situations.get(kid);
-                    return Ok(match there.turn {
-                        Turn::Over => Halt::End(there.node),
-                        _ => Halt::Leaf(kid),
-                    });
-                }
-                kid => at = kid,
+    /// Follows some descents through known situations, a step of each at a time: while one waits for memory, the others
+    /// go on.
+    fn walk(&mut self, mut walking: Walking, rng: &mut Rng, budget: &Budget) -> Result<(), Fault> {
+        while !walking.is_empty() {
+            if walking.len() > 1 && self.situations.len() > IN_CACHE {
+                self.fetch(&walking);
             }
+            let mut kept = 0;
+            for number in 0..walking.len() {
+                let (descent, at) = walking[number];
+                match self.step(descent, at, rng)? {
+                    Progress::To(kid) => {
+                        walking[kept] = (descent, kid);
+                        kept += 1;
+                    }
+                    Progress::End(node) => self.end(descent, node),
+                    Progress::Leaf(at) => self.leave(descent, at, rng, budget)?,
+                    Progress::Edge { from, number, last } => self.descents.edges.push(Edge {
+                        descent,
+                        from,
+                        number,
+                        last,
+                    }),
+                }
+            }
+            walking.truncate(kept);
         }
+        Ok(())
+    }
+
+    /// Reads what the next step of these descents needs, so that it is in the cache.
+    fn fetch(&self, walking: &[(usize, SituationId)]) {
+        let mut views: SmallVec<[ViewId; INTERLEAVED]> = SmallVec::new();
+        let mut read = 0;
+        for &(_, at) in walking {
+            views.push(self.situations.get(at).chooser.view);
+        }
+        for &(_, at) in walking {
+            read ^= self.situations.any_kid(self.situations.get(at));
+        }
+        let visits = |view: ViewId| {
+            let arms = &self.views.get(view).arms;
+            let ends = arms.first().zip(arms.last());
+            ends.map_or(0, |(first, last)| first.visits ^ last.visits)
+        };
+        std::hint::black_box(views.iter().fold(read, |read, &view| read ^ visits(view)));
+    }
+
+    /// The next step of a descent.
+    #[inline]
+    fn step(&mut self, descent: usize, at: SituationId, rng: &mut Rng) -> Result<Progress, Fault> {
+        let here = self.situations.get(at);
+        let (number, last) = match here.turn {
+            Turn::Over => return Ok(Progress::End(here.node)),
+            Turn::One(role) => {
+                let mixed = matches!(self.options.selection, Selection::Rm | Selection::Exp3);
+                let (place, first) = self.pick(descent, at, here.chooser, usize::from(role), mixed, rng)?;
+                (place as u64, first)
+            }
+            Turn::Many => self.pick_jointly(descent, at, rng)?,
+        };
+        Ok(match self.situations.kid(at, number) {
+            NONE => Progress::Edge { from: at, number, last },
+            kid if last => {
+                let there = self.situations.get(kid);
+                match there.turn {
+                    Turn::Over => Progress::End(there.node),
+                    _ => Progress::Leaf(kid),
+                }
+            }
+            kid => Progress::To(kid),
+        })
     }
 
     /// The number of the joint move of all roles, and whether some role makes its move for the first time.
-    fn pick_jointly(
-        &mut self,
-        descent: usize,
-        at: SituationId,
-        here: Situation,
-        rng: &mut Rng,
-    ) -> Result<(u64, bool), Fault> {
+    fn pick_jointly(&mut self, descent: usize, at: SituationId, rng: &mut Rng) -> Result<(u64, bool), Fault> {
         let n_roles = self.believer.tools.sim.roles().len();
         let choosing =
             (0..n_roles).filter(|&role| Some(role) != self.nature && self.situations.seat(at, role).width > 1);
@@ -207,7 +261,8 @@ impl IsMcts {
         let mut places: SmallVec<[u32; 4]> = SmallVec::new();
         let mut last = false;
         for role in 0..n_roles {
-            let (place, first) = self.pick(descent, at, here, role, mixed, rng)?;
+            let seat = *self.situations.seat(at, role);
+            let (place, first) = self.pick(descent, at, seat, role, mixed, rng)?;
             places.push(place as u32);
             last |= first;
         }
@@ -220,12 +275,11 @@ impl IsMcts {
         &mut self,
         descent: usize,
         at: SituationId,
-        here: Situation,
+        seat: Seat,
         role: usize,
         mixed: bool,
         rng: &mut Rng,
     ) -> Result<(usize, bool), Fault> {
-        let seat = *self.situations.seat(at, role);
         let tools = &mut self.believer.tools;
         let mine = role == usize::from(tools.role.0);
         if seat.width == 1 {
@@ -235,7 +289,8 @@ impl IsMcts {
             return Ok((rng.below(seat.width as usize), false));
         }
         if let (false, Opponents::HyperPlay, Some(inner)) = (mine, self.options.opponents, &mut self.minds) {
-            let place = inner.decide(tools, &mut self.atlas, role, seat.mind, here.node, rng)?;
+            let node = self.situations.get(at).node;
+            let place = inner.decide(tools, &mut self.atlas, role, seat.mind, node, rng)?;
             return Ok((place, false));
         }
         let (view, arms) = self.situations.arms(&self.atlas, &mut self.views, at, role);
@@ -318,7 +373,10 @@ impl IsMcts {
         let sim = self.believer.tools.sim.as_mut();
         let node = self.atlas.insert(sim, state, over, legal)?;
         let (mut everyone, mut minds) = (Everyone::new(), Everyone::new());
-        if !self.atlas.node(node).over {
+        let mut widths: Everyones<u32> = SmallVec::new();
+        // The node is known from elsewhere, and far away: what is asked of it was just found.
+        if !over && !legal.iter().any(Vec::is_empty) {
+            widths.extend(legal.iter().map(|moves| moves.len() as u32));
             let places = self.places(&edge);
             let before = &self.atlas.node(self.situations.get(edge.from).node).legal;
             let own: SmallVec<[MoveId; 4]> = before.iter().zip(&places).map(|(l, &at)| l[at as usize]).collect();
@@ -335,7 +393,7 @@ impl IsMcts {
                 }
             }
         }
-        let kid = self.situations.add(&self.atlas, node, &everyone, &minds);
+        let kid = self.situations.add(node, &widths, &everyone, &minds);
         self.situations.set_kid(edge.from, edge.number, kid);
         Ok(kid)
     }

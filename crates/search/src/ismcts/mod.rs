@@ -13,9 +13,9 @@
 //!   (Hart and Mas-Colell 2000; Lanctot, Lisý and Winands 2013 for its use in trees) or by EXP3 (Auer et al. 2002),
 //!   since UCB would settle on a pure move;
 //! - simulations are made in groups, which are a sixteenth of those made before. A descent counts as a visit at once
-//!   and as a loss until its value is known, so that the descents of a group spread. Descents that come to an unknown
-//!   situation wait for each other; what follows is computed for all of them at once, in lanes, and so are playouts. A
-//!   group of one is the plain algorithm;
+//!   and as a loss until its value is known, so that the descents of a group spread. Sixteen of them go down side by
+//!   side, so that their waits for memory overlap. Descents that come to an unknown situation wait for each other; what
+//!   follows is computed for all of them at once, in lanes, and so are playouts. A group of one is the plain algorithm;
 //! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games,
 //!   and still counts as one simulation;
 //! - the other roles may play by something else than the tree: at random, or as HyperPlay players.

@@ -22,6 +22,8 @@ pub(super) struct Situation {
     pub turn: Turn,
     /// The first of the successors, one for each move of the only role that chooses.
     kids: u32,
+    /// The only role that chooses: a descent needs nothing else of most situations.
+    pub chooser: Seat,
 }
 
 /// Who chooses in a situation.
@@ -95,31 +97,44 @@ impl Situations {
             .collect()
     }
 
-    /// A new situation. Where there are no inner players, their views are anything.
-    pub(super) fn add(&mut self, atlas: &Atlas, node: NodeId, everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
+    /// A new situation, with the number of legal moves of each role; none if play ends there. Where there are no inner
+    /// players, their views are anything.
+    pub(super) fn add(&mut self, node: NodeId, widths: &[u32], everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
         let id = self.list.len() as SituationId;
-        let about = atlas.node(node);
-        let mut choosing = (0..about.legal.len()).filter(|&role| about.legal[role].len() > 1);
+        let mut choosing = (0..widths.len()).filter(|&role| widths[role] > 1);
         let (first, second) = (choosing.next().unwrap_or(0), choosing.next());
         let turn = match second {
-            _ if about.over => Turn::Over,
+            _ if widths.is_empty() => Turn::Over,
             None => Turn::One(first as u16),
             Some(_) => Turn::Many,
         };
-        let kids = self.kids.len() as u32;
-        if let Turn::One(role) = turn {
-            (0..about.legal[usize::from(role)].len()).for_each(|_| self.kids.push(NONE));
+        let seat = |role: usize| Seat {
+            view: everyone.get(role).copied().unwrap_or(ViewId(0)),
+            mind: minds.get(role).copied().unwrap_or(ViewId(0)),
+            width: widths.get(role).copied().unwrap_or(0),
+            arms: UNKNOWN,
+        };
+        (0..self.n_roles as usize).for_each(|role| self.seats.push(seat(role)));
+        let (kids, chooser) = (self.kids.len() as u32, seat(first));
+        if let Turn::One(_) = turn {
+            self.kids.fill(chooser.width as usize, NONE);
         }
-        for role in 0..self.n_roles as usize {
-            self.seats.push(Seat {
-                view: everyone.get(role).copied().unwrap_or(ViewId(0)),
-                mind: minds.get(role).copied().unwrap_or(ViewId(0)),
-                width: about.legal.get(role).map_or(0, |legal| legal.len() as u32),
-                arms: UNKNOWN,
-            });
-        }
-        self.list.push(Situation { node, turn, kids });
+        self.list.push(Situation {
+            node,
+            turn,
+            kids,
+            chooser,
+        });
         id
+    }
+
+    /// Some successor, to have the list of them in the cache.
+    #[inline]
+    pub(super) fn any_kid(&self, situation: Situation) -> SituationId {
+        match situation.turn {
+            Turn::One(_) => self.kids[situation.kids],
+            _ => NONE,
+        }
     }
 
     /// The situation after a joint move, by its number; [`NONE`] if it is not known.
@@ -155,6 +170,10 @@ impl Situations {
     /// The joint move of a number.
     pub(super) fn places(&self, id: SituationId, mut number: u64) -> SmallVec<[u32; 4]> {
         let mut places: SmallVec<[u32; 4]> = SmallVec::from_elem(0, self.n_roles as usize);
+        if let Turn::One(role) = self.list[id].turn {
+            places[usize::from(role)] = number as u32;
+            return places;
+        }
         for role in (0..self.n_roles as usize).rev() {
             let width = u64::from(self.seat(id, role).width);
             places[role] = (number % width) as u32;
@@ -163,7 +182,7 @@ impl Situations {
         places
     }
 
-    /// The arms of a role's legal moves, made if they are missing.
+    /// The arms of the legal moves of a role that chooses, made if they are missing.
     #[inline]
     pub(super) fn arms(
         &mut self,
@@ -172,8 +191,12 @@ impl Situations {
         id: SituationId,
         role: usize,
     ) -> (ViewId, Arms<'_>) {
-        let node = self.list[id].node;
-        let seat = &mut self.seats[id * self.n_roles + role as u32];
+        let situation = &mut self.list[id];
+        let node = situation.node;
+        let seat = match situation.turn {
+            Turn::One(_) => &mut situation.chooser,
+            _ => &mut self.seats[id * self.n_roles + role as u32],
+        };
         if seat.arms == UNKNOWN {
             let found = views.get_mut(seat.view).arms_of(&atlas.node(node).legal[role]);
             seat.arms = match found {

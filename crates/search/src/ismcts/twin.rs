@@ -19,6 +19,13 @@ struct PlainArm {
     regret: f64,
 }
 
+impl PlainArm {
+    /// As the search keeps it: in 32 bits.
+    fn mean(&self) -> f64 {
+        f64::from((self.total / f64::from(self.visits.max(1))) as f32)
+    }
+}
+
 #[derive(Default)]
 struct PlainTable {
     arms: Vec<(MoveId, PlainArm)>,
@@ -45,7 +52,7 @@ impl PlainTable {
         }
         let bound = |at: usize| {
             let n = f64::from(arms[at].visits);
-            arms[at].total / n + c * f64::from(arms[at].available).ln().sqrt() * n.sqrt().recip()
+            arms[at].mean() + c * f64::from(arms[at].available).ln().sqrt() * n.sqrt().recip()
         };
         (1..arms.len()).fold(0, |best, at| if bound(at) > bound(best) { at } else { best })
     }
@@ -63,9 +70,7 @@ impl PlainTable {
         self.through += 1;
         let most = self.arms.iter().map(|(_, arm)| arm.visits).max().unwrap();
         let known = self.arms.iter().filter(|(_, arm)| 4 * arm.visits >= most.min(64));
-        let best = known
-            .map(|(_, arm)| arm.total / f64::from(arm.visits.max(1)))
-            .fold(0.0, f64::max);
+        let best = known.map(|(_, arm)| arm.mean()).fold(0.0, f64::max);
         let worth = best * f64::from(self.through);
         let gain = worth - self.handed_up;
         self.handed_up = worth;

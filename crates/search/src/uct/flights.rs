@@ -1,6 +1,6 @@
 //! Groups of visits on their way: down, expanded, played out, and back up.
 
-use super::choose::{most_promising, spread};
+use super::choose::{Spreading, most_promising, most_promising_of_known, spread};
 use super::graph::{Graph, NONE, NodeId, Stage};
 use super::{PlayoutPolicy, Uct};
 use crate::Tools;
@@ -27,8 +27,7 @@ pub(super) struct Flights {
     back: Vec<(u32, bool)>,
     /// For every step, the sum of points of each role.
     sums: Vec<f64>,
-    /// Visits to each move of the node at hand.
-    taken: Vec<u32>,
+    spreading: Spreading,
 }
 
 /// A joint move that a group of visits has chosen.
@@ -139,8 +138,78 @@ impl Uct {
         self.flights.leaf(arrival.by, arrival.n, LeafKind::Node(arrival.node));
     }
 
+    /// A single visit goes down, as long as one role chooses and successors are known.
+    fn walk(&mut self, arrival: Arrival, nature: Option<usize>, rng: &mut Rng) {
+        let full = self.is_full();
+        let Flights {
+            steps,
+            waiting,
+            unopened,
+            leaves,
+            ..
+        } = &mut self.flights;
+        let mut here = arrival;
+        loop {
+            let node = self.graph.node_mut(here.node);
+            let Stage::Turn(chooser) = node.stage else {
+                return waiting.push(here);
+            };
+            node.visits += 1;
+            let node = *node;
+            let row = self.graph.row_mut(node);
+            let at = match row.len() {
+                1 => 0,
+                n if Some(usize::from(chooser)) == nature => rng.below(n),
+                _ => {
+                    let width = 100.0 * self.options.c * self.roots.log(node.visits);
+                    match node.blank {
+                        0 => most_promising_of_known(row, width, self.roots),
+                        _ => most_promising(row, width, self.roots, rng),
+                    }
+                }
+            };
+            let choice = &mut row[at];
+            choice.send(1);
+            let child = choice.child;
+            let by = steps.len() as u32;
+            steps.push(Step {
+                node: here.node,
+                up: here.by,
+                n: 1,
+                number: at as u64,
+            });
+            if child == NONE {
+                let at = LeafKind::Fresh;
+                return leaves.push(Leaf { by, n: 1, at });
+            }
+            here = Arrival {
+                by,
+                node: child,
+                n: 1,
+                depth: here.depth + 1,
+            };
+            if self.graph.is_proven(child) || here.depth >= MAX_DEPTH {
+                let at = LeafKind::Node(child);
+                return leaves.push(Leaf { by, n: 1, at });
+            }
+            match self.graph.node(child).stage {
+                Stage::Turn(_) => {}
+                Stage::Joint => return waiting.push(here),
+                Stage::New if !full => return unopened.push(here),
+                _ => {
+                    let at = LeafKind::Node(child);
+                    return leaves.push(Leaf { by, n: 1, at });
+                }
+            }
+        }
+    }
+
     /// A group chooses moves at a node.
     fn pass(&mut self, arrival: Arrival, nature: Option<usize>, rng: &mut Rng) {
+        let stage = self.graph.node(arrival.node).stage;
+        if arrival.n == 1 && stage != Stage::Joint {
+            return self.walk(arrival, nature, rng);
+        }
         let node = self.graph.node_mut(arrival.node);
         node.visits += arrival.n;
         let node = *node;
@@ -149,7 +218,7 @@ impl Uct {
             steps,
             waiting,
             leaves,
-            taken,
+            spreading,
             ..
         } = &mut self.flights;
         let mut go = |number: u64, n: u32, child: NodeId| {
@@ -176,25 +245,20 @@ impl Uct {
         };
         if let Stage::Turn(chooser) = node.stage {
             let row = self.graph.row_mut(node);
-            let drawn = Some(usize::from(chooser)) == nature;
-            if row.len() == 1 || arrival.n == 1 {
-                let at = match row.len() {
-                    1 => 0,
-                    n if drawn => rng.below(n),
-                    _ => most_promising(row, width, self.roots, rng).0,
-                };
-                row[at].send(arrival.n);
-                return go(at as u64, arrival.n, row[at].child);
+            if row.len() == 1 {
+                row[0].send(arrival.n);
+                return go(0, arrival.n, row[0].child);
             }
-            taken.clear();
-            taken.resize(row.len(), 0);
-            if drawn {
-                (0..arrival.n).for_each(|_| taken[rng.below(row.len())] += 1);
-                row.iter_mut().zip(&*taken).for_each(|(choice, &n)| choice.send(n));
+            spreading.taken.clear();
+            spreading.taken.resize(row.len(), 0);
+            if Some(usize::from(chooser)) == nature {
+                (0..arrival.n).for_each(|_| spreading.taken[rng.below(row.len())] += 1);
+                let drawn = row.iter_mut().zip(&spreading.taken);
+                drawn.for_each(|(choice, &n)| choice.send(n));
             } else {
-                spread(row, arrival.n, width, self.roots, rng, taken);
+                spread(row, node.blank > 0, arrival.n, width, self.roots, rng, spreading);
             }
-            for (at, &n) in taken.iter().enumerate().filter(|(_, n)| **n > 0) {
+            for (at, &n) in spreading.taken.iter().enumerate().filter(|(_, n)| **n > 0) {
                 go(at as u64, n, row[at].child);
             }
             return;
@@ -209,7 +273,7 @@ impl Uct {
                 let at = match choices.len() {
                     1 => 0,
                     n if Some(role) == nature => rng.below(n),
-                    _ => most_promising(choices, width, self.roots, rng).0,
+                    _ => most_promising(choices, width, self.roots, rng),
                 };
                 choices[at].send(1);
                 picks.push(at);
@@ -385,7 +449,7 @@ impl Uct {
     /// Playouts from each leaf of a group: more than one only where the lanes have room for them.
     fn playouts_of_a_leaf(&self, tools: &Tools, visits: u64) -> u64 {
         let lanes = tools.playouts.is_some() && tools.others.is_none();
-        let room = if lanes { super::MOST_LEAVES / visits.max(1) } else { 1 };
+        let room = if lanes { super::LANES / visits.max(1) } else { 1 };
         self.options.playouts.unwrap_or_else(|| room.clamp(1, MOST_PLAYOUTS))
     }
 
@@ -438,8 +502,11 @@ impl Uct {
             let sums = &sums[..n_roles];
             match node.stage {
                 Stage::Turn(chooser) if up != NONE => {
-                    let node = *node;
-                    self.graph.row_mut(node)[number as usize].land(n, done, sums[usize::from(chooser)]);
+                    let row = *node;
+                    let choice = &mut self.graph.row_mut(row)[number as usize];
+                    if choice.land(n, done, sums[usize::from(chooser)]) {
+                        self.graph.node_mut(id).blank -= 1;
+                    }
                 }
                 _ => land_all(&mut self.graph, flights.steps[at], done, sums),
             }
@@ -489,7 +556,10 @@ fn land_all(graph: &mut Graph, step: Step, done: u32, sums: &[f64]) {
         if turn.is_some_and(|chooser| chooser != role) {
             choices[0].send(step.n);
         }
-        choices[at].land(step.n, done, sums[role]);
+        let first = choices[at].land(step.n, done, sums[role]);
+        if first && turn == Some(role) {
+            graph.node_mut(step.node).blank -= 1;
+        }
     }
 }
 

@@ -54,6 +54,8 @@ pub(super) struct Node {
     row: u32,
     /// Number of moves of the role that chooses.
     width: u32,
+    /// Those of them that have no finished playout.
+    pub blank: u32,
 }
 
 /// How far a node is expanded.
@@ -113,7 +115,7 @@ struct Rows(Vec<Vec<MoveStats>>);
 /// Bits of the place of a move within its piece.
 const PIECE_BITS: u32 = 14;
 /// Parts of the table of states, so that none is large.
-const SHARDS: usize = 256;
+const SHARDS: usize = 64;
 
 impl Rows {
     /// Makes room for a row; longer rows than a piece get a piece of their own.
@@ -190,6 +192,7 @@ impl Graph {
         (place != NONE).then(|| &self.proofs[place])
     }
 
+    #[inline]
     pub(super) fn is_proven(&self, id: NodeId) -> bool {
         self.nodes[id].proof != NONE
     }
@@ -225,6 +228,7 @@ impl Graph {
             proof: NONE,
             row: NONE,
             width: 0,
+            blank: 0,
         });
         (id, true)
     }
@@ -255,6 +259,7 @@ impl Graph {
             node.stage = Stage::Turn(first as u16);
             node.row = place + (legal.len() - 1) as u32;
             node.width = legal[first].len() as u32;
+            node.blank = node.width;
             return;
         }
         let mut ends: SmallVec<[u32; 4]> = SmallVec::new();
@@ -333,10 +338,15 @@ impl Graph {
     pub(super) fn joint_move(&self, id: NodeId, number: u64, n_roles: usize, out: &mut Vec<MoveId>) {
         let node = self.nodes[id];
         match node.stage {
-            Stage::Turn(chooser) => out.extend((0..n_roles).map(|role| match role == usize::from(chooser) {
-                true => self.row(node)[number as usize].mv,
-                false => self.moves.row(single(node, usize::from(chooser), role, n_roles), 1)[0].mv,
-            })),
+            Stage::Turn(chooser) => {
+                // The single moves of the others stand before the row.
+                let others = n_roles - 1;
+                let moves = self.moves.row(node.row - others as u32, others as u32 + node.width);
+                let (first, later) = moves[..others].split_at(usize::from(chooser).min(others));
+                out.extend(first.iter().map(|choice| choice.mv));
+                out.push(moves[others + number as usize].mv);
+                out.extend(later.iter().map(|choice| choice.mv));
+            }
             _ => {
                 let joint = &self.joints[node.row];
                 let picks = joint.picks(number);
@@ -415,7 +425,7 @@ fn single(node: Node, chooser: usize, role: usize, n_roles: usize) -> u32 {
 }
 
 impl MoveStats {
-    fn new(mv: MoveId) -> MoveStats {
+    pub(super) fn new(mv: MoveId) -> MoveStats {
         MoveStats {
             mean: 0.0,
             visits: 0,
@@ -431,19 +441,30 @@ impl MoveStats {
         self.visits - self.flying
     }
 
+    /// Whether it was never made, and nothing is proven of it.
+    #[inline]
+    pub(super) fn is_fresh(&self) -> bool {
+        self.visits == 0 && self.known.is_none()
+    }
+
     /// Counts visits that go down.
+    #[inline]
     pub(super) fn send(&mut self, n: u32) {
         self.visits += n;
         self.flying += n;
     }
 
-    /// Records playouts that have come back, `done` of them with this sum of points; the others are forgotten.
-    pub(super) fn land(&mut self, n: u32, done: u32, sum: f64) {
+    /// Records playouts that have come back, `done` of them with this sum of points; the others are forgotten. Returns
+    /// whether they are the first ones.
+    #[inline]
+    pub(super) fn land(&mut self, n: u32, done: u32, sum: f64) -> bool {
+        let first = done > 0 && self.back() == 0;
         self.flying -= n;
         self.visits -= n - done;
         if done > 0 {
             self.mean += (sum - f64::from(done) * self.mean) / f64::from(self.back());
         }
+        first
     }
 }
 

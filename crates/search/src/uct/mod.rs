@@ -86,8 +86,10 @@ impl Default for UctOptions {
 
 /// Simulations for each decision if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 1_000;
-/// Leaves that are played out together, at most: as many as there are lanes.
-const MOST_LEAVES: u64 = 256;
+/// Simulations that are made together, at most.
+const MOST_TOGETHER: u64 = 256;
+/// Leaves that are played out at once: as many as there are lanes.
+const LANES: u64 = 256;
 /// Bytes from which on the graph is emptied before the next decision, and from which on it does not grow: then leaves
 /// are played out and forgotten.
 const MUCH: usize = 256 << 20;
@@ -173,7 +175,10 @@ impl Uct {
             return 1;
         }
         let seen = u64::from(self.graph.node(root).visits);
-        let size = self.options.batch.unwrap_or_else(|| (seen / 16).clamp(1, MOST_LEAVES));
+        let size = self
+            .options
+            .batch
+            .unwrap_or_else(|| (seen / 16).clamp(1, MOST_TOGETHER));
         size.min(u64::from(u32::MAX))
     }
 }
