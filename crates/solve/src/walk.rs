@@ -210,8 +210,8 @@ struct History {
     weight: f64,
 }
 
-/// A joint move with its probability by the others and nature.
-type JointChance = (SmallVec<[MoveId; 4]>, f64);
+/// Moves of a role with their probabilities.
+type MoveChances = SmallVec<[(MoveId, f64); 8]>;
 
 /// Points times weight.
 #[derive(Clone, Copy, Default)]
@@ -244,7 +244,7 @@ struct HistoryWalk<'a> {
     /// Worth of views per unit of weight.
     known: FxHashMap<u64, WalkWorth>,
     most_known: usize,
-    /// Bytes of the histories on the path.
+    /// Bytes of the histories on the path, roughly.
     held: u64,
     bytes: u64,
     views: u64,
@@ -274,26 +274,16 @@ impl HistoryWalk<'_> {
         let own = self.own_moves(&histories)?;
         let key = histories.first().and_then(|h| h.keys.get(usize::from(self.me.0)));
         let chances = self.policy.probabilities(self.me, key.copied().unwrap_or(0), &own);
+        let before = self.held;
         let mut after: Vec<AfterMove> = own.iter().map(|_| AfterMove::default()).collect();
         for history in &histories {
-            for (mut joint, p) in self.joints(history)? {
-                for (&mv, after) in own.iter().zip(&mut after) {
-                    joint[usize::from(self.me.0)] = mv;
-                    self.follow(history, &joint, history.weight * p, after)?;
-                }
-            }
+            self.follow_all(history, &own, &mut after)?;
         }
         drop(histories);
         let mut worth = WalkWorth {
             best: f64::NEG_INFINITY,
             value: 0.0,
         };
-        let groups = after.iter().flat_map(|a| &a.groups);
-        let here: u64 = groups.map(|(_, alike)| self.size(alike)).sum();
-        self.held += here;
-        if self.held > self.bytes / 2 {
-            return Err(WalkError::Memory { limit: self.bytes });
-        }
         for (after, chance) in after.into_iter().zip(chances) {
             let mut this = WalkWorth {
                 best: after.ended,
@@ -307,7 +297,7 @@ impl HistoryWalk<'_> {
             worth.best = worth.best.max(this.best);
             worth.value += chance * this.value;
         }
-        self.held -= here;
+        self.held = before;
         if self.known.len() < self.most_known {
             let each = WalkWorth {
                 best: worth.best / all,
@@ -316,12 +306,6 @@ impl HistoryWalk<'_> {
             self.known.insert(print, each);
         }
         Ok(worth)
-    }
-
-    /// Bytes of some histories, roughly.
-    fn size(&self, alike: &Alike) -> u64 {
-        let words = alike.histories.first().map_or(0, |h| h.state.0.len());
-        alike.histories.len() as u64 * (160 + 16 * words as u64)
     }
 
     /// The own legal moves, which must be the same in all histories of a view.
@@ -341,11 +325,15 @@ impl HistoryWalk<'_> {
         }
     }
 
-    /// All moves of the others and nature with their probabilities; the own one is set later.
-    fn joints(&mut self, history: &History) -> Result<Vec<JointChance>, WalkError> {
-        let mut joints: Vec<JointChance> = vec![(SmallVec::from_elem(MoveId(0), self.n_roles), 1.0)];
+    /// The moves of the others and nature with their probabilities, by role; the own row is empty.
+    fn rows(&mut self, history: &History) -> Result<Vec<MoveChances>, WalkError> {
+        let mut rows = Vec::with_capacity(self.n_roles);
         let mut legal = Vec::new();
-        for role in (0..self.n_roles as u16).map(RoleId).filter(|&role| role != self.me) {
+        for role in (0..self.n_roles as u16).map(RoleId) {
+            if role == self.me {
+                rows.push(MoveChances::new());
+                continue;
+            }
             self.sim.legal(&history.state, role, &mut legal)?;
             if legal.is_empty() {
                 return Err(WalkError::Moves(role));
@@ -355,19 +343,42 @@ impl HistoryWalk<'_> {
                 true => SmallVec::from_elem(1.0 / legal.len() as f64, legal.len()),
                 false => self.policy.probabilities(role, key, &legal),
             };
-            let mut longer = Vec::with_capacity(joints.len() * legal.len());
-            for (joint, p) in &joints {
-                for (&mv, &chance) in legal.iter().zip(&chances) {
-                    if chance > 0.0 {
-                        let mut joint = joint.clone();
-                        joint[usize::from(role.0)] = mv;
-                        longer.push((joint, p * chance));
-                    }
-                }
-            }
-            joints = longer;
+            let both = legal.iter().copied().zip(chances);
+            rows.push(both.filter(|(_, chance)| *chance > 0.0).collect());
         }
-        Ok(joints)
+        Ok(rows)
+    }
+
+    /// All own moves after all joint moves of the others. The joint moves are counted through, never listed: their
+    /// number has no bound.
+    fn follow_all(&mut self, history: &History, own: &[MoveId], after: &mut [AfterMove]) -> Result<(), WalkError> {
+        let rows = self.rows(history)?;
+        let me = usize::from(self.me.0);
+        let mut places: SmallVec<[usize; 4]> = SmallVec::from_elem(0, rows.len());
+        let mut joint: SmallVec<[MoveId; 4]> = SmallVec::from_elem(MoveId(0), rows.len());
+        // A policy without any move that is possible leads nowhere.
+        if (0..rows.len()).any(|role| role != me && rows[role].is_empty()) {
+            return Ok(());
+        }
+        loop {
+            let mut p = history.weight;
+            for (role, row) in rows.iter().enumerate().filter(|(role, _)| *role != me) {
+                let (mv, chance) = row[places[role]];
+                joint[role] = mv;
+                p *= chance;
+            }
+            for (&mv, after) in own.iter().zip(after.iter_mut()) {
+                if self.stop.is_raised() {
+                    return Err(Fault::Stopped.into());
+                }
+                joint[me] = mv;
+                self.follow(history, &joint, p, after)?;
+            }
+            let next = (0..rows.len()).rev().find(|&role| places[role] + 1 < rows[role].len());
+            let Some(next) = next else { return Ok(()) };
+            places[next] += 1;
+            places[next + 1..].fill(0);
+        }
     }
 
     /// A history after a joint move.
@@ -401,11 +412,17 @@ impl HistoryWalk<'_> {
         let alike = &mut after_move.groups[at].1;
         let next = alike.histories.len();
         let place = *alike.places.entry((state.clone(), keys.clone())).or_insert(next);
-        match place == next {
-            true => alike.histories.push(History { state, keys, weight }),
-            false => alike.histories[place].weight += weight,
+        if place < next {
+            alike.histories[place].weight += weight;
+            return Ok(());
         }
-        Ok(())
+        // State and keys are stored twice.
+        self.held += 160 + 16 * state.0.len() as u64;
+        alike.histories.push(History { state, keys, weight });
+        match self.held > self.bytes / 2 {
+            true => Err(WalkError::Memory { limit: self.bytes }),
+            false => Ok(()),
+        }
     }
 }
 
