@@ -12,7 +12,8 @@ import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent / "lab"
-KEPT = ["report.html", "report.json", "cells.csv", "rounds.csv", "lab.json"]
+KEPT = ["report.html", "report.json", "lab.json"]
+MADE = ["plot-*.svg", "*.csv", "*.tex", "*.bib"]
 
 
 def main():
@@ -64,7 +65,8 @@ def number(value):
 
 def copy(source, target):
     target.mkdir(parents=True, exist_ok=True)
-    for name in KEPT + [p.name for p in source.glob("plot-*.svg")]:
+    made = [p.name for pattern in MADE for p in source.glob(pattern)]
+    for name in sorted({*KEPT, *made}):
         if (source / name).exists():
             shutil.copy(source / name, target / name)
 
