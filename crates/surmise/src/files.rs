@@ -10,8 +10,8 @@ use std::path::Path;
 const MAX_JSON: u64 = 1 << 30;
 
 /// Writes a file as a whole: under a temporary name beside its place, synced, then renamed. A reader, or a process that
-/// is killed, never leaves or finds half a file. What is no regular file, such as `/dev/stdout` or a pipe, is written to
-/// and stays what it is.
+/// is killed, never leaves or finds half a file. What is no regular file, such as `/dev/stdout` or a pipe, is written
+/// to and stays what it is.
 ///
 /// # Errors
 /// If the file cannot be written.

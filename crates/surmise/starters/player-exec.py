@@ -30,7 +30,7 @@ def main():
         elif message["type"] == "play":
             if message["turn"] > 0:
                 view.append((message["move"], message["sees"]))
-            legal = message.get("legal")  # missing where it cannot be computed: then only your own rules can help
+            legal = message.get("legal")  # missing where it cannot be computed
             answer = {"move": choose(message["turn"], legal) if legal else "nil"}
         else:  # "end": the last round is told, and no answer is expected
             break
