@@ -11,6 +11,7 @@ use crate::Tools;
 use crate::atlas::{Atlas, Edge, NodeId, Places};
 use crate::flat::{Guess, PlayoutPlan, repeats, worths};
 use crate::perfect::Worth;
+use crate::pieces::drop_aside;
 use crate::pruning::{Pruning, prune_and_weigh};
 use crate::value_table::{Sample, ValueTable};
 use crate::views::{Everyone, Last, ViewId, Views};
@@ -78,7 +79,8 @@ impl Minds {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         let n_roles = self.views.start().len();
-        self.views = Views::new(n_roles);
+        let size = self.views.len();
+        drop_aside(std::mem::replace(&mut self.views, Views::new(n_roles)), size);
     }
 
     /// The move of a role at a view, in the state of the simulation. The move is legal there: a choice that is illegal

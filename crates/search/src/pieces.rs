@@ -2,7 +2,7 @@
 //! for a move.
 
 /// Elements whose freeing is worth a thread.
-const MANY: usize = 100_000;
+const MANY: usize = 10_000;
 
 /// Frees something with so many elements; on a thread of its own if it could take long.
 pub(crate) fn drop_aside<T: Send + 'static>(old: T, size: usize) {

@@ -344,7 +344,7 @@ impl SamplingMethod for Trellis {
         let few = match grown? {
             None => {
                 // An exact layer without successors proves that nothing explains the clue.
-                if was_exact || !self.go_back(work, clues)? {
+                if was_exact || work.is_out() || !self.go_back(work, clues)? {
                     return Ok(0);
                 }
                 self.first_tries.truncate(round);
