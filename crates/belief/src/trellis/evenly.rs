@@ -3,7 +3,7 @@
 //! When time runs out in a layer of thousands of states with dozens of joint moves each, the successors of the first
 //! few states would say little about the others. So joint moves are tried state by state in turns, each state's from
 //! a random place on. A state of which a share of the joint moves was tried counts them by one over that share; since
-//! the place is random, masses keep their expectation.
+//! the place is random, masses keep their expectation. The other roles move uniformly here.
 
 use super::Trellis;
 use super::layer::{GrowingLayer, StateLayer};
@@ -33,7 +33,7 @@ impl Trellis {
         }
         from.log_choice.extend(fans.iter().map(|fan| fan.log_choice));
         let mut growing = GrowingLayer::new();
-        let mut turns = Turns::new(self, work, &parents, &fans);
+        let mut turns = Turns::new(self, &fans);
         let portion = work.portion();
         let (mut tests, mut steps) = (Vec::with_capacity(portion), Vec::with_capacity(portion));
         let mut ended = false;
@@ -57,29 +57,18 @@ impl Trellis {
 struct Turns {
     /// Where each state begins.
     first: Vec<usize>,
-    /// The probabilities of each role's moves in each state; empty for uniform play.
-    rows: Vec<Vec<Vec<f64>>>,
     turn: usize,
     /// The state that is next in this turn.
     next: usize,
 }
 
 impl Turns {
-    fn new(trellis: &Trellis, work: &mut Work, parents: &[&State], fans: &[OpenMoves]) -> Turns {
+    fn new(trellis: &Trellis, fans: &[OpenMoves]) -> Turns {
         let (again, round) = (u64::from(trellis.again), trellis.layers.len() as u64);
         let mut rng = trellis.seed.child("turns").nth(again).nth(round).rng();
         let first = fans.iter().map(|fan| rng.below(fan.len().max(1))).collect();
-        let mut rows = Vec::new();
-        if trellis.opponents.is_some() {
-            for (state, fan) in parents.iter().zip(fans) {
-                let mut row = Vec::new();
-                trellis.step_probabilities(work, state, fan, &mut row);
-                rows.push(row);
-            }
-        }
         Turns {
             first,
-            rows,
             turn: 0,
             next: 0,
         }
@@ -92,14 +81,8 @@ impl Turns {
             let (at, fan) = (self.next, &fans[self.next]);
             if self.turn < fan.len() {
                 let number = (self.first[at] + self.turn) % fan.len();
-                let p = match self.rows.get(at) {
-                    Some(rows) if !rows.is_empty() => super::probability(fan, number, rows),
-                    _ => (-fan.log_choice).exp(),
-                };
-                if p > 0.0 {
-                    tests.push((at as u32, fan.joint(number)));
-                    steps.push(p);
-                }
+                tests.push((at as u32, fan.joint(number)));
+                steps.push((-fan.log_choice).exp());
             }
             self.next += 1;
             if self.next == fans.len() {

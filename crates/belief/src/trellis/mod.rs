@@ -99,7 +99,8 @@ impl Trellis {
     fn expand(&self, work: &mut Work, from: &mut StateLayer, clue: &Clue) -> Result<GrowingLayer, Fault> {
         from.log_choice.clear();
         let states = std::mem::take(&mut from.states);
-        let grown = match work.budget.timed && states.len() > 1 {
+        // A model of the opponents may take long for a state, so states are then finished one by one.
+        let grown = match work.budget.timed && states.len() > 1 && self.opponents.is_none() {
             true => self.expand_evenly(work, &states, from, clue),
             false => self.expand_states(work, &states, from, clue),
         };
