@@ -4,6 +4,7 @@
 //! `at(cell(_,_),_)` with the arguments 1, 2 and king. Every other nested term, such as the numeral `(s (s 0))`, is one
 //! argument.
 
+use game::canonical::parts;
 use std::collections::HashMap;
 
 /// An argument, by number.
@@ -91,22 +92,19 @@ struct Flat<'a> {
 }
 
 fn flatten(text: &str) -> Flat<'_> {
-    let parts = elements(text);
-    let Some((&name, rest)) = parts.split_first() else {
-        return Flat {
-            name: text,
-            shape: text.to_owned(),
-            args: Vec::new(),
-        };
-    };
+    let elements = parts(text);
+    let (name, rest) = (elements[0], &elements[1..]);
     let mut flat = Flat {
         name,
         shape: name.to_owned(),
         args: Vec::new(),
     };
+    if rest.is_empty() {
+        return flat;
+    }
     flat.shape.push('(');
     for &part in rest {
-        let inner = elements(part);
+        let inner = parts(part);
         let opens = inner.len() > 2 && inner.iter().all(|e| !e.starts_with('('));
         match opens {
             true => {
@@ -120,28 +118,6 @@ fn flatten(text: &str) -> Flat<'_> {
         }
     }
     flat
-}
-
-/// The elements of a list in parentheses; none for a constant.
-fn elements(text: &str) -> Vec<&str> {
-    let Some(inside) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
-        return Vec::new();
-    };
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
-    for (at, byte) in inside.bytes().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b' ' if depth == 0 => {
-                parts.push(&inside[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inside[start..]);
-    parts.retain(|part| !part.is_empty());
-    parts
 }
 
 /// Words of a term for people: without parentheses.

@@ -30,11 +30,12 @@
 //! ```
 //!
 //! Where to read next: `simulator` and `batch` (games), `player` and `view` (what a role knows), `budget` (when to
-//! stop), `seed` (repeatable randomness), `fault` (what can go wrong), `regret` (the update that solvers and search
+//! stop), `seed` (repeatable randomness), `fault` (what can go wrong), `canonical` (terms as text), `regret` (the update that solvers and search
 //! share).
 
 mod batch;
 mod budget;
+pub mod canonical;
 mod fault;
 mod meter;
 mod player;

@@ -17,8 +17,9 @@
 //! one white king" on a chess board is 2,016 pairs of fluents with thousands of moves each.
 
 use crate::program::{AtomId, Lit, Output, Program};
-use crate::rewrite::{Family, parts};
+use crate::rewrite::Family;
 use game::StopFlag;
+use game::canonical::parts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;

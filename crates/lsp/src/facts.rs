@@ -2,6 +2,7 @@
 
 use crate::index::Part;
 use game::StopFlag;
+use game::canonical::parts;
 use gdl::{Diagnostic, Mode, Rules};
 use ground::{AuditOptions, EvaluationLimits, Limits, Reference, RuleCount};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,16 +100,16 @@ pub fn extents(rules: &Rules, relations: &[Name], stop: &StopFlag) -> Extents {
     }
     let known: BTreeSet<&Name> = relations.iter().collect();
     for text in &program.names {
-        let (name, arguments) = split(text);
-        let key = (name.to_owned(), arguments.len());
+        let parts = parts(text);
+        let key = (parts[0].to_owned(), parts.len() - 1);
         if known.contains(&key) {
-            extents.relations.entry(key).or_default().add(arguments.into_iter());
+            extents.relations.entry(key).or_default().add(parts.into_iter().skip(1));
         }
     }
     let mut term = |part, text: &str| {
-        let (name, arguments) = split(text);
-        let key = (part, (name.to_owned(), arguments.len()));
-        extents.terms.entry(key).or_default().add(arguments.into_iter());
+        let parts = parts(text);
+        let key = (part, (parts[0].to_owned(), parts.len() - 1));
+        extents.terms.entry(key).or_default().add(parts.into_iter().skip(1));
     };
     let distinct = |lists: &[Vec<String>]| -> BTreeSet<String> { lists.iter().flatten().cloned().collect() };
     program.fluents.iter().for_each(|text| term(Part::Fluent, text));
@@ -136,38 +137,9 @@ pub fn play(rules: &Rules, games: u32, mode: Mode, stop: &StopFlag) -> Played {
     }
 }
 
-/// Name and arguments of a canonical text.
-pub fn split(text: &str) -> (&str, Vec<&str>) {
-    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
-        return (text, Vec::new());
-    };
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0_usize, 0);
-    for (at, byte) in inner.bytes().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b' ' if depth == 0 => {
-                parts.push(&inner[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inner[start..]);
-    let name = parts.remove(0);
-    (name, parts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_taken_apart() {
-        assert_eq!(split("noop"), ("noop", vec![]));
-        assert_eq!(split("(cell 1 (f (g 2) 3) b)"), ("cell", vec!["1", "(f (g 2) 3)", "b"]));
-    }
 
     #[test]
     fn extents_of_a_small_game() {

@@ -17,6 +17,7 @@ use super::domains::Domains;
 use super::program::{Draft, Rel, atom_vars, in_body_order, rel, relation_of, tidy, vars};
 use super::statics::Statics;
 use crate::reference::{EvaluationLimits, Reference};
+use game::canonical::parts;
 use game::{MoveId, Rng, RoleId, Seed, Simulator, StopFlag};
 use gdl::{Atom, Clause, Literal, Rules, Symbol, Term, kw};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,28 +48,6 @@ impl Family {
         let fits = |(part, arg): (&&str, &Option<String>)| arg.as_ref().is_none_or(|a| a == part);
         parts.len() == self.args.len() + 1 && parts[0] == self.function && parts[1..].iter().zip(&self.args).all(fits)
     }
-}
-
-/// The function and the arguments of a term in canonical text.
-pub(crate) fn parts(text: &str) -> Vec<&str> {
-    let Some(inner) = text.strip_prefix('(').and_then(|n| n.strip_suffix(')')) else {
-        return vec![text];
-    };
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (at, c) in inner.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ' ' if depth == 0 => {
-                parts.push(&inner[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inner[start..]);
-    parts
 }
 
 /// A negation that may lose arguments.

@@ -29,7 +29,6 @@ mod types;
 mod wildcards;
 
 pub use dependencies::Family;
-pub(crate) use dependencies::parts;
 
 use game::StopFlag;
 use gdl::Rules;

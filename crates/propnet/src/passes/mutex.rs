@@ -11,6 +11,7 @@ use crate::lanes::cell::LANES;
 use crate::lanes::plan::moves_in_turn;
 use crate::network::{Choice, Network, Node, NodeId, Signal};
 use crate::tuning::Bounds;
+use game::canonical::parts;
 use rustc_hash::FxHashMap;
 
 /// Families (as fluents) that are proven to be exclusive. `sampled` holds random reachable states.
@@ -188,7 +189,7 @@ impl Samples {
 fn candidates(names: &[String]) -> Vec<Vec<u32>> {
     let mut groups: FxHashMap<String, Vec<u32>> = FxHashMap::default();
     for (f, name) in names.iter().enumerate() {
-        let parts = arguments(name);
+        let parts = parts(name);
         for hole in 1..parts.len() {
             let key: Vec<&str> = parts
                 .iter()
@@ -201,28 +202,6 @@ fn candidates(names: &[String]) -> Vec<Vec<u32>> {
     let mut families: Vec<(String, Vec<u32>)> = groups.into_iter().filter(|(_, g)| g.len() > 1).collect();
     families.sort_unstable();
     families.into_iter().map(|(_, family)| family).collect()
-}
-
-/// The functor and the arguments of a term.
-fn arguments(name: &str) -> Vec<&str> {
-    let Some(inner) = name.strip_prefix('(').and_then(|n| n.strip_suffix(')')) else {
-        return vec![name];
-    };
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (at, c) in inner.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ' ' if depth == 0 => {
-                parts.push(&inner[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inner[start..]);
-    parts
 }
 
 fn prove(net: &Network, families: Vec<Vec<u32>>, bounds: &Bounds) -> Vec<Vec<u32>> {
@@ -314,9 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart() {
-        assert_eq!(arguments("(cell 1 (f a b) x)"), ["cell", "1", "(f a b)", "x"]);
-        assert_eq!(arguments("stop"), ["stop"]);
+    fn families_differ_in_one_argument() {
         let names = ["(control o)", "(control x)", "(step 1)"].map(String::from);
         assert_eq!(candidates(&names), [vec![0, 1]]);
     }
