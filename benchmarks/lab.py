@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Collects finished experiments into benchmarks/lab/: the reports, and a table of all claims in README.md.
 
-    surmise lab run all --quick --out results && python3 benchmarks/lab.py results --machine "AMD EPYC, 2 cores"
+    surmise lab run all --quick --out results && python3 benchmarks/lab.py results --machine "…, 2 cores"
 """
 
 import argparse
 import json
 import pathlib
-import shutil
 import textwrap
 import time
 
@@ -39,7 +38,8 @@ def main():
         lines.append(f"| [{report['name']}]({report['name']}/report.html) {report['title']} | {games:,} | "
                      f"{seconds:,.0f} | " + " | ".join(map(str, counts)) + " |")
     for experiment, report in zip(experiments, reports):
-        about = f"{report['paper']}. `{report['command']}`. Intervals at {100 * report['level']:g} %."
+        command = without_folder(report["command"], experiment)
+        about = f"{report['paper']}. `{command}`. Intervals at {100 * report['level']:g} %."
         lines += ["", f"## {report['name']}: {report['title']}", "", *wrapped(about), ""]
         lines += [f"*{what}*\n" for what in report["left_out"]]
         lines += ["| claim | verdict | measured |", "|---|---|---|"]
@@ -63,12 +63,18 @@ def number(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def without_folder(text, folder):
+    """The folder of the results is of this machine and says nothing to others."""
+    return text.replace(f" --out {folder}", "")
+
+
 def copy(source, target):
     target.mkdir(parents=True, exist_ok=True)
     made = [p.name for pattern in MADE for p in source.glob(pattern)]
     for name in sorted({*KEPT, *made}):
         if (source / name).exists():
-            shutil.copy(source / name, target / name)
+            text = (source / name).read_text()
+            (target / name).write_text(without_folder(text, source))
 
 
 if __name__ == "__main__":
