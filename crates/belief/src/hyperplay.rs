@@ -155,6 +155,9 @@ enum SearchEnd {
 /// searches without limit.) If it finds nothing, percepts are relaxed.
 const LAST_RESORT: u64 = 20;
 
+/// Nodes that a search with relaxed constraints touches after the end of the time.
+const LATE_TRIES: u64 = 32;
+
 /// Number of nodes below which no node is forgotten.
 const MAX_NODES: usize = 400_000;
 
@@ -218,8 +221,15 @@ impl Hyperplay {
         model: &mut ModelSearch,
         limit: u64,
     ) -> Result<SearchEnd, Fault> {
-        let upto = work.touches.saturating_add(limit);
+        let mut upto = work.touches.saturating_add(limit);
+        let mut hurried = false;
         loop {
+            // The flag does not stop a search with relaxed constraints, but it makes it short: the next level allows
+            // more.
+            if work.relaxing && !hurried && work.is_late() {
+                upto = upto.min(work.touches.saturating_add(LATE_TRIES));
+                hurried = true;
+            }
             let depth = model.path.len();
             let Some(place) = model.path.last_mut() else {
                 return Ok(SearchEnd::Dead);

@@ -4,16 +4,20 @@
 //! [`IsMcts`](crate::IsMcts)). The atlas counts every step as a node touched; the simulator counts the steps that were
 //! computed.
 
-use crate::pieces::drop_aside;
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// Number of steps, states and views from which on a player empties its caches before the next decision. It is smaller
 /// under a clock, because growing and freeing a large table takes long.
 pub(crate) fn memory(budget: &Budget) -> usize {
     if budget.timed { 80_000 } else { 4_000_000 }
 }
+
+/// One over the share of that number that histories may keep.
+pub(crate) const KEPT: usize = 4;
 
 /// Share of the remaining time for following the histories of a belief.
 pub(crate) const FOLLOWING: f64 = 0.3;
@@ -27,7 +31,7 @@ pub(crate) struct NodeId(u32);
 pub(crate) struct SeenId(u32);
 
 /// A state with its legal moves, or with its payoffs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Node {
     pub state: State,
     /// Whether play ends here: the game is over, or some role has no legal move (then every payoff is 0).
@@ -68,12 +72,17 @@ pub(crate) struct Edge {
 #[derive(Default)]
 pub(crate) struct Atlas {
     nodes: Vec<Node>,
-    numbers: FxHashMap<State, NodeId>,
+    /// By hash of a state: the last node with that hash. States themselves would be hashed again whenever the map
+    /// grows, which takes long.
+    heads: FxHashMap<u64, NodeId>,
+    /// For each node, the node of the same hash entered before it.
+    earlier: Vec<Option<NodeId>>,
     /// By state and number of the joint move.
     edges: FxHashMap<(NodeId, u64), Edge>,
     /// Sets of percepts, by role.
-    seen: Vec<FxHashMap<Box<[PerceptId]>, SeenId>>,
-    n_seen: u32,
+    seen: Vec<FxHashMap<Arc<[PerceptId]>, SeenId>>,
+    /// The same sets with their roles, by number.
+    sets: Vec<(u16, Arc<[PerceptId]>)>,
     start: Option<NodeId>,
     /// Steps made, cache hits included.
     pub touches: u64,
@@ -87,31 +96,59 @@ impl Atlas {
         self.nodes.len() + self.edges.len()
     }
 
-    /// Empties the cache; the counters stay.
-    pub(crate) fn forget(&mut self) {
-        let new = Atlas {
+    /// An atlas of these states only, without steps, and their new numbers. This one loses them: it is of use for
+    /// [`Atlas::adopt`] and to be dropped.
+    pub(crate) fn successor(&mut self, kept: &[NodeId]) -> (Atlas, FxHashMap<NodeId, NodeId>) {
+        let mut new = Atlas {
             touches: self.touches,
             computed: self.computed,
             ..Atlas::default()
         };
-        let size = self.len();
-        drop_aside(std::mem::replace(self, new), size);
+        let renamed = new.take_nodes(kept, &mut self.nodes);
+        new.start = self.start.and_then(|start| renamed.get(&start).copied());
+        (new, renamed)
+    }
+
+    /// The number here of a set of percepts of another atlas.
+    pub(crate) fn adopt(&mut self, from: &Atlas, sees: SeenId) -> SeenId {
+        let (role, set) = &from.sets[sees.0 as usize];
+        self.intern(*role, set)
+    }
+
+    /// Adds nodes of another atlas.
+    fn take_nodes(&mut self, kept: &[NodeId], from: &mut [Node]) -> FxHashMap<NodeId, NodeId> {
+        let mut renamed: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        for &id in kept {
+            if !renamed.contains_key(&id) {
+                let node = std::mem::take(&mut from[id.0 as usize]);
+                renamed.insert(id, self.push(node));
+            }
+        }
+        renamed
+    }
+
+    /// Adds a node whose state is not known.
+    fn push(&mut self, node: Node) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        let before = self.heads.insert(FxBuildHasher.hash_one(&node.state), id);
+        self.earlier.push(before);
+        self.nodes.push(node);
+        id
+    }
+
+    fn find(&self, state: &State) -> Option<NodeId> {
+        let mut at = self.heads.get(&FxBuildHasher.hash_one(state)).copied();
+        while let Some(id) = at.filter(|id| self.node(*id).state != *state) {
+            at = self.earlier[id.0 as usize];
+        }
+        at
     }
 
     /// Keeps only these states and the steps between them. Returns their new numbers.
     pub(crate) fn retain(&mut self, kept: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
-        let mut old: Vec<Option<Node>> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
-        let mut renamed: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-        self.numbers = FxHashMap::default();
-        for &id in kept {
-            let Some(node) = old[id.0 as usize].take() else {
-                continue;
-            };
-            let new = NodeId(self.nodes.len() as u32);
-            renamed.insert(id, new);
-            self.numbers.insert(node.state.clone(), new);
-            self.nodes.push(node);
-        }
+        let mut old = std::mem::take(&mut self.nodes);
+        (self.heads, self.earlier) = (FxHashMap::default(), Vec::new());
+        let renamed = self.take_nodes(kept, &mut old);
         let edges = std::mem::take(&mut self.edges).into_iter();
         self.edges = edges
             .filter_map(|((from, number), edge)| {
@@ -140,7 +177,7 @@ impl Atlas {
 
     /// A state, known or new.
     pub(crate) fn enter(&mut self, sim: &mut dyn Simulator, state: State) -> Result<NodeId, Fault> {
-        if let Some(&id) = self.numbers.get(&state) {
+        if let Some(id) = self.find(&state) {
             return Ok(id);
         }
         let (over, mut legal) = (sim.terminal(&state)?, Vec::new());
@@ -162,8 +199,8 @@ impl Atlas {
         over: bool,
         legal: &[Vec<MoveId>],
     ) -> Result<NodeId, Fault> {
-        match self.numbers.get(&state) {
-            Some(&id) => Ok(id),
+        match self.find(&state) {
+            Some(id) => Ok(id),
             None => self.add(sim, state, over, legal),
         }
     }
@@ -187,15 +224,12 @@ impl Atlas {
         }
         let goes_on = !over && !stuck;
         let legal = legal.iter().filter(|_| goes_on);
-        let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(Node {
+        Ok(self.push(Node {
             over: !goes_on,
             points,
             legal: legal.map(|moves| moves.as_slice().into()).collect(),
-            state: state.clone(),
-        });
-        self.numbers.insert(state, id);
-        Ok(id)
+            state,
+        }))
     }
 
     /// Makes a joint move.
@@ -229,18 +263,19 @@ impl Atlas {
 
     /// The number of a set of percepts, in whatever order they come.
     pub(crate) fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
-        let role = usize::from(role);
-        if self.seen.len() <= role {
-            self.seen.resize_with(role + 1, FxHashMap::default);
+        let at = usize::from(role);
+        if self.seen.len() <= at {
+            self.seen.resize_with(at + 1, FxHashMap::default);
         }
         let mut sorted: SmallVec<[PerceptId; 16]> = SmallVec::from_slice(percepts);
         sorted.sort_unstable();
-        if let Some(&known) = self.seen[role].get(&sorted[..]) {
+        if let Some(&known) = self.seen[at].get(&sorted[..]) {
             return known;
         }
-        let fresh = SeenId(self.n_seen);
-        self.n_seen += 1;
-        self.seen[role].insert(sorted.as_slice().into(), fresh);
+        let fresh = SeenId(self.sets.len() as u32);
+        let set: Arc<[PerceptId]> = sorted.as_slice().into();
+        self.sets.push((role, set.clone()));
+        self.seen[at].insert(set, fresh);
         fresh
     }
 

@@ -18,15 +18,16 @@
 //!   second half of a binary search correct.
 
 use crate::Tools;
-use crate::atlas::{Atlas, FOLLOWING, NodeId, Places, memory};
+use crate::atlas::{Atlas, FOLLOWING, KEPT, NodeId, Places, memory};
 use crate::believer::Believer;
 use crate::flat::{Guess, repeats};
 use crate::minds::{InnerOptions, Minds};
 use crate::perfect::decision;
 use crate::pruning::sample_with_pruning;
+use crate::trails::{Followed, forget_others};
 use crate::value_table::{Sample, ValueTable, to_a_millionth};
 use crate::view_opponents::ViewOpponents;
-use crate::views::{Everyone, ViewId};
+use crate::views::{Everyone, ViewId, Views};
 use belief::{BeliefError, Model, Options, SamplerKind};
 use game::limits::THINKING_ROUNDS;
 use game::{Budget, Decision, Fault, Meter, MoveId, Player, Rng, Told, UnknownWord, by_word};
@@ -82,6 +83,17 @@ pub(crate) struct HistoryRoot {
     weight: f64,
 }
 
+impl HistoryRoot {
+    fn new(model: &Model, node: NodeId, everyone: Everyone) -> HistoryRoot {
+        HistoryRoot {
+            node,
+            everyone,
+            history: model.history.clone(),
+            weight: model.weight,
+        }
+    }
+}
+
 impl HyperPlayII {
     /// Sets strategies of the other roles, by which histories are weighed.
     pub fn set_views(&mut self, views: ViewOpponents) {
@@ -109,33 +121,49 @@ impl HyperPlayII {
     }
 
     fn roots(&mut self, budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
-        let models = merged(self.believer.histories(self.models));
+        let mut models = merged(self.believer.histories(self.models));
+        self.forget_if_large(&models, budget);
+        if budget.timed {
+            self.minds.views.trails.best_known_first(&mut models);
+        }
         let mut roots = Vec::with_capacity(models.len());
         let enough = budget.stop.part(FOLLOWING);
-        for model in models {
+        for model in &models {
             if !roots.is_empty() && enough.is_raised() {
                 break;
             }
-            let sim = self.believer.tools.sim.as_mut();
-            if let Some((node, everyone)) = self.minds.views.follow(&mut self.atlas, sim, &model.history)? {
-                roots.push(HistoryRoot {
-                    node,
-                    everyone,
-                    history: model.history,
-                    weight: model.weight,
-                });
+            let (sim, views) = (self.believer.tools.sim.as_mut(), &mut self.minds.views);
+            match views.follow_until(&mut self.atlas, sim, &model.history, &enough)? {
+                Followed::To(node, everyone) => roots.push(HistoryRoot::new(model, node, everyone)),
+                Followed::Nowhere | Followed::Late => {}
+            }
+        }
+        if roots.is_empty() && enough.is_raised() {
+            // For want of time to follow any history, everyone knows the state.
+            for model in &models {
+                if !roots.is_empty() && enough.is_raised() {
+                    break;
+                }
+                let node = self
+                    .atlas
+                    .enter(self.believer.tools.sim.as_mut(), model.state.clone())?;
+                roots.push(HistoryRoot::new(model, node, self.minds.without_past(node)));
             }
         }
         Ok(roots)
     }
 
+    fn forget_if_large(&mut self, models: &[Model], budget: &Budget) {
+        let most = memory(budget);
+        if self.atlas.len() + self.minds.views.len() > most {
+            let nothing: Option<&mut Views<()>> = None;
+            forget_others(&mut self.atlas, &mut self.minds.views, nothing, models, most / KEPT);
+        }
+    }
+
     /// Updates the belief; returns the histories that explain what was told.
     pub(crate) fn prepare(&mut self, told: &[Told], budget: &Budget) -> Result<Vec<HistoryRoot>, Fault> {
         self.believer.update(told, budget)?;
-        if self.atlas.len() + self.minds.views.len() > memory(budget) {
-            self.atlas.forget();
-            self.minds.clear();
-        }
         self.roots(budget)
     }
 
@@ -240,9 +268,11 @@ impl HyperPlayII {
         if !self.options.cache {
             self.minds.clear();
             let sim = self.believer.tools.sim.as_mut();
-            if let Some((_, again)) = self.minds.views.follow(&mut self.atlas, sim, &root.history)? {
-                everyone = again;
-            }
+            let views = &mut self.minds.views;
+            everyone = match views.follow_until(&mut self.atlas, sim, &root.history, &self.minds.stop)? {
+                Followed::To(_, again) => again,
+                Followed::Nowhere | Followed::Late => self.minds.without_past(root.node),
+            };
         }
         let mut at = root.node;
         let mut rounds = 0;

@@ -75,6 +75,7 @@ mod policy;
 mod pruning;
 mod tabular;
 mod tools;
+mod trails;
 mod tree;
 mod uct;
 mod value_table;

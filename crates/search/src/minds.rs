@@ -83,6 +83,16 @@ impl Minds {
         drop_aside(std::mem::replace(&mut self.views, Views::new(n_roles)), size);
     }
 
+    /// Views of roles that know the state and nothing of the past.
+    pub(crate) fn without_past(&mut self, node: NodeId) -> Everyone {
+        let n_roles = self.views.start().len();
+        let everyone: Everyone = (0..n_roles).map(|_| self.views.fresh()).collect();
+        for &view in &everyone {
+            self.views.get_mut(view).bag = Some(Arc::new([(node, 1.0)]));
+        }
+        everyone
+    }
+
     /// The move of a role at a view, in the state of the simulation. The move is legal there: a choice that is illegal
     /// in this state, or the choice of a role whose bag is empty, is replaced by a random move, as a referee would do.
     pub(crate) fn decide(

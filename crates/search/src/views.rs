@@ -3,9 +3,9 @@
 //! Two histories that a role cannot tell apart lead to the same node of its tree. Whatever a role may base a decision
 //! on is stored at such a node, so the decision cannot depend on anything the role does not know.
 
-use crate::atlas::{Atlas, NodeId, SeenId};
-use belief::Joint;
-use game::{Fault, MoveId, Simulator};
+use crate::atlas::SeenId;
+use crate::trails::Trails;
+use game::MoveId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -26,6 +26,8 @@ pub(crate) struct Views<T> {
     points: Vec<(Option<Last>, T)>,
     numbers: FxHashMap<Last, ViewId>,
     n_roles: usize,
+    /// The histories that were followed.
+    pub trails: Trails,
 }
 
 /// The views of all roles at one moment.
@@ -37,6 +39,7 @@ impl<T: Default> Views<T> {
             points: (0..n_roles).map(|_| (None, T::default())).collect(),
             numbers: FxHashMap::default(),
             n_roles,
+            trails: Trails::default(),
         }
     }
 
@@ -45,8 +48,9 @@ impl<T: Default> Views<T> {
         (0..self.n_roles as u32).map(ViewId).collect()
     }
 
+    /// Number of views, and of prefixes of histories that were followed.
     pub(crate) fn len(&self) -> usize {
-        self.points.len()
+        self.points.len() + self.trails.len()
     }
 
     /// The last round of a view, unless nothing happened yet.
@@ -102,40 +106,5 @@ impl<T: Default> Views<T> {
             known.insert(old, new);
         }
         new
-    }
-
-    /// Follows a history from the start. Returns the last state and the views of all roles; none if the history cannot
-    /// be played.
-    pub(crate) fn follow(
-        &mut self,
-        atlas: &mut Atlas,
-        sim: &mut dyn Simulator,
-        history: &[Joint],
-    ) -> Result<Option<(NodeId, Everyone)>, Fault> {
-        self.follow_as(atlas, sim, history, |role| role)
-    }
-
-    /// The same, where each role has the view of the role that `eyes` gives.
-    pub(crate) fn follow_as(
-        &mut self,
-        atlas: &mut Atlas,
-        sim: &mut dyn Simulator,
-        history: &[Joint],
-        eyes: impl Fn(usize) -> usize,
-    ) -> Result<Option<(NodeId, Everyone)>, Fault> {
-        let mut node = atlas.start(sim)?;
-        let mut everyone = self.start();
-        for joint in history {
-            let Some(places) = atlas.places(node, joint) else {
-                return Ok(None);
-            };
-            let edge = atlas.step(sim, node, &places)?;
-            for (role, view) in everyone.iter_mut().enumerate() {
-                let eyes = eyes(role);
-                *view = self.after(*view, joint[eyes], edge.sees[eyes]);
-            }
-            node = edge.to;
-        }
-        Ok(Some((node, everyone)))
     }
 }

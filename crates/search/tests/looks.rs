@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use surmise_search::{
     By, Cfr, CfrOptions, Either, Flat, Hp2Options, HyperPlay, HyperPlayII, InsightHorizon, IsMcts, IsMctsOptions,
-    Kluss, KlussOptions, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Spread, Tools, Uct,
-    UctOptions,
+    Kluss, KlussOptions, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutHorizon, Random, Spread,
+    Tools, Uct, UctOptions,
 };
 
 /// Questions to a simulator and its forks, and the most of them between two looks at the flag.
@@ -153,6 +153,9 @@ const HIDDEN: &[(&str, Make)] = &[
     }),
 ];
 
+/// Players that do not search keep a model too.
+const PLAIN: &[(&str, Make)] = &[("random", |tools| Box::new(Random::new(tools).unwrap()))];
+
 /// Players of two opponents.
 const TWO: &[(&str, Make)] = &[("kluss", |tools| {
     let horizon = Box::new(PlayoutHorizon { playouts: 4 });
@@ -255,6 +258,7 @@ fn players_of_hidden_games_look_at_the_flag() {
         "kriegspiel-minichess",
     ];
     check(HIDDEN, &games);
+    check(PLAIN, &games);
     check(TWO, &games[..3]);
     check(TWO, &["leduc-poker", "battleships-in-fog", "kriegspiel-minichess"]);
 }
@@ -262,4 +266,49 @@ fn players_of_hidden_games_look_at_the_flag() {
 #[test]
 fn players_of_open_games_look_at_the_flag() {
     check(OPEN, &["tictactoe", "connect-four", "breakthrough"]);
+}
+
+/// A game of many rounds in which the other role chooses a hidden digit and could end the game any time.
+fn long_game(rounds: usize) -> TestGame {
+    let successors: String = (0..rounds).map(|n| format!("(succ {n} {})\n", n + 1)).collect();
+    TestGame::from_text(&format!(
+        "(role a) (role b) (init (round 0)) (init (digit 0)) (digits 0) (digits 1) (digits 2)
+        (<= (legal a (pick ?x)) (digits ?x))
+        (<= (legal b (pick ?x)) (digits ?x))
+        (legal b stop)
+        (<= (next (digit ?x)) (does b (pick ?x)))
+        (<= (next stopped) (does b stop))
+        (<= (next (round ?m)) (true (round ?n)) (succ ?n ?m))
+        (<= (sees a same) (does a (pick ?x)) (does b (pick ?x)))
+        (<= (sees b (saw ?x)) (does a (pick ?x)))
+        (<= terminal (true stopped))
+        (<= terminal (true (round {rounds})))
+        (<= (goal a 100) (true (digit 0)))
+        (<= (goal a 0) (not (true (digit 0))))
+        (<= (goal b 0) (true (digit 0)))
+        (<= (goal b 100) (not (true (digit 0))))
+        {successors}"
+    ))
+}
+
+/// What role `a` is told if both pick their digits in turn, at different paces.
+fn told_in_turn(rounds: usize) -> Vec<Told> {
+    let round = |n: usize| {
+        let (a, b) = (n % 3, n / 2 % 3);
+        let sees = if a == b { vec!["same"] } else { Vec::new() };
+        Told::new(&format!("(pick {a})"), sees)
+    };
+    (0..rounds).map(round).collect()
+}
+
+/// Histories have more rounds than there may be work between two looks. The belief has to catch up on all rounds, which
+/// takes longer than there is time; following its histories must not add to that.
+#[test]
+fn players_look_at_the_flag_in_long_matches() {
+    let rounds = BETWEEN_LOOKS as usize + 100;
+    let (game, told) = (long_game(rounds + 1), told_in_turn(rounds));
+    let longest = |make: Make| measure(&game, make, &told).0;
+    let players = HIDDEN.iter().map(|(player, make)| (*player, longest(*make)));
+    let failed: Vec<(&str, u64)> = players.filter(|(_, longest)| *longest > BETWEEN_LOOKS).collect();
+    assert!(failed.is_empty(), "successors between looks: {failed:?}");
 }

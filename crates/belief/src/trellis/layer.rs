@@ -104,6 +104,23 @@ pub(crate) fn prune(layers: &mut [StateLayer], settled: usize) {
     }
 }
 
+/// Bounds the memory of a long match: if the layers have more than `most` states together, old layers keep only the
+/// states that lead to the last layer, so that about half as many are left. Going back to such a layer finds less.
+pub(crate) fn thin_out(layers: &mut [StateLayer], most: usize) {
+    let total: usize = layers.iter().map(|layer| layer.states.len()).sum();
+    if total <= most {
+        return;
+    }
+    let mut newer = 0;
+    for layer in layers.iter_mut().rev() {
+        newer += layer.states.len();
+        if newer > most / 2 {
+            layer.open.fill(false);
+        }
+    }
+    prune(layers, 0);
+}
+
 /// No state.
 const NOWHERE: u32 = u32::MAX;
 
@@ -322,4 +339,49 @@ fn by_child(found: &[(u32, LayerStep)], n_children: usize) -> (Vec<LayerStep>, V
         *place += 1;
     }
     (steps, first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A layer of so many states; the steps into them come from these states of the layer before.
+    fn layer(n: usize, parents: &[u32]) -> StateLayer {
+        let step = |&parent: &u32| LayerStep {
+            parent,
+            joint: 0,
+            mass: 1.0,
+        };
+        let found: Vec<(u32, LayerStep)> = (0..).zip(parents.iter().map(step)).collect();
+        let (steps, first) = by_child(&found, n);
+        StateLayer {
+            states: vec![State::default(); n],
+            mass: vec![1.0; n],
+            count: vec![1.0; n],
+            open: vec![true; n],
+            steps,
+            first,
+            ..StateLayer::default()
+        }
+    }
+
+    #[test]
+    fn old_layers_are_thinned_out() {
+        let sizes = |layers: &[StateLayer]| -> Vec<usize> { layers.iter().map(|layer| layer.states.len()).collect() };
+        let layers = [
+            layer(4, &[]),
+            layer(4, &[0, 1, 2, 3]),
+            layer(4, &[1, 1, 2, 2]),
+            layer(2, &[0, 3]),
+        ];
+        let mut same = layers.to_vec();
+        thin_out(&mut same, 14);
+        assert_eq!(sizes(&same), [4, 4, 4, 2]);
+        let mut fewer = layers.to_vec();
+        thin_out(&mut fewer, 13);
+        // The last two layers have six states. In the layer before, states 1 and 2 lead on, and so in the first.
+        assert_eq!(sizes(&fewer), [2, 2, 4, 2]);
+        assert_eq!(fewer[1].steps_into(0)[0].parent, 0);
+        assert_eq!(fewer[2].steps_into(3)[0].parent, 1);
+    }
 }

@@ -49,6 +49,8 @@ const GOING_BACK: u64 = 30_000_000;
 const FEW: usize = 16;
 /// Joint moves tried for one layer, about; states with more than their share of them get a sample.
 const LAYER_TRIES: usize = 1 << 24;
+/// States of all layers together, at most, unless layers are large.
+const MOST_STATES: usize = 400_000;
 /// Joint moves in such a sample.
 const SAMPLED_TRIES: usize = 4_096;
 
@@ -368,6 +370,7 @@ impl SamplingMethod for Trellis {
         }
         let settled = self.layers.len() - 1;
         layer::prune(&mut self.layers, settled);
+        layer::thin_out(&mut self.layers, MOST_STATES.max(self.limit.saturating_mul(8)));
         Ok(self.n_models)
     }
 

@@ -26,11 +26,12 @@ pub use horizon::{Horizon, PlayoutHorizon, Question};
 pub use state::{Outlook, StateSearch};
 
 use crate::Tools;
-use crate::atlas::{Atlas, memory};
+use crate::atlas::{Atlas, KEPT, memory};
 use crate::believer::Believer;
 use crate::minds::systematic;
+use crate::trails::{Followed, forget_others};
 use crate::views::{Everyone, ViewId, Views};
-use belief::{BeliefError, Options, SamplerKind};
+use belief::{BeliefError, Model, Options, SamplerKind};
 use common::{AssumedPolicies, AssumedPolicy, ClosureLimits, CommonKnowledge};
 use game::{
     Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Rng, Seed, StopFlag, Told, UnknownWord, by_word,
@@ -174,9 +175,12 @@ impl Cfr {
     }
 
     fn forget_if_large(&mut self, budget: &Budget) {
-        if !self.solved && self.atlas.len() + self.views.len() > memory(budget) {
-            self.atlas.forget();
-            self.views = Views::new(self.views.start().len());
+        let most = memory(budget);
+        if !self.solved && self.atlas.len() + self.views.len() > most {
+            // The models of the move before: those of this move continue most of them.
+            let models = self.believer.histories(self.samples);
+            let nothing: Option<&mut Views<()>> = None;
+            forget_others(&mut self.atlas, &mut self.views, nothing, &models, most / KEPT);
             self.assumed.clear();
             self.common = None;
         }
@@ -223,20 +227,29 @@ impl Cfr {
         self.believer.update(told, budget)?;
         let enough = budget.stop.part(FOLLOWING);
         let mut starts: Vec<Start> = Vec::new();
-        for model in self.believer.histories(self.samples) {
+        let mut models = self.believer.histories(self.samples);
+        if budget.timed {
+            self.views.trails.best_known_first(&mut models);
+        }
+        for model in models.iter().filter(|model| model.weight > 0.0) {
             if !starts.is_empty() && enough.is_raised() {
                 break;
             }
             let sim = self.believer.tools.sim.as_mut();
-            let followed = self.views.follow(&mut self.atlas, sim, &model.history)?;
-            let Some((node, everyone)) = followed else { continue };
-            if model.weight > 0.0 && !self.atlas.node(node).over {
+            let followed = self.views.follow_until(&mut self.atlas, sim, &model.history, &enough)?;
+            let Followed::To(node, everyone) = followed else {
+                continue;
+            };
+            if !self.atlas.node(node).over {
                 starts.push(Start {
                     node,
                     everyone,
                     weight: model.weight,
                 });
             }
+        }
+        if starts.is_empty() && enough.is_raised() {
+            starts = self.starts_without_past(&models, &enough)?;
         }
         if self.options.roots == Roots::State {
             for start in &mut starts {
@@ -245,6 +258,30 @@ impl Cfr {
         }
         let total: f64 = starts.iter().map(|s| s.weight).sum();
         starts.iter_mut().for_each(|s| s.weight /= total);
+        Ok(starts)
+    }
+
+    /// Starts for want of time to follow any history: the others know the state.
+    fn starts_without_past(&mut self, models: &[Model], enough: &StopFlag) -> Result<Vec<Start>, Fault> {
+        let (me, mine) = (self.me(), self.views.fresh());
+        let mut starts: Vec<Start> = Vec::new();
+        for model in models.iter().filter(|model| model.weight > 0.0) {
+            if !starts.is_empty() && enough.is_raised() {
+                break;
+            }
+            let sim = self.believer.tools.sim.as_mut();
+            let node = self.atlas.enter(sim, model.state.clone())?;
+            if self.atlas.node(node).over {
+                continue;
+            }
+            let n_roles = self.atlas.node(node).legal.len();
+            let view = |role| if role == me { mine } else { self.views.fresh() };
+            starts.push(Start {
+                node,
+                everyone: (0..n_roles).map(view).collect(),
+                weight: model.weight,
+            });
+        }
         Ok(starts)
     }
 

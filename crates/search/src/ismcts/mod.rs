@@ -27,18 +27,19 @@ mod situations;
 mod twin;
 
 use crate::Tools;
-use crate::atlas::{Atlas, FOLLOWING, NodeId, memory};
+use crate::atlas::{Atlas, FOLLOWING, KEPT, NodeId, memory};
 use crate::believer::Believer;
 use crate::minds::{InnerOptions, Minds, systematic};
-use crate::pieces::drop_aside;
 use crate::pruning::{Pruning, shuffle};
+use crate::trails::{Followed, forget_others};
 use crate::uct::SquareRoots;
 use crate::view_opponents::ViewOpponents;
 use crate::views::{Everyone, Views};
 use arms::ArmTable;
-use belief::{BeliefError, Options, SamplerKind};
+use belief::{BeliefError, Model, Options, SamplerKind};
 use descents::Descents;
-use game::{Budget, Candidate, Decision, Fault, Meter, Player, Rng, RoleId, Seed, Told, UnknownWord, by_word};
+use game::{Budget, Candidate, Decision, Fault, Meter, Player, Rng, RoleId, Seed, StopFlag, Told};
+use game::{UnknownWord, by_word};
 use situations::Situations;
 use std::str::FromStr;
 
@@ -281,38 +282,94 @@ impl IsMcts {
         usize::from(self.believer.tools.role.0)
     }
 
-    fn forget_if_large(&mut self, budget: &Budget) {
-        if self.atlas.len() + self.views.len() > memory(budget) {
-            self.atlas.forget();
-            let size = self.views.len();
-            let new = Views::new(self.views.start().len());
-            drop_aside(std::mem::replace(&mut self.views, new), size);
-            self.minds.iter_mut().for_each(Minds::clear);
+    fn forget_if_large(&mut self, models: &[Model], budget: &Budget) {
+        let minds = self.minds.as_ref().map_or(0, |minds| minds.views.len());
+        let most = memory(budget);
+        if self.atlas.len() + self.views.len() + minds > most {
+            let minds = self.minds.as_mut().map(|minds| &mut minds.views);
+            forget_others(&mut self.atlas, &mut self.views, minds, models, most / KEPT);
         }
     }
 
     /// Histories to start from, with their weights.
     fn roots(&mut self, budget: &Budget) -> Result<(Vec<SimulationRoot>, Vec<f64>), Fault> {
+        let mut models = self.believer.histories(self.models);
+        self.forget_if_large(&models, budget);
+        if budget.timed {
+            self.views.trails.best_known_first(&mut models);
+        }
         let (mut roots, mut weights) = (Vec::new(), Vec::new());
-        let one_view = self.one_view();
         let enough = budget.stop.part(FOLLOWING);
-        for model in self.believer.histories(self.models) {
+        for model in models.iter().filter(|model| model.weight > 0.0) {
+            if !roots.is_empty() && enough.is_raised() {
+                break;
+            }
+            let Some(root) = self.root(model, &enough)? else {
+                continue;
+            };
+            if !self.atlas.node(root.node).over {
+                weights.push(model.weight);
+                roots.push(root);
+            }
+        }
+        match roots.is_empty() && enough.is_raised() {
+            true => self.roots_without_past(&models, &enough),
+            false => Ok((roots, weights)),
+        }
+    }
+
+    /// The end of a history and the views of all roles; none if it cannot be played, or not in time.
+    fn root(&mut self, model: &Model, enough: &StopFlag) -> Result<Option<SimulationRoot>, Fault> {
+        let one_view = self.one_view();
+        let sim = self.believer.tools.sim.as_mut();
+        let (atlas, history) = (&mut self.atlas, &model.history);
+        let followed = self
+            .views
+            .follow_as(atlas, sim, history, |role| one_view.unwrap_or(role), enough)?;
+        let Followed::To(node, everyone) = followed else {
+            return Ok(None);
+        };
+        let minds = match &mut self.minds {
+            Some(minds) => match minds.views.follow_until(atlas, sim, history, enough)? {
+                Followed::To(_, minds) => minds,
+                Followed::Nowhere | Followed::Late => return Ok(None),
+            },
+            None => Everyone::new(),
+        };
+        Ok(Some(SimulationRoot { node, everyone, minds }))
+    }
+
+    /// Roots for want of time to follow any history: the others know the state.
+    fn roots_without_past(
+        &mut self,
+        models: &[Model],
+        enough: &StopFlag,
+    ) -> Result<(Vec<SimulationRoot>, Vec<f64>), Fault> {
+        let (me, one_view) = (self.me(), self.one_view());
+        let n_roles = self.views.start().len();
+        let (mut roots, mut weights) = (Vec::new(), Vec::new());
+        let mine = self.views.fresh();
+        for model in models.iter().filter(|model| model.weight > 0.0) {
             if !roots.is_empty() && enough.is_raised() {
                 break;
             }
             let sim = self.believer.tools.sim.as_mut();
-            let eyes = |role| one_view.unwrap_or(role);
-            let followed = self.views.follow_as(&mut self.atlas, sim, &model.history, eyes)?;
-            let Some((node, everyone)) = followed else { continue };
-            let minds = match &mut self.minds {
-                Some(minds) => minds.views.follow(&mut self.atlas, sim, &model.history)?,
-                None => None,
-            };
-            if model.weight > 0.0 && !self.atlas.node(node).over {
-                weights.push(model.weight);
-                let minds = minds.map_or_else(Everyone::new, |(_, minds)| minds);
-                roots.push(SimulationRoot { node, everyone, minds });
+            let node = self.atlas.enter(sim, model.state.clone())?;
+            if self.atlas.node(node).over {
+                continue;
             }
+            let view = |role: usize| match one_view.is_some() || role == me {
+                true => mine,
+                false => self.views.fresh(),
+            };
+            let everyone = (0..n_roles).map(view).collect();
+            let minds = self.minds.as_mut().map(|minds| minds.without_past(node));
+            weights.push(model.weight);
+            roots.push(SimulationRoot {
+                node,
+                everyone,
+                minds: minds.unwrap_or_default(),
+            });
         }
         Ok((roots, weights))
     }
@@ -373,7 +430,6 @@ fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> usize {
 impl Player for IsMcts {
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         self.believer.update(told, budget)?;
-        self.forget_if_large(budget);
         let (roots, weights) = self.roots(budget)?;
         if roots.is_empty() {
             let legal = self.believer.legal()?;
