@@ -33,6 +33,11 @@ GAMES = [
 LARGER = [
     "phantom-tictactoe",
     "leduc-poker",
+    "leduc-poker:ranks=13",
+    "leduc-poker:ranks=6,suits=4",
+    "phantom-connect:hidden=1",
+    "phantom-connect:rows=4,hidden=1",
+    "phantom-connect:columns=5,hidden=1",
     "dark-hex:width=4,height=3,hidden=1",
     "dark-hex:width=4,height=3,abrupt=1",
 ]

@@ -69,6 +69,7 @@ const TEMPLATES: &[(&str, &str)] = embedded![
     "mini-stratego",
     "monty-hall",
     "number-guessing",
+    "phantom-connect",
     "phantom-tictactoe",
     "recon-minichess",
     "scissors-paper-rock",

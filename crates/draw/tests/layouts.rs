@@ -371,7 +371,7 @@ fn check_whole(game: &Drawn, position: &Position, name: &str) {
 }
 
 /// Sizes of the largest boards of games of the catalogue, and the first words of moves that are made on them.
-const BOARDS: [(&str, (usize, usize), &[&str]); 13] = [
+const BOARDS: [(&str, (usize, usize), &[&str]); 14] = [
     ("tictactoe", (3, 3), &["mark"]),
     ("krieg-tictactoe", (5, 5), &["mark"]),
     ("krieg-tictactoe:size=4", (4, 4), &["mark"]),
@@ -382,6 +382,7 @@ const BOARDS: [(&str, (usize, usize), &[&str]); 13] = [
     ("blind-breakthrough", (8, 8), &["move"]),
     ("connect-four", (6, 7), &["drop"]),
     ("hidden-connect", (3, 3), &["drop"]),
+    ("phantom-connect", (3, 4), &["drop"]),
     ("battleships-in-fog", (3, 3), &["move", "fire"]),
     ("transit", (5, 5), &["moveto"]),
     ("monty-hall", (1, 3), &["choose"]),

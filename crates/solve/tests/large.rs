@@ -231,6 +231,9 @@ fn counts_agree_with_the_tree() {
         "leduc-poker",
         "dark-hex:width=2,height=2,hidden=1",
         "liars-dice:dice=2,sides=2",
+        "leduc-poker:ranks=2,raises=1",
+        "phantom-connect:columns=3",
+        "phantom-connect:columns=3,abrupt=1",
     ] {
         let mut sim = game(spec);
         let tree = Tree::build(&mut sim, &Limits::default(), &mut |_| {}).unwrap();
@@ -238,6 +241,27 @@ fn counts_agree_with_the_tree() {
         assert_eq!(large.sizes().histories, tree.histories as f64, "{spec}");
         let sets: f64 = (0..2).map(|p| large.count_views(p, &|moves| moves.len() > 1)).sum();
         assert_eq!(sets, tree.infosets().len() as f64, "{spec}");
+    }
+}
+
+#[test]
+fn counts_are_those_of_programs_that_know_only_the_game() {
+    // Counted by a program for each of the two games, which has nothing of ours.
+    for (spec, expected) in [
+        ("leduc-poker:ranks=2,raises=1", [80, 80]),
+        ("leduc-poker:ranks=4", [864, 864]),
+        ("leduc-poker:suits=3", [1107, 1107]),
+        ("leduc-poker:raises=3", [864, 864]),
+        ("phantom-connect:columns=3", [1058, 606]),
+        ("phantom-connect:columns=3,hidden=1", [767, 486]),
+        ("phantom-connect:columns=3,abrupt=1", [503, 686]),
+    ] {
+        let large = large(&mut game(spec), RoundsInViews::Auto);
+        assert_eq!(large.sizes().infosets, expected, "{spec}");
+        if spec.starts_with("phantom-connect") {
+            let histories = if spec.ends_with("abrupt=1") { 13527.0 } else { 13407.0 };
+            assert_eq!(large.sizes().histories, histories, "{spec}");
+        }
     }
 }
 
