@@ -119,10 +119,9 @@ impl Atlas {
     fn take_nodes(&mut self, kept: &[NodeId], from: &mut [Node]) -> FxHashMap<NodeId, NodeId> {
         let mut renamed: FxHashMap<NodeId, NodeId> = FxHashMap::default();
         for &id in kept {
-            if !renamed.contains_key(&id) {
-                let node = std::mem::take(&mut from[id.0 as usize]);
-                renamed.insert(id, self.push(node));
-            }
+            renamed
+                .entry(id)
+                .or_insert_with(|| self.push(std::mem::take(&mut from[id.0 as usize])));
         }
         renamed
     }

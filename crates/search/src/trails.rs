@@ -8,7 +8,7 @@ use crate::atlas::{Atlas, NodeId};
 use crate::pieces::drop_aside;
 use crate::views::{Everyone, ViewId, Views};
 use belief::{Joint, Model};
-use game::{Fault, Simulator, StopFlag};
+use game::{Fault, Seed, Simulator, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A prefix, by its number.
@@ -20,6 +20,8 @@ const NOTHING: PrefixId = PrefixId::MAX;
 struct Prefix {
     before: PrefixId,
     joint: Joint,
+    /// Hash of all its rounds.
+    hash: u64,
     node: NodeId,
     everyone: Everyone,
 }
@@ -28,7 +30,18 @@ struct Prefix {
 #[derive(Default)]
 pub(crate) struct Trails {
     prefixes: Vec<Prefix>,
-    next: FxHashMap<(PrefixId, Joint), PrefixId>,
+    /// By the hash of all rounds, so that a long prefix is found at once.
+    numbers: FxHashMap<u64, PrefixId>,
+}
+
+/// The hashes of all prefixes of a history, the shortest first.
+fn hashes(history: &[Joint]) -> Vec<u64> {
+    let mut hash = Seed(0);
+    let next = |joint: &Joint| {
+        hash = joint.iter().fold(hash, |hash, mv| hash.nth(u64::from(mv.0)));
+        hash.0
+    };
+    history.iter().map(next).collect()
 }
 
 impl Trails {
@@ -39,28 +52,28 @@ impl Trails {
 
     fn add(&mut self, prefix: Prefix) -> PrefixId {
         let id = self.prefixes.len() as PrefixId;
-        self.next.insert((prefix.before, prefix.joint.clone()), id);
+        self.numbers.insert(prefix.hash, id);
         self.prefixes.push(prefix);
         id
     }
 
-    /// Rounds of a history that are known.
-    fn known_rounds(&self, history: &[Joint]) -> usize {
-        let mut at = NOTHING;
-        let known = |joint: &&Joint| match self.next.get(&(at, (*joint).clone())) {
-            Some(&next) => {
-                at = next;
-                true
-            }
-            None => false,
+    /// The longest known prefix of a history: its rounds and its number.
+    fn longest(&self, history: &[Joint], hashes: &[u64]) -> (usize, PrefixId) {
+        let known = |n: &usize| {
+            let id = *self.numbers.get(&hashes[n - 1])?;
+            (self.prefixes[id as usize].joint == history[n - 1]).then_some((*n, id))
         };
-        history.iter().take_while(known).count()
+        (1..=history.len())
+            .rev()
+            .find_map(|n| known(&n))
+            .unwrap_or((0, NOTHING))
     }
 
     /// Puts those histories first of which the fewest rounds are unknown. Under a clock there may be no time for all
     /// of them, or for a single one from its start.
     pub(crate) fn best_known_first(&self, models: &mut [Model]) {
-        models.sort_by_cached_key(|model| model.history.len() - self.known_rounds(&model.history));
+        let unknown = |model: &Model| model.history.len() - self.longest(&model.history, &hashes(&model.history)).0;
+        models.sort_by_cached_key(unknown);
     }
 
     /// The known prefixes of some histories, shorter ones first, each once; no more than `most`, but for the last
@@ -68,16 +81,13 @@ impl Trails {
     fn of(&self, histories: &[Model], most: usize) -> Vec<PrefixId> {
         let (mut found, mut known) = (Vec::new(), FxHashSet::default());
         for model in histories {
-            let mut at = NOTHING;
-            for joint in &model.history {
-                let Some(&next) = self.next.get(&(at, joint.clone())) else {
-                    break;
-                };
-                if known.insert(next) {
-                    found.push(next);
-                }
-                at = next;
+            let first = found.len();
+            let (_, mut at) = self.longest(&model.history, &hashes(&model.history));
+            while at != NOTHING && known.insert(at) {
+                found.push(at);
+                at = self.prefixes[at as usize].before;
             }
+            found[first..].reverse();
             if found.len() >= most {
                 break;
             }
@@ -118,22 +128,14 @@ impl<T: Default> Views<T> {
         eyes: impl Fn(usize) -> usize,
         stop: &StopFlag,
     ) -> Result<Followed, Fault> {
-        let mut at = NOTHING;
-        let mut rounds = history.iter();
-        let mut new = rounds.next();
-        while let Some(joint) = new {
-            let Some(&next) = self.trails.next.get(&(at, joint.clone())) else {
-                break;
-            };
-            atlas.touches += 1;
-            at = next;
-            new = rounds.next();
-        }
+        let hashes = hashes(history);
+        let (rounds, mut at) = self.trails.longest(history, &hashes);
+        atlas.touches += rounds as u64;
         let (mut node, mut everyone) = match self.trails.prefixes.get(at as usize) {
             Some(prefix) => (prefix.node, prefix.everyone.clone()),
             None => (atlas.start(sim)?, self.start()),
         };
-        for joint in new.into_iter().chain(rounds) {
+        for (joint, &hash) in history.iter().zip(&hashes).skip(rounds) {
             if stop.is_raised() {
                 return Ok(Followed::Late);
             }
@@ -149,6 +151,7 @@ impl<T: Default> Views<T> {
             at = self.trails.add(Prefix {
                 before: at,
                 joint: joint.clone(),
+                hash,
                 node,
                 everyone: everyone.clone(),
             });
@@ -185,6 +188,7 @@ impl<T: Default> Views<T> {
             let number = views.trails.add(Prefix {
                 before: numbers.get(&prefix.before).copied().unwrap_or(NOTHING),
                 joint: prefix.joint.clone(),
+                hash: prefix.hash,
                 node: new.nodes[&prefix.node],
                 everyone,
             });
@@ -244,7 +248,7 @@ pub(crate) fn forget_others<T, U>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use game::{RoleId, Seed};
+    use game::RoleId;
 
     fn simulator(name: &str) -> ground::Reference {
         let rules = gdl::read(&catalogue::rules(name).unwrap(), &gdl::Options::default()).rules;

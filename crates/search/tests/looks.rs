@@ -296,7 +296,7 @@ fn told_in_turn(rounds: usize) -> Vec<Told> {
     let round = |n: usize| {
         let (a, b) = (n % 3, n / 2 % 3);
         let sees = if a == b { vec!["same"] } else { Vec::new() };
-        Told::new(&format!("(pick {a})"), sees)
+        Told::new(format!("(pick {a})"), sees)
     };
     (0..rounds).map(round).collect()
 }

@@ -49,6 +49,8 @@ const GOING_BACK: u64 = 30_000_000;
 const FEW: usize = 16;
 /// Joint moves tried for one layer, about; states with more than their share of them get a sample.
 const LAYER_TRIES: usize = 1 << 24;
+/// Models that are drawn even if no time is left.
+const FEW_MODELS: usize = 16;
 /// States of all layers together, at most, unless layers are large.
 const MOST_STATES: usize = 400_000;
 /// Joint moves in such a sample.
@@ -374,7 +376,7 @@ impl SamplingMethod for Trellis {
         Ok(self.n_models)
     }
 
-    fn models(&mut self, _work: &mut Work, clues: &[Clue]) -> Result<Vec<Model>, Fault> {
+    fn models(&mut self, work: &mut Work, clues: &[Clue]) -> Result<Vec<Model>, Fault> {
         let seed = self.seed.child("models").nth(clues.len() as u64);
         let masses = self.layers.last().map_or(&[][..], |layer| &layer.mass);
         let sum = |sum: &mut f64, mass: &f64| {
@@ -383,7 +385,9 @@ impl SamplingMethod for Trellis {
         };
         let upto: Vec<f64> = masses.iter().scan(0.0, sum).collect();
         let draw = |n| self.draw(&upto, &mut seed.nth(n as u64).rng());
-        Ok((0..self.n_models).filter_map(draw).collect())
+        // A draw walks through all rounds.
+        let in_time = |n: &usize| *n < FEW_MODELS || !work.budget.latest.is_raised();
+        Ok((0..self.n_models).take_while(in_time).filter_map(draw).collect())
     }
 
     fn may_do_better_again(&self) -> bool {
