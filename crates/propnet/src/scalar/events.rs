@@ -16,13 +16,13 @@
 use super::evaluator::{Stage, Values};
 use super::focus::focus_gates;
 use super::guards::Guards;
+use super::order::Numbers;
 use super::prefixes::share_prefixes;
 use super::split::split_gates;
 use super::trial::Trial;
 use super::words::Words;
 use crate::jit::fetch;
-use crate::network::{Network, Node, NodeId, Signal};
-use crate::passes::needed;
+use crate::network::{Network, NodeId, Signal};
 use crate::tuning::{Bounds, Tuning};
 
 /// An acyclic network in flat arrays, prepared once per game. Nodes are gates, then fluents, then moves.
@@ -68,6 +68,41 @@ struct Fan {
     /// Bits of `known` that are copies of the node.
     copies: u16,
     outputs: u16,
+}
+
+/// The value of [`Fan::counted`] if the node has one reader, which counts: it is in [`Fan::start`].
+const ONLY_COUNTED: u32 = u32::MAX;
+/// The value of [`Fan::counted`] if the node has one reader, of two operands: the other operand is in [`Fan::start`],
+/// the gate in [`Fan::pairs`] and [`Fan::groups`].
+const ONLY_PAIR: u32 = u32::MAX - 1;
+
+impl Fan {
+    fn only_counted(reader: u32) -> Fan {
+        Fan {
+            start: reader,
+            counted: ONLY_COUNTED,
+            ..Fan::default()
+        }
+    }
+
+    fn only_pair(other: u32, gate: u32) -> Fan {
+        Fan {
+            start: other,
+            counted: ONLY_PAIR,
+            pairs: gate as u16,
+            groups: (gate >> 16) as u16,
+            ..Fan::default()
+        }
+    }
+
+    /// Numbers of readers that count and of readers of two operands outside of groups.
+    fn n_readers(&self) -> (u32, u32) {
+        match self.counted {
+            ONLY_COUNTED => (1, 0),
+            ONLY_PAIR => (0, 1),
+            n => (n, u32::from(self.pairs / 2)),
+        }
+    }
 }
 
 /// Other operands in one word of `known`, and which of them are read as complements. The gates follow in the same
@@ -184,8 +219,12 @@ impl EventNet {
 
     /// Without a trial no copies are kept.
     fn of(net: &Network, guards: Guards, trial: Option<&Trial>, bounds: &Bounds) -> Option<EventNet> {
-        let (words, numbers) = (Words::new(net), Numbers::new(net));
-        let fans = Fans::new(net, &words, &numbers, trial, bounds.tuning)?;
+        let words = Words::new(net);
+        let (numbers, trial) = match trial.map(|trial| Numbers::by_heat(net, trial)) {
+            Some((numbers, trial)) => (numbers, Some(trial)),
+            None => (Numbers::new(net), None),
+        };
+        let fans = Fans::new(net, &words, &numbers, trial.as_ref(), bounds.tuning)?;
         let start = Events::all_false(net, &words, &numbers, fans.n_known);
         let mut events = EventNet {
             words,
@@ -201,82 +240,6 @@ impl EventNet {
     }
 }
 
-/// The new numbers of a network's nodes.
-pub(super) struct Numbers {
-    /// Numbers of the gates that outputs need. Each stage fills whole words.
-    gates: Vec<Option<u32>>,
-    ends: [usize; 3],
-    /// Number of the first fluent.
-    pub fluents: usize,
-    does: Vec<usize>,
-    n_nodes: usize,
-}
-
-impl Numbers {
-    pub fn new(net: &Network) -> Numbers {
-        let out = &net.outputs;
-        let mut legal: Vec<Signal> = out.legal.iter().flatten().copied().collect();
-        legal.push(out.terminal);
-        let sees: Vec<Signal> = out.sees.iter().flatten().copied().collect();
-        let levels = levels(net);
-        let mut gates = vec![None; net.len()];
-        let mut n = 0_u32;
-        let ends = [&legal, &out.next, &sees].map(|roots| {
-            let cone = needed(net, roots);
-            let is_new = |at: usize| cone[at] && net.node(NodeId(at as u32)) == Node::And && gates[at].is_none();
-            let mut fresh: Vec<usize> = (0..net.len()).filter(|&at| is_new(at)).collect();
-            // By level, so that similar gates share words.
-            fresh.sort_by_key(|&at| levels[at]);
-            for at in fresh {
-                gates[at] = Some(n);
-                n += 1;
-            }
-            n = n.next_multiple_of(64);
-            n as usize / 64
-        });
-        let fluents = n as usize;
-        let mut n_nodes = fluents + net.n_fluents();
-        let mut does = Vec::new();
-        for n_moves in net.n_moves() {
-            does.push(n_nodes);
-            n_nodes += n_moves;
-        }
-        Numbers {
-            gates,
-            ends,
-            fluents,
-            does,
-            n_nodes,
-        }
-    }
-
-    /// The number of a node, unless it is a constant or not needed.
-    pub fn of(&self, net: &Network, node: NodeId) -> Option<usize> {
-        match net.node(node) {
-            Node::Fluent(f) => Some(self.fluents + f as usize),
-            Node::Does { role, mv } => Some(self.does[role as usize] + mv as usize),
-            Node::And => self.gates[node.0 as usize].map(|at| at as usize),
-            _ => None,
-        }
-    }
-
-    /// The gates with their new numbers.
-    pub fn gates(&self) -> impl Iterator<Item = (NodeId, u32)> + '_ {
-        let numbered = |(at, number): (usize, &Option<u32>)| number.map(|n| (NodeId(at as u32), n));
-        self.gates.iter().enumerate().filter_map(numbered)
-    }
-}
-
-/// Per node, the length of the longest path from a leaf.
-fn levels(net: &Network) -> Vec<u32> {
-    let mut levels = vec![0; net.len()];
-    for at in 0..net.len() {
-        let operands = net.operands(NodeId(at as u32)).iter();
-        levels[at] = operands.map(|s| levels[s.node().0 as usize] + 1).max().unwrap_or(0);
-    }
-    levels
-}
-
 /// The readers of one node, before they are packed.
 #[derive(Clone, Debug, Default)]
 struct Readers {
@@ -286,6 +249,20 @@ struct Readers {
     groups: Vec<(Group, Vec<u32>)>,
     copies: Vec<u32>,
     outputs: Vec<u32>,
+}
+
+impl Readers {
+    /// The fan of a node with one reader.
+    fn only_reader(&self) -> Option<Fan> {
+        if !(self.groups.is_empty() && self.copies.is_empty() && self.outputs.is_empty()) {
+            return None;
+        }
+        match (&self.counted[..], &self.pairs[..]) {
+            (&[reader], []) => Some(Fan::only_counted(reader)),
+            ([], &[(other, gate)]) => Some(Fan::only_pair(other, gate)),
+            _ => None,
+        }
+    }
 }
 
 /// A number and whether it stands for the complement.
@@ -337,8 +314,8 @@ impl Fans {
     /// The work of a trial, where updating a gate of more than two operands costs 1.
     fn cost(&self, trial: &Trial, tuning: &Tuning) -> f32 {
         let of = |fan: &Fan| {
-            let pairs = tuning.pair_cost * f32::from(fan.pairs / 2);
-            tuning.change_cost + fan.counted as f32 + pairs
+            let (counted, pairs) = fan.n_readers();
+            tuning.change_cost + counted as f32 + tuning.pair_cost * pairs as f32
         };
         let changes = self.fans.iter().zip(&trial.changes);
         changes.map(|(fan, &n)| n as f32 * of(fan)).sum::<f32>() / trial.looks.max(1) as f32
@@ -350,9 +327,20 @@ impl Fans {
         fetch(&self.links, self.fans[node].start as usize);
     }
 
+    /// Prefetches where the readers of a gate are, if the gate has changed. Without a branch: else it prefetches what
+    /// is there already.
+    #[inline(always)]
+    fn fetch_fan(&self, gate: usize, has_changed: bool) {
+        fetch(&self.fans, gate * usize::from(has_changed));
+    }
+
     fn pack(rows: Vec<Readers>, n_known: usize) -> Option<Fans> {
         let (mut fans, mut links) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
+            if let Some(fan) = row.only_reader() {
+                fans.push(fan);
+                continue;
+            }
             let start = links.len();
             links.extend(row.counted);
             let pairs = links.len();
@@ -578,23 +566,40 @@ impl Events {
         known[node / 64] ^= 1 << (node % 64);
         let value = (known[node / 64] >> (node % 64) & 1) as u32;
         let fan = net.fans.fans[node];
-        let (counted, links) = net.fans.links[fan.start as usize..].split_at(fan.counted as usize);
-        let (pairs, links) = links.split_at(fan.pairs as usize);
-        let (mut groups, links) = links.split_at(fan.groups as usize);
-        let (copies, links) = links.split_at(fan.copies as usize);
-        for &reader in counted {
+        let mut update_count = |reader: u32| {
             let gate = reader as usize >> 1;
             let is_better = u32::from(reader & 1 != value) as u16;
             // One false operand more or less. The gate changes if there is none now, or was none before.
             let before = counts[gate];
             let after = before.wrapping_add(1).wrapping_sub(2 * is_better);
             counts[gate] = after;
-            flip_if(pending, summary, gate, before == 0 || after == 0);
+            let has_changed = before == 0 || after == 0;
+            net.fans.fetch_fan(gate, has_changed);
+            flip_if(pending, summary, gate, has_changed);
+        };
+        // Most gates have one reader.
+        if fan.counted == ONLY_COUNTED {
+            return update_count(fan.start);
         }
-        for &[other, gate] in pairs.as_chunks().0 {
+        let holds = |known: &[u64], other: u32| {
             let node = other as usize >> 1;
-            let holds = (known[node / 64] >> (node % 64) ^ u64::from(other)) & 1 == 1;
-            flip_if(pending, summary, gate as usize, holds);
+            (known[node / 64] >> (node % 64) ^ u64::from(other)) & 1 == 1
+        };
+        if fan.counted == ONLY_PAIR {
+            let gate = u32::from(fan.pairs) | u32::from(fan.groups) << 16;
+            let has_changed = holds(known, fan.start);
+            net.fans.fetch_fan(gate as usize, has_changed);
+            return flip_if(pending, summary, gate as usize, has_changed);
+        }
+        let (counted, links) = net.fans.links[fan.start as usize..].split_at(fan.counted as usize);
+        let (pairs, links) = links.split_at(fan.pairs as usize);
+        let (mut groups, links) = links.split_at(fan.groups as usize);
+        let (copies, links) = links.split_at(fan.copies as usize);
+        counted.iter().for_each(|&reader| update_count(reader));
+        for &[other, gate] in pairs.as_chunks().0 {
+            let has_changed = holds(known, other);
+            net.fans.fetch_fan(gate as usize, has_changed);
+            flip_if(pending, summary, gate as usize, has_changed);
         }
         while let Some((&group, gates)) = groups.split_first_chunk() {
             let Group {
@@ -607,7 +612,7 @@ impl Events {
                 let below = (hold & hold.wrapping_neg()) - 1;
                 hold &= hold - 1;
                 let gate = gates[(members & below).count_ones() as usize];
-                fetch(&net.fans.fans, gate as usize);
+                net.fans.fetch_fan(gate as usize, true);
                 flip_if(pending, summary, gate as usize, true);
             }
             groups = &gates[members.count_ones() as usize..];

@@ -17,6 +17,7 @@ mod goals;
 mod guards;
 mod heads;
 mod numbering;
+mod order;
 mod plain;
 mod prefixes;
 mod split;

@@ -3,7 +3,7 @@
 //! A change of an operand updates a gate of two operands only if the other operand holds (see `events.rs`), and a wider
 //! gate always. So a wider gate is worth splitting if its first operands seldom hold together.
 
-use super::events::Numbers;
+use super::order::Numbers;
 use super::trial::Trial;
 use crate::network::{Network, Node, NodeId, Signal};
 use crate::passes::{apply, needed};

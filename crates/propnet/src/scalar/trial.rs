@@ -7,7 +7,7 @@ use crate::tuning::Bounds;
 use game::{Rng, Seed};
 
 /// Counts of the trial.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Trial {
     /// Number of changes per node.
     pub changes: Vec<u32>,
@@ -19,6 +19,17 @@ pub(super) struct Trial {
 }
 
 impl Trial {
+    /// A trial with given counts.
+    #[cfg(test)]
+    pub fn counted(changes: Vec<u32>, held: Vec<u32>, looks: u32) -> Trial {
+        Trial {
+            changes,
+            held,
+            looks,
+            last: Vec::new(),
+        }
+    }
+
     /// Plays random games from a state.
     pub fn run(net: &EventNet, initial: &[u64], bounds: &Bounds) -> Trial {
         let mut events = Events::start(net);
