@@ -7,7 +7,7 @@
 //! them those that the old strategies reach most likely, half of them drawn.
 
 use super::blueprint::{OldValue, likelihoods, old_values};
-use super::gadgets::{Entry, Gadgets, priors};
+use super::gadgets::{Entry, Gadgets, modelled, priors};
 use super::grow::{FollowedHistory, Grower, Place};
 use super::knowledge::{distances, order};
 use super::solver::evaluate;
@@ -215,6 +215,10 @@ pub(crate) fn next_subgame(
         .iter()
         .map(|c| (old.places[c.node as usize].at, c.views))
         .collect();
+    let likely: FxHashMap<(crate::atlas::NodeId, [ViewId; 2]), f64> = histories
+        .iter()
+        .filter_map(|h| Some(((h.at, h.views), h.likely?)))
+        .collect();
     let added = histories.into_iter().filter(|h| !known.contains(&(h.at, h.views)));
     let mut rng = seed.child("roots").rng();
     let selection = select(&found, added.collect(), mine, rules, &mut rng);
@@ -231,6 +235,9 @@ pub(crate) fn next_subgame(
         nature: found[candidate].nature,
         own: found[candidate].own,
         mine: at < selection.mine,
+        likely: likely
+            .get(&(old.places[found[candidate].node as usize].at, found[candidate].views))
+            .copied(),
     });
     let mut next = Subgame {
         tree,
@@ -319,6 +326,7 @@ impl Subgame {
                 nature: history.nature,
                 own: self.own,
                 mine: true,
+                likely: history.likely,
             });
         }
         Ok(())
@@ -391,7 +399,13 @@ impl Subgame {
             .iter()
             .map(|(v, _)| old.get(v).map_or(0.0, |o| o.played))
             .collect();
-        let priors = priors(&by_nature, &played, rules.prior == Prior::Blueprint);
+        let mut priors = priors(&by_nature, &played, rules.prior == Prior::Blueprint);
+        let has_model = self.roots.iter().any(|r| r.likely.is_some());
+        if has_model {
+            let weight = |members: &[&Root]| members.iter().filter_map(|r| r.likely).sum::<f64>();
+            let likely: Vec<f64> = groups.iter().map(|(_, m)| weight(m) / share(m)).collect();
+            priors = modelled(&priors, &likely);
+        }
         let entries = groups.into_iter().zip(priors).map(|((view, members), prior)| {
             let known = old.get(&view).map(|o| o.alternate);
             let mean = || {
@@ -407,7 +421,10 @@ impl Subgame {
                 .iter()
                 .filter(|r| self.tree.nodes[r.node as usize].kind == Kind::Leaf);
             let new = leaves.count() as f64 / members.len() as f64;
-            let doubt = old.get(&view).map_or(1.0, |o| o.doubt.max(new));
+            let doubt = match has_model {
+                true => 1.0,
+                false => old.get(&view).map_or(1.0, |o| o.doubt.max(new)),
+            };
             Entry::new(weighted, alternate, prior).raise(rules.slack.unwrap_or(MOST_SLACK * doubt))
         });
         Gadgets::new(entries.collect())
@@ -440,6 +457,7 @@ mod tests {
             nature: 1.0,
             own: 1.0,
             mine: true,
+            likely: None,
         }];
         (tree, roots, Gadgets::plain(at))
     }

@@ -201,6 +201,21 @@ pub(crate) fn priors(nature: &[f64], played: &[f64], by_play: bool) -> Vec<f64> 
     nature.iter().zip(played).map(prior).collect()
 }
 
+/// Part of a prior that a model of the opponent decides; the rest keeps every information set possible.
+const TRUST: f64 = 0.9;
+
+/// The prior where a model of the opponent says how likely the information sets are, by weights.
+pub(crate) fn modelled(priors: &[f64], likely: &[f64]) -> Vec<f64> {
+    let total: f64 = likely.iter().sum();
+    let trust = if total > 0.0 && total.is_finite() { TRUST } else { 0.0 };
+    let both = priors.iter().zip(likely);
+    both.map(|(prior, weight)| match trust > 0.0 {
+        true => trust * weight / total + (1.0 - trust) * prior,
+        false => *prior,
+    })
+    .collect()
+}
+
 /// A gift: what the opponent gave us by its move, in our value. `moves` are the opponent's probabilities and values of
 /// its moves in the information set before, `made` is the move that led on.
 pub(crate) fn gift(moves: &[(f64, f64)], made: usize) -> f64 {
@@ -233,6 +248,19 @@ mod tests {
         );
         // An opponent that would not be here at all leaves the even half.
         assert_eq!(priors(&[1.0; 2], &[0.0; 2], true), [0.5; 2]);
+    }
+
+    #[test]
+    fn a_model_decides_most_of_the_prior() {
+        // 0.9 * 3/4 + 0.1 * 0.5, and 0.9 * 1/4 + 0.1 * 0.5.
+        let found = modelled(&[0.5, 0.5], &[0.3, 0.1]);
+        assert!(
+            (found[0] - 0.725).abs() < 1e-12 && (found[1] - 0.275).abs() < 1e-12,
+            "{found:?}"
+        );
+        // What the model holds impossible stays possible; a model that knows nothing changes nothing.
+        assert!((modelled(&[0.5, 0.5], &[2.0, 0.0])[1] - 0.05).abs() < 1e-12);
+        assert_eq!(modelled(&[0.25, 0.75], &[0.0, 0.0]), [0.25, 0.75]);
     }
 
     #[test]

@@ -400,7 +400,12 @@ impl Grower {
             (at, views) = self.step(tools, views, &Place { at, picks }, outcome)?;
         }
         let over = self.atlas.node(at).over;
-        Ok((!over).then_some(FollowedHistory { at, views, nature }))
+        Ok((!over).then_some(FollowedHistory {
+            at,
+            views,
+            nature,
+            likely: None,
+        }))
     }
 
     /// Keeps only the states and views of these nodes, and renames them in the tree.
@@ -430,6 +435,8 @@ pub(crate) struct FollowedHistory {
     pub views: [ViewId; 2],
     /// Nature's probability of it.
     pub nature: f64,
+    /// Its probability by a model of the opponent, if there is one.
+    pub likely: Option<f64>,
 }
 
 /// Shrinks estimates towards their mean: values in -1..1, and the playouts behind each.

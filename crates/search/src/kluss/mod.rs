@@ -17,6 +17,8 @@
 //!   the means are 50.8 with 0 and 65.8 with 100;
 //! - the average strategy is played and carried over (`iterate`), not the last one;
 //! - in the prior of Resolve our own histories count by nature and the opponent's strategy alone (see [`carry`]);
+//! - a model of the opponent, where one is given, decides nine tenths of the prior, and alternate values are raised so
+//!   that the prior counts; how the opponent goes on is still computed, not taken from the model;
 //! - values of leaves come from random games, a search with perfect information, or a network;
 //! - a tree that has become the whole game, from its start, is kept whole: there is nothing to guard, and the average
 //!   strategy is played, which converges to an equilibrium;
@@ -38,6 +40,7 @@ use crate::Tools;
 use crate::atlas::FOLLOWING;
 use crate::believer::Believer;
 use crate::cfr::Horizon;
+use crate::view_opponents::ViewOpponents;
 use crate::views::ViewId;
 use belief::{BeliefError, Options, SamplerKind};
 use carry::{CarryRules, next_subgame};
@@ -209,6 +212,8 @@ struct Root {
     own: f64,
     /// Whether the root is in our information set.
     mine: bool,
+    /// Its probability by a model of the opponent, if there is one.
+    likely: Option<f64>,
 }
 
 /// A tree with its roots and gadgets.
@@ -250,6 +255,8 @@ pub struct Kluss {
     options: KlussOptions,
     grower: Grower,
     subgame: Option<Subgame>,
+    /// Whether a model of the opponent weighs positions.
+    modelled: bool,
 }
 
 /// Our strategy now, and how it came about.
@@ -282,7 +289,14 @@ impl Kluss {
             options,
             grower,
             subgame: None,
+            modelled: false,
         })
+    }
+
+    /// Sets a model of the opponent: positions are entered as likely as the model says.
+    pub fn set_views(&mut self, views: ViewOpponents) {
+        self.believer.set_views(views);
+        self.modelled = true;
     }
 
     fn rules(&self) -> CarryRules {
@@ -322,15 +336,21 @@ impl Kluss {
             };
             // All of them explain our view, even if a percept had to be ignored.
             history.views[ME] = mine;
+            history.likely = self.modelled.then_some(model.weight);
             let next = found.len();
             let place = *known.entry((history.at, history.views)).or_insert(next);
             match found.get_mut(place) {
                 None => found.push(history),
                 // Nature's moves that neither player can ever notice: both histories count.
-                Some(twin) if exact => twin.nature += history.nature,
-                Some(_) => {}
+                Some(twin) => {
+                    twin.nature += if exact { history.nature } else { 0.0 };
+                    twin.likely = twin.likely.zip(history.likely).map(|(a, b)| a + b);
+                }
             }
         }
+        // A sample of a large set is in no particular order; a whole set fits. A model says which matter most.
+        found.sort_by(|a, b| b.likely.unwrap_or(0.0).total_cmp(&a.likely.unwrap_or(0.0)));
+        found.truncate(self.options.roots);
         Ok(found)
     }
 
@@ -351,9 +371,7 @@ impl Kluss {
             old => old,
         };
         self.believer.update(told, budget)?;
-        let mut histories = self.histories(mine, &budget.stop)?;
-        // A sample of a large set is in no particular order; a whole set fits.
-        histories.truncate(self.options.roots);
+        let histories = self.histories(mine, &budget.stop)?;
         let made = self.believer.view().rounds.last().map(|round| round.own);
         let (grower, tools) = (&mut self.grower, &mut self.believer.tools);
         let mut subgame = match old {
@@ -370,7 +388,7 @@ impl Kluss {
 
     /// Whether a tree is the whole game and knows our view.
     fn still_whole(&self, old: &Subgame, mine: ViewId) -> bool {
-        old.is_whole(&self.grower) && old.a_node_of(mine).is_some()
+        !self.modelled && old.is_whole(&self.grower) && old.a_node_of(mine).is_some()
     }
 
     /// Our legal moves now.

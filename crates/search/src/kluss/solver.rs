@@ -4,14 +4,14 @@
 //! Sandholm 2025 use it (figures 10 and 11): the accumulated regrets are floored at zero, and the next strategy
 //! matches them after the last regrets were added once more, as a prediction. Nodes that the other player does not
 //! play to are skipped (partial pruning). Values are returned up the recursion in place of the paper's list of visited
-//! sequences; the sums are the same.
+//! sequences; the sums are the same. Most nodes are leaves, so that leaves are read where their parent is visited.
 
 use super::gadgets::Gadgets;
 use super::tree::{Kind, ME, OPPONENT, Tree};
 use game::{PacedStop, StopFlag};
 
-/// Nodes between two looks at the flag.
-const NODES_A_LOOK: u32 = 4_096;
+/// Nodes with children between two looks at the flag.
+const NODES_A_LOOK: u32 = 512;
 
 /// How iterations treat information sets that the opponent does not play to, and averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,7 +82,7 @@ fn walk_all(
         let mut value = 0.0;
         for &(node, share) in &entry.members {
             if share > 0.0 || walk.everywhere {
-                value += walk.walk(node, entered * share, 1.0);
+                value += walk.value(node, entered * share, 1.0);
             }
         }
         if player == OPPONENT {
@@ -111,8 +111,21 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The player's value of a node, times the probability that the others and nature lead there.
-    fn walk(&mut self, at: u32, reach: f64, own: f64) -> f64 {
+    #[inline]
+    fn value(&mut self, at: u32, reach: f64, own: f64) -> f64 {
         self.walked += 1;
+        let node = &self.tree.nodes[at as usize];
+        match node.kind {
+            Kind::Leaf | Kind::Over => {
+                let value = f64::from(node.value);
+                reach * if self.player == ME { value } else { -value }
+            }
+            Kind::Chance | Kind::Choice(_) => self.walk(at, reach, own),
+        }
+    }
+
+    /// The same for a node with children.
+    fn walk(&mut self, at: u32, reach: f64, own: f64) -> f64 {
         if self.stopped || self.stop.is_raised() {
             self.stopped = true;
             return 0.0;
@@ -121,15 +134,11 @@ impl Walk<'_> {
         node.fresh = false;
         let (kind, children) = (node.kind, node.children());
         match kind {
-            Kind::Leaf | Kind::Over => {
-                let value = f64::from(node.value);
-                reach * if self.player == ME { value } else { -value }
-            }
-            Kind::Chance => {
-                let p = 1.0 / f64::from(node.n);
-                children.map(|child| self.walk(child, reach * p, own)).sum()
-            }
             Kind::Choice(set) => self.decide(set, children, reach, own),
+            _ => {
+                let p = 1.0 / f64::from(node.n);
+                children.map(|child| self.value(child, reach * p, own)).sum()
+            }
         }
     }
 
@@ -149,11 +158,11 @@ impl Walk<'_> {
         for (at, child) in children.enumerate() {
             let p = self.tree.actions[first + at].policy;
             if mine {
-                let value = self.walk(child, reach, own * p);
+                let value = self.value(child, reach, own * p);
                 self.tree.actions[first + at].gain += value;
                 total += p * value;
             } else if p > 0.0 || self.everywhere {
-                total += self.walk(child, reach * p, own);
+                total += self.value(child, reach * p, own);
             }
         }
         total
@@ -175,13 +184,18 @@ fn update(tree: &mut Tree, visited: &[u32], rules: IterationRules) {
             for action in actions.iter_mut() {
                 action.policy = predictive(&mut action.regret, action.gain - value);
                 total += action.policy;
+                action.worth = action.gain / set.reach;
+                action.gain = 0.0;
             }
             let even = 1.0 / actions.len() as f64;
             for action in actions.iter_mut() {
                 action.policy = if total > 0.0 { action.policy / total } else { even };
             }
+            let set = &mut tree.infosets[number as usize];
+            (set.reach, set.own, set.visited) = (0.0, 0.0, false);
+        } else {
+            settle(tree, number);
         }
-        settle(tree, number);
     }
 }
 

@@ -381,7 +381,10 @@ impl PlayerSpec {
                     (None, None) => Box::new(PlayoutHorizon { playouts: *playouts }),
                 };
                 match Kluss::new(tools(), *sampler, belief, *options, horizon) {
-                    Ok(kluss) => player(Box::new(kluss)),
+                    Ok(mut kluss) => {
+                        views.into_iter().for_each(|views| kluss.set_views(views));
+                        player(Box::new(kluss))
+                    }
                     Err(KlussError::Belief(error)) => Err(error.into()),
                     Err(KlussError::Roles(roles)) => Err(self.unsuitable(Unsuitable::NotTwoRoles { roles })),
                 }

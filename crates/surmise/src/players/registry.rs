@@ -768,7 +768,7 @@ const PLAYERS: &[PlayerDef] = &[
         when: "two roles are opponents and much is hidden",
         by_position: &["nodes"],
         whole_text: false,
-        groups: &[KLUSS, SAMPLING],
+        groups: &[KLUSS, SAMPLING, OPPONENT],
         make: make::kluss,
     },
     PlayerDef {
