@@ -177,9 +177,13 @@ fn scalar(game: &Compiled, seed: Seed, sees: bool, time: Duration) -> PlayedOut 
     let mut rng = seed.rng();
     let interrupted = interrupt::flag();
     let started = Instant::now();
+    // Looking at the clock takes longer than a playout of a small game; a playout of a large one may take seconds.
+    let mut before_look = 1;
     while started.elapsed() < time && !interrupted.is_raised() {
-        // Looking at the clock takes longer than a playout of a small game.
-        for _ in 0..16 {
+        if played.playouts == 1 && started.elapsed() < Duration::from_millis(1) {
+            before_look = 16;
+        }
+        for _ in 0..before_look {
             let one = if sees {
                 sim.playout_seeing(&root, &mut rng)
             } else {
