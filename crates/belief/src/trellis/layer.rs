@@ -87,38 +87,53 @@ fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
 /// `settled` are visited only while the layer after them has lost states.
 pub(crate) fn prune(layers: &mut [StateLayer], settled: usize) {
     for at in (1..layers.len()).rev() {
-        let (before, after) = layers.split_at_mut(at);
-        let (layer, next) = (&mut before[at - 1], &mut after[0]);
-        let mut keep = layer.open.clone();
-        next.steps.iter().for_each(|step| keep[step.parent as usize] = true);
-        if keep.iter().all(|&k| k) {
-            if at <= settled {
-                return;
-            }
-            continue;
+        if !prune_before(layers, at) && at <= settled {
+            return;
         }
-        let renumbered = layer.retain(&keep);
-        next.steps
-            .iter_mut()
-            .for_each(|step| step.parent = renumbered[step.parent as usize]);
     }
 }
 
+/// Removes states of the layer before this one from which no step leads on; whether there were any.
+fn prune_before(layers: &mut [StateLayer], at: usize) -> bool {
+    let (before, after) = layers.split_at_mut(at);
+    let (layer, next) = (&mut before[at - 1], &mut after[0]);
+    let mut keep = layer.open.clone();
+    next.steps.iter().for_each(|step| keep[step.parent as usize] = true);
+    if keep.iter().all(|&k| k) {
+        return false;
+    }
+    let renumbered = layer.retain(&keep);
+    next.steps
+        .iter_mut()
+        .for_each(|step| step.parent = renumbered[step.parent as usize]);
+    true
+}
+
+/// Layers that one call thins out: all of them at once take long in a long match.
+const THINNED: usize = 16;
+
 /// Bounds the memory of a long match: if the layers have more than `most` states together, old layers keep only the
-/// states that lead to the last layer, so that about half as many are left. Going back to such a layer finds less.
-pub(crate) fn thin_out(layers: &mut [StateLayer], most: usize) {
+/// states that lead to the last layer, so that about half as many are left. Going back to such a layer finds less. A
+/// call does a part of it: `upto` is what the call before returned, the layer up to which there is something to do.
+pub(crate) fn thin_out(layers: &mut [StateLayer], most: usize, mut upto: usize) -> usize {
+    upto = upto.min(layers.len() - 1);
     let total: usize = layers.iter().map(|layer| layer.states.len()).sum();
-    if total <= most {
-        return;
-    }
-    let mut newer = 0;
-    for layer in layers.iter_mut().rev() {
-        newer += layer.states.len();
-        if newer > most / 2 {
-            layer.open.fill(false);
+    if upto == 0 && total > most {
+        let mut newer = 0;
+        for (at, layer) in layers.iter_mut().enumerate().rev() {
+            newer += layer.states.len();
+            if newer > most / 2 {
+                layer.open.fill(false);
+                upto = upto.max(at + 1);
+            }
         }
+        upto = upto.min(layers.len() - 1);
     }
-    prune(layers, 0);
+    let end = upto.saturating_sub(THINNED);
+    (end + 1..=upto).rev().for_each(|at| {
+        prune_before(layers, at);
+    });
+    end
 }
 
 /// No state.
@@ -343,7 +358,10 @@ fn by_child(found: &[(u32, LayerStep)], n_children: usize) -> (Vec<LayerStep>, V
 
 #[cfg(test)]
 mod tests {
+    use super::super::Trellis;
     use super::*;
+    use crate::Options;
+    use game::{MoveId, Seed};
 
     /// A layer of so many states; the steps into them come from these states of the layer before.
     fn layer(n: usize, parents: &[u32]) -> StateLayer {
@@ -375,13 +393,53 @@ mod tests {
             layer(2, &[0, 3]),
         ];
         let mut same = layers.to_vec();
-        thin_out(&mut same, 14);
+        assert_eq!(thin_out(&mut same, 14, 0), 0);
         assert_eq!(sizes(&same), [4, 4, 4, 2]);
         let mut fewer = layers.to_vec();
-        thin_out(&mut fewer, 13);
+        assert_eq!(thin_out(&mut fewer, 13, 0), 0);
         // The last two layers have six states. In the layer before, states 1 and 2 lead on, and so in the first.
         assert_eq!(sizes(&fewer), [2, 2, 4, 2]);
         assert_eq!(fewer[1].steps_into(0)[0].parent, 0);
         assert_eq!(fewer[2].steps_into(3)[0].parent, 1);
+    }
+
+    /// Forty layers of four states whose histories all pass through one state of layer 27.
+    #[test]
+    fn many_layers_are_thinned_out_by_parts() {
+        let mut layers = vec![layer(4, &[])];
+        layers.extend((1..40).map(|at| layer(4, if at == 28 { &[2; 4] } else { &[0, 1, 2, 3] })));
+        let total = |layers: &[StateLayer]| -> usize { layers.iter().map(|layer| layer.states.len()).sum() };
+        let (mut left, mut sizes) = (0, Vec::new());
+        for _ in 0..3 {
+            left = thin_out(&mut layers, 100, left);
+            sizes.push((left, total(&layers)));
+        }
+        // Layers from 28 on have 48 states and are left alone. Sixteen older layers are thinned out first.
+        assert_eq!(sizes, [(12, 48 + 16 + 4 * 12), (0, 48 + 28), (0, 48 + 28)]);
+    }
+
+    /// One state that two states lead to, with masses 1 and 3: a past is drawn by its mass, and models of one line of
+    /// descent have the same one.
+    #[test]
+    fn models_of_one_line_share_a_past_that_is_drawn_by_its_mass() {
+        let named = |n, parents: &[u32]| {
+            let mut made = layer(n, parents);
+            made.joints = vec![Joint::from_iter([MoveId(n as u32)])];
+            made.log_choice = vec![0.0; n];
+            made
+        };
+        let mut last = named(1, &[]);
+        let step = |parent, joint, mass| (0, LayerStep { parent, joint, mass });
+        (last.steps, last.first) = by_child(&[step(0, 0, 1.0), step(1, 1, 3.0)], 1);
+        last.joints = vec![Joint::from_iter([MoveId(7)]), Joint::from_iter([MoveId(8)])];
+        let mut trellis = Trellis::new(&Options::default(), Seed(1));
+        trellis.layers = vec![named(1, &[]), named(2, &[0, 0]), last];
+        let past = |line: u64, n: u64| {
+            let model = trellis.draw(&[1.0], &mut Seed(n).rng(), Some(Seed(9).nth(line)));
+            model.expect("a model").history[1][0]
+        };
+        assert!((0..50).all(|line| (0..5).all(|n| past(line, n) == past(line, 0))));
+        let heavy = (0..4_000).filter(|&line| past(line, line) == MoveId(8)).count();
+        assert!((2_900..3_100).contains(&heavy), "{heavy}");
     }
 }

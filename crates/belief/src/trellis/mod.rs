@@ -13,6 +13,9 @@
 //! again from there, with other random numbers and a larger limit: backtracking for whole layers. Each run is unbiased
 //! given its first layer, whatever the run before found.
 //!
+//! Under a clock, histories of long matches are drawn along a few lines of descent: two models of a line that meet in a
+//! state have the same past, so that players follow it once.
+//!
 //! A state without successors in the next layer is removed, and so are states that only led to it, unless resampling
 //! dropped some of its successors.
 
@@ -25,6 +28,8 @@ use crate::work::{Clue, OpenMoves, Work};
 use crate::{BeliefError, BeliefReport, FirstTries, Joint, Model, OpponentModel, Options, SamplerKind};
 use game::{Fault, Rng, RoleId, Seed, State};
 use layer::{GrowingLayer, StateLayer};
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 
 pub(crate) struct Trellis {
     n_models: usize,
@@ -37,6 +42,8 @@ pub(crate) struct Trellis {
     /// Rounds since the filter last went back.
     since_back: usize,
     went_back: u32,
+    /// The layer up to which old layers have yet to be thinned out.
+    thinning: usize,
 }
 
 /// Rounds between two runs that are made only because few states are left.
@@ -51,6 +58,12 @@ const FEW: usize = 16;
 const LAYER_TRIES: usize = 1 << 24;
 /// Models that are drawn even if no time is left.
 const FEW_MODELS: usize = 16;
+/// Under a clock: rounds of all models together, about, and models at least, while there is time.
+const TIMED_ROUNDS: usize = 60_000;
+const TIMED_MODELS: usize = 64;
+/// Under a clock: rounds from which on models share their past, and how many pasts a state has.
+const LONG: usize = 32;
+const LINES: u64 = 4;
 /// States of all layers together, at most, unless layers are large.
 const MOST_STATES: usize = 400_000;
 /// Joint moves in such a sample.
@@ -68,6 +81,7 @@ impl Trellis {
             first_tries: Vec::new(),
             since_back: 0,
             went_back: 0,
+            thinning: 0,
         }
     }
 
@@ -265,8 +279,10 @@ impl Trellis {
         self.seed.nth(u64::from(self.again)).nth(round as u64).rng()
     }
 
-    /// A history drawn by its probability; `upto` holds the cumulative masses of the last layer.
-    fn draw(&self, upto: &[f64], rng: &mut Rng) -> Option<Model> {
+    /// A history drawn by its probability; `upto` holds the cumulative masses of the last layer. Models of one line of
+    /// descent have the same past if they meet in a state, now and at later moves. Each is drawn by its probability all
+    /// the same, but they are not independent; what was computed about the past of one is known of the others.
+    fn draw(&self, upto: &[f64], rng: &mut Rng, line: Option<Seed>) -> Option<Model> {
         let last = self.layers.last()?;
         let point = rng.unit() * upto.last()?;
         let mut at = upto.partition_point(|&sum| sum <= point).min(upto.len() - 1);
@@ -276,9 +292,18 @@ impl Trellis {
             log_choice: 0.0,
             weight: 1.0,
         };
-        for pair in self.layers.windows(2).rev() {
+        for (round, pair) in self.layers.windows(2).enumerate().rev() {
             let steps = pair[1].steps_into(at);
-            let step = &steps[pick(rng, steps.iter().map(|s| s.mass))?];
+            let masses = steps.iter().map(|s| s.mass);
+            let step = match line {
+                _ if steps.len() == 1 => 0,
+                Some(line) => {
+                    let state = FxBuildHasher.hash_one(&pair[1].states[at]);
+                    pick(&mut line.nth(round as u64).nth(state).rng(), masses)?
+                }
+                None => pick(rng, masses)?,
+            };
+            let step = &steps[step];
             at = step.parent as usize;
             model.history.push(pair[1].joints[step.joint as usize].clone());
             model.log_choice += pair[0].log_choice[at];
@@ -334,7 +359,7 @@ impl SamplingMethod for Trellis {
         self.layers = vec![StateLayer::start(start)];
         self.again = again << 16;
         self.first_tries.clear();
-        (self.since_back, self.went_back) = (0, 0);
+        (self.since_back, self.went_back, self.thinning) = (0, 0, 0);
     }
 
     fn advance(&mut self, work: &mut Work, clues: &[Clue]) -> Result<usize, Fault> {
@@ -372,7 +397,8 @@ impl SamplingMethod for Trellis {
         }
         let settled = self.layers.len() - 1;
         layer::prune(&mut self.layers, settled);
-        layer::thin_out(&mut self.layers, MOST_STATES.max(self.limit.saturating_mul(8)));
+        let most = MOST_STATES.max(self.limit.saturating_mul(8));
+        self.thinning = layer::thin_out(&mut self.layers, most, self.thinning);
         Ok(self.n_models)
     }
 
@@ -384,10 +410,20 @@ impl SamplingMethod for Trellis {
             Some(*sum)
         };
         let upto: Vec<f64> = masses.iter().scan(0.0, sum).collect();
-        let draw = |n| self.draw(&upto, &mut seed.nth(n as u64).rng());
-        // A draw walks through all rounds.
+        let rounds = self.layers.len() - 1;
+        let timed = work.budget.timed;
+        let lines = (timed && rounds >= LONG).then(|| self.seed.child("lines"));
+        let draw = |n: usize| {
+            let line = lines.map(|lines| lines.nth(n as u64 % LINES));
+            self.draw(&upto, &mut seed.nth(n as u64).rng(), line)
+        };
+        // A draw walks through all rounds, and so do the searches that begin with the histories.
+        let n_models = match timed {
+            true => self.n_models.min(TIMED_MODELS.max(TIMED_ROUNDS / rounds.max(1))),
+            false => self.n_models,
+        };
         let in_time = |n: &usize| *n < FEW_MODELS || !work.budget.latest.is_raised();
-        Ok((0..self.n_models).take_while(in_time).filter_map(draw).collect())
+        Ok((0..n_models).take_while(in_time).filter_map(draw).collect())
     }
 
     fn may_do_better_again(&self) -> bool {
