@@ -30,8 +30,8 @@
 //! ```
 //!
 //! Where to read next: `simulator` and `batch` (games), `player` and `view` (what a role knows), `budget` (when to
-//! stop), `seed` (repeatable randomness), `fault` (what can go wrong), `canonical` (terms as text), `regret` (the update that solvers and search
-//! share).
+//! stop), `seed` (repeatable randomness), `fault` (what can go wrong), `canonical` (terms as text), `regret` (the
+//! update that solvers and search share).
 
 mod batch;
 mod budget;

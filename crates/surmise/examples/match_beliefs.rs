@@ -47,7 +47,11 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, usual: f64| args.get(at).and_then(|s| s.parse().ok()).unwrap_or(usual);
     let name = args.first().map_or("kriegspiel-minichess", String::as_str);
-    let (time, moves, seed) = (number(1, 1.0), number(2, 40.0) as usize, number(3, 1.0) as u64);
+    follow(name, number(1, 1.0), number(2, 40.0) as usize, number(3, 1.0) as u64)
+}
+
+/// Plays a match and prints what became of the belief.
+pub(crate) fn follow(name: &str, time: f64, moves: usize, seed: u64) -> Result<(), Box<dyn std::error::Error>> {
     let game = Game::open(name)?;
     let mut tools = game.engine().tools(ME, Seed(seed));
     let mut sampler = make(SamplerKind::Trellis, &Options::default(), ME, Seed(seed))?;

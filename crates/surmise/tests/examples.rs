@@ -2,6 +2,9 @@
 
 #[path = "../examples/follow_belief.rs"]
 mod follow_belief;
+#[path = "../examples/match_beliefs.rs"]
+#[expect(dead_code, reason = "arguments of a test are not those of the program")]
+mod match_beliefs;
 #[path = "../examples/play_match.rs"]
 mod play_match;
 #[path = "../examples/run_lab.rs"]
@@ -26,6 +29,11 @@ fn write_player_runs() {
 #[test]
 fn follow_belief_runs() {
     follow_belief::main().unwrap();
+}
+
+#[test]
+fn match_beliefs_runs() {
+    match_beliefs::follow("phantom-tictactoe", 0.05, 10, 1).unwrap();
 }
 
 #[test]
@@ -54,6 +62,7 @@ fn every_example_is_here() {
     names.sort();
     let known = [
         "follow_belief.rs",
+        "match_beliefs.rs",
         "play_match.rs",
         "run_lab.rs",
         "solve_game.rs",
