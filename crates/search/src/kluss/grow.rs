@@ -378,17 +378,21 @@ impl Grower {
     }
 
     /// Follows a history. Returns its state, the views of both players, and nature's probability; none if the history
-    /// cannot be played or is over.
+    /// cannot be played, is over, or is not done when the flag is raised.
     pub(crate) fn follow(
         &mut self,
         tools: &mut Tools,
         history: &[belief::Joint],
+        enough: Option<&StopFlag>,
     ) -> Result<Option<FollowedHistory>, Fault> {
         let mut at = self.atlas.start(tools.sim.as_mut())?;
         let start = self.views.start();
         let mut views = self.seats.roles.map(|r| start[r]);
         let mut nature = 1.0;
         for joint in history {
+            if enough.is_some_and(StopFlag::is_raised) {
+                return Ok(None);
+            }
             let Some(places) = self.atlas.places(at, joint) else {
                 return Ok(None);
             };

@@ -331,7 +331,10 @@ impl Kluss {
             if !found.is_empty() && enough.is_raised() {
                 break;
             }
-            let Some(mut history) = self.grower.follow(&mut self.believer.tools, &model.history)? else {
+            // The first history is followed in any case: without any there is nothing to search.
+            let late = (!found.is_empty()).then_some(&enough);
+            let followed = self.grower.follow(&mut self.believer.tools, &model.history, late)?;
+            let Some(mut history) = followed else {
                 continue;
             };
             // All of them explain our view, even if a percept had to be ignored.
