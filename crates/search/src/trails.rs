@@ -57,11 +57,22 @@ impl Trails {
         id
     }
 
+    /// Whether a prefix has these rounds; another one may have the same hash.
+    fn is(&self, id: PrefixId, rounds: &[Joint]) -> bool {
+        let mut at = id;
+        let same = rounds.iter().rev().all(|joint| {
+            let prefix = self.prefixes.get(at as usize).filter(|prefix| prefix.joint == *joint);
+            at = prefix.map_or(NOTHING, |prefix| prefix.before);
+            prefix.is_some()
+        });
+        same && at == NOTHING
+    }
+
     /// The longest known prefix of a history: its rounds and its number.
     fn longest(&self, history: &[Joint], hashes: &[u64]) -> (usize, PrefixId) {
         let known = |n: &usize| {
             let id = *self.numbers.get(&hashes[n - 1])?;
-            (self.prefixes[id as usize].joint == history[n - 1]).then_some((*n, id))
+            self.is(id, &history[..*n]).then_some((*n, id))
         };
         (1..=history.len())
             .rev()
