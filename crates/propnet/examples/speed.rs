@@ -1,9 +1,10 @@
-//! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] FILE…`
+//! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] [--rewritten] FILE…`
 //!
 //! Engines: `s` scalar, `i` interpreted lanes, `j` lanes as machine code. Rates are per second of the thread's CPU
 //! time. With `--playouts` the scalar simulator plays exactly N games, for tools that count instructions.
 
 use game::{RoleId, Seed, Simulator, StopFlag};
+use ground::Passes;
 use std::time::Instant;
 use surmise_propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 
@@ -19,7 +20,7 @@ fn cpu_seconds() -> f64 {
 fn main() {
     let mut args = std::env::args().skip(1);
     let (mut seconds, mut engines, mut passes, mut split) = (1.0, "sij".to_string(), false, true);
-    let (mut mode, mut most) = (ScalarMode::Auto, u64::MAX);
+    let (mut mode, mut most, mut rewritten) = (ScalarMode::Auto, u64::MAX, false);
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -27,6 +28,7 @@ fn main() {
             "--playouts" => most = args.next().and_then(|s| s.parse().ok()).unwrap_or(u64::MAX),
             "--engines" => engines = args.next().unwrap_or_default(),
             "--passes" => passes = true,
+            "--rewritten" => rewritten = true,
             "--nosplit" => split = false,
             "--incremental" => mode = ScalarMode::Incremental,
             "--cones" => mode = ScalarMode::Cones,
@@ -45,10 +47,18 @@ fn main() {
         let t0 = cpu_seconds();
         let reading = gdl::read(&String::from_utf8_lossy(&text), &gdl::Options::default());
         let mut limits = ground::Limits::default();
+        if rewritten {
+            limits.splitting = ground::Splitting::Thorough;
+        }
         if !split {
             limits.splitting = ground::Splitting::Off;
         }
-        let program = match ground::ground(&reading.rules, &limits, &mut |_| {}) {
+        let ground = match rewritten {
+            true => ground::ground_rewritten(&reading.rules, Passes::USUAL, &limits, &mut |_| {})
+                .map(|made| made.expect("some pass changes the rules").0),
+            false => ground::ground(&reading.rules, &limits, &mut |_| {}),
+        };
+        let program = match ground {
             Ok(program) => program,
             Err(error) => {
                 println!("{name}: {error}");

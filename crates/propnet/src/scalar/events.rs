@@ -49,6 +49,8 @@ struct Fans {
     fans: Vec<Fan>,
     /// The readers of all nodes; a [`Fan`] is a range of them.
     links: Vec<u32>,
+    /// The gates of all groups. Apart from `links`, because most groups are tested and no gate of them changes.
+    grouped: Vec<u32>,
     /// Words of values, copies included.
     n_known: usize,
 }
@@ -105,30 +107,32 @@ impl Fan {
     }
 }
 
-/// Other operands in one word of `known`, and which of them are read as complements. The gates follow in the same
-/// order.
+/// Other operands in one word of `known`, and which of them are read as complements.
 #[derive(Clone, Debug)]
 struct Group {
     word: u32,
+    /// Where the gates are in [`Fans::grouped`], in the order of the other operands.
+    gates: u32,
     members: u64,
     complements: u64,
 }
 
-/// Length of a group in `links`, without gates.
-const GROUP: usize = 5;
+/// Length of a group in `links`.
+const GROUP: usize = 6;
 
 impl Group {
     fn pack(&self) -> [u32; GROUP] {
         let halves = |word: u64| (word as u32, (word >> 32) as u32);
         let ((a, b), (c, d)) = (halves(self.members), halves(self.complements));
-        [self.word, a, b, c, d]
+        [self.word, self.gates, a, b, c, d]
     }
 
     #[inline(always)]
-    fn unpack([word, a, b, c, d]: [u32; GROUP]) -> Group {
+    fn unpack([word, gates, a, b, c, d]: [u32; GROUP]) -> Group {
         let whole = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         Group {
             word,
+            gates,
             members: whole(a, b),
             complements: whole(c, d),
         }
@@ -335,7 +339,7 @@ impl Fans {
     }
 
     fn pack(rows: Vec<Readers>, n_known: usize) -> Option<Fans> {
-        let (mut fans, mut links) = (Vec::with_capacity(rows.len()), Vec::new());
+        let (mut fans, mut links, mut grouped) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
         for row in rows {
             if let Some(fan) = row.only_reader() {
                 fans.push(fan);
@@ -346,9 +350,10 @@ impl Fans {
             let pairs = links.len();
             links.extend(row.pairs.into_iter().flat_map(|(other, gate)| [other, gate]));
             let groups = links.len();
-            for (group, gates) in row.groups {
+            for (mut group, gates) in row.groups {
+                group.gates = u32::try_from(grouped.len()).ok()?;
                 links.extend(group.pack());
-                links.extend(gates);
+                grouped.extend(gates);
             }
             let copies = links.len();
             links.extend(row.copies);
@@ -363,7 +368,12 @@ impl Fans {
                 outputs: u16::try_from(links.len() - outputs).ok()?,
             });
         }
-        Some(Fans { fans, links, n_known })
+        Some(Fans {
+            fans,
+            links,
+            grouped,
+            n_known,
+        })
     }
 }
 
@@ -395,10 +405,11 @@ fn take_groups(pairs: &mut Vec<(u32, u32)>, fewest: usize) -> Vec<(Group, Vec<u3
     groups
 }
 
-/// A group of pairs whose other operands have these places in a word, ascending.
+/// A group of pairs whose other operands have these places in a word, ascending; packing places the gates.
 fn make_group(word: u32, pairs: &[(u32, u32)], places: impl Iterator<Item = u32>) -> (Group, Vec<u32>) {
     let mut group = Group {
         word,
+        gates: 0,
         members: 0,
         complements: 0,
     };
@@ -593,7 +604,7 @@ impl Events {
         }
         let (counted, links) = net.fans.links[fan.start as usize..].split_at(fan.counted as usize);
         let (pairs, links) = links.split_at(fan.pairs as usize);
-        let (mut groups, links) = links.split_at(fan.groups as usize);
+        let (groups, links) = links.split_at(fan.groups as usize);
         let (copies, links) = links.split_at(fan.copies as usize);
         counted.iter().for_each(|&reader| update_count(reader));
         for &[other, gate] in pairs.as_chunks().0 {
@@ -601,9 +612,10 @@ impl Events {
             net.fans.fetch_fan(gate as usize, has_changed);
             flip_if(pending, summary, gate as usize, has_changed);
         }
-        while let Some((&group, gates)) = groups.split_first_chunk() {
+        for &group in groups.as_chunks().0 {
             let Group {
                 word,
+                gates,
                 members,
                 complements,
             } = Group::unpack(group);
@@ -611,11 +623,10 @@ impl Events {
             while hold != 0 {
                 let below = (hold & hold.wrapping_neg()) - 1;
                 hold &= hold - 1;
-                let gate = gates[(members & below).count_ones() as usize];
+                let gate = net.fans.grouped[gates as usize + (members & below).count_ones() as usize];
                 net.fans.fetch_fan(gate as usize, true);
                 flip_if(pending, summary, gate as usize, true);
             }
-            groups = &gates[members.count_ones() as usize..];
         }
         for &bit in copies {
             known[bit as usize / 64] ^= 1 << (bit % 64);
