@@ -4,10 +4,13 @@
 //! future (legal moves, percepts, successors and goals alike) are then merged, from the last states to the first: a
 //! bisimulation on an acyclic graph is found by hash-consing. Terminal states with the same goals become one state.
 //!
+//! There are far more states before merging than after: [`Draft`] has them in some tens of bytes each.
+//!
 //! A *silent* round of a role is one in which the role has a single legal move and perceives nothing. With
 //! [`Silence::Dropped`] a state in which all roles have a single move and nobody perceives anything is not stored: its
 //! successor takes its place.
 
+use super::intern::{Index, Kinds, States};
 use super::{LargeError, LargeLimits, Silence};
 use game::{MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -60,10 +63,6 @@ pub(super) struct StateGraph {
     pub percepts: [Vec<Vec<PerceptId>>; 2],
     /// Longest distance from the initial state: every edge leads to a greater rank.
     pub rank: Vec<u32>,
-    /// Whether every state is reached in one round only.
-    pub layered: bool,
-    /// States and successors that were left out because nothing happens in them.
-    pub skipped: usize,
 }
 
 impl StateGraph {
@@ -130,33 +129,117 @@ impl StateGraph {
         counts
     }
 
+    /// Ranks of a graph without cycles in which every edge leads to an earlier number.
+    fn ranks(&self) -> Vec<u32> {
+        let mut rank = vec![0_u32; self.states.len()];
+        for state in (0..self.states.len() as u32).rev() {
+            let next = rank[state as usize] + 1;
+            for edge in self.edges_of(state) {
+                let to = &mut rank[edge.to as usize];
+                *to = (*to).max(next);
+            }
+        }
+        rank
+    }
+}
+
+/// A joint move without its successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Label {
+    actions: [u16; 2],
+    sees: [u32; 2],
+    count: u32,
+}
+
+/// The graph before states are merged. Few kinds of states and joint moves occur again and again, so that a state is
+/// two small numbers and a joint move two words.
+pub(super) struct Draft {
+    players: Vec<RoleId>,
+    lists: [Vec<Vec<MoveId>>; 2],
+    percepts: [Vec<Vec<PerceptId>>; 2],
+    /// What there is to know of states apart from their rounds.
+    kinds: Kinds<StateNode>,
+    kind: Vec<u32>,
+    round: Vec<u16>,
+    first: Vec<u32>,
+    labels: Kinds<Label>,
+    /// Label and successor of each joint move.
+    edges: Vec<[u32; 2]>,
+    /// Longest distance of each state from the first.
+    rank: Vec<u16>,
+    /// Whether every state is reached in one round only.
+    pub layered: bool,
+}
+
+impl Draft {
     /// Plays out every distinct state.
     pub fn build(
         sim: &mut dyn Simulator,
         silence: Silence,
         limits: &LargeLimits,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<StateGraph, LargeError> {
-        let mut builder = GraphBuilder::new(sim, silence)?;
-        builder.run(limits, progress)?;
-        let mut graph = builder.graph;
-        graph.rank()?;
-        Ok(graph)
+    ) -> Result<Draft, LargeError> {
+        let mut draft = GraphBuilder::new(sim, silence)?.run(limits, progress)?;
+        draft.rank()?;
+        Ok(draft)
+    }
+
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    fn node(&self, state: u32) -> StateNode {
+        StateNode {
+            round: u32::from(self.round[state as usize]),
+            ..self.kinds.list[self.kind[state as usize] as usize]
+        }
+    }
+
+    fn is_over(&self, state: u32) -> bool {
+        self.kinds.list[self.kind[state as usize] as usize].goals.is_some()
+    }
+
+    fn edges_of(&self, state: u32) -> impl Iterator<Item = Edge> {
+        let at = state as usize;
+        let edges = &self.edges[self.first[at] as usize..self.first[at + 1] as usize];
+        edges.iter().map(|&[label, to]| {
+            let Label { actions, sees, count } = self.labels.list[label as usize];
+            Edge {
+                actions,
+                sees,
+                to,
+                count,
+            }
+        })
+    }
+
+    /// Sets the number of nature's moves in a state.
+    fn set_outcomes(&mut self, state: u32, outcomes: u32) {
+        let kind = &mut self.kind[state as usize];
+        let node = self.kinds.list[*kind as usize];
+        *kind = self.kinds.number(StateNode { outcomes, ..node });
+    }
+
+    /// Memory, roughly.
+    pub fn bytes(&self) -> u64 {
+        let states = (self.kind.capacity() * 4 + self.round.capacity() * 2 + self.first.capacity() * 4) as u64;
+        states + 8 * self.edges.capacity() as u64 + self.kinds.bytes() + self.labels.bytes()
     }
 
     /// Computes ranks; an error if the graph has a cycle.
     fn rank(&mut self) -> Result<(), LargeError> {
-        let n = self.states.len();
+        let n = self.len();
         let mut incoming = vec![0_u32; n];
-        self.edges.iter().for_each(|edge| incoming[edge.to as usize] += 1);
+        self.edges.iter().for_each(|&[_, to]| incoming[to as usize] += 1);
         self.rank = vec![0; n];
-        let mut ready = vec![self.initial];
+        let mut ready = vec![0_u32];
         let mut done = 0;
         while let Some(state) = ready.pop() {
             done += 1;
             let next = self.rank[state as usize] + 1;
             for at in self.first[state as usize]..self.first[state as usize + 1] {
-                let to = self.edges[at as usize].to as usize;
+                let to = self.edges[at as usize][1] as usize;
                 self.rank[to] = self.rank[to].max(next);
                 incoming[to] -= 1;
                 if incoming[to] == 0 {
@@ -170,11 +253,28 @@ impl StateGraph {
         }
     }
 
-    /// The same graph with states merged that have the same future. With `rounds`, states of different rounds are kept
+    /// The states, last ranks first, and in each rank by number.
+    fn backwards(&self) -> Vec<u32> {
+        let ranks = self.rank.iter().max().map_or(0, |&most| usize::from(most) + 1);
+        let mut start = vec![0_usize; ranks + 1];
+        for &rank in &self.rank {
+            start[ranks - usize::from(rank)] += 1;
+        }
+        for rank in 0..ranks {
+            start[rank + 1] += start[rank];
+        }
+        let mut order = vec![0_u32; self.len()];
+        for (state, &rank) in self.rank.iter().enumerate() {
+            let at = &mut start[ranks - 1 - usize::from(rank)];
+            order[*at] = state as u32;
+            *at += 1;
+        }
+        order
+    }
+
+    /// The graph with states merged that have the same future. With `rounds`, states of different rounds are kept
     /// apart.
     pub fn merged(&self, rounds: bool) -> StateGraph {
-        let mut order: Vec<u32> = (0..self.states.len() as u32).collect();
-        order.sort_by_key(|&s| std::cmp::Reverse(self.rank[s as usize]));
         let mut new = StateGraph {
             players: self.players.clone(),
             lists: self.lists.clone(),
@@ -184,59 +284,43 @@ impl StateGraph {
             edges: Vec::new(),
             rank: Vec::new(),
             initial: 0,
-            layered: self.layered,
-            skipped: self.skipped,
         };
-        let mut number = vec![0_u32; self.states.len()];
-        let mut met: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut number = vec![0_u32; self.len()];
+        let mut met = Index::default();
         let mut edges: Vec<Edge> = Vec::new();
-        for &state in &order {
-            let mut node = self.states[state as usize];
+        for state in self.backwards() {
+            let mut node = self.node(state);
             if !rounds || node.goals.is_some() {
                 node.round = 0;
             }
             edges.clear();
-            let renumber = |edge: &Edge| Edge {
+            let renumber = |edge: Edge| Edge {
                 to: number[edge.to as usize],
-                ..*edge
+                ..edge
             };
-            edges.extend(self.edges_of(state).iter().map(renumber));
+            edges.extend(self.edges_of(state).map(renumber));
             merge_edges(&mut edges);
-            let mut hasher = FxHasher::default();
-            (node, &edges).hash(&mut hasher);
-            let same = met.entry(hasher.finish()).or_default();
-            let found = same
-                .iter()
-                .find(|&&s| new.states[s as usize] == node && new.edges_of(s) == edges);
-            number[state as usize] = match found {
-                Some(&found) => found,
-                None => {
-                    let fresh = new.states.len() as u32;
-                    new.states.push(node);
-                    new.edges.extend_from_slice(&edges);
-                    new.first.push(new.edges.len() as u32);
-                    same.push(fresh);
-                    fresh
-                }
-            };
+            let fresh = new.states.len() as u32;
+            let is = |s: u32| new.states[s as usize] == node && new.edges_of(s) == edges;
+            let hash_of = |s: u32| hash(&new.states[s as usize], new.edges_of(s));
+            let found = met.find_or_put(hash(&node, &edges), fresh, is, hash_of);
+            if found == fresh {
+                new.states.push(node);
+                new.edges.extend_from_slice(&edges);
+                new.first.push(new.edges.len() as u32);
+            }
+            number[state as usize] = found;
         }
-        new.initial = number[self.initial as usize];
+        new.initial = number[0];
         new.rank = new.ranks();
         new
     }
+}
 
-    /// Ranks of a graph without cycles in which every edge leads to an earlier number.
-    fn ranks(&self) -> Vec<u32> {
-        let mut rank = vec![0_u32; self.states.len()];
-        for state in (0..self.states.len() as u32).rev() {
-            let next = rank[state as usize] + 1;
-            for edge in self.edges_of(state) {
-                let to = &mut rank[edge.to as usize];
-                *to = (*to).max(next);
-            }
-        }
-        rank
-    }
+fn hash(node: &StateNode, edges: &[Edge]) -> u64 {
+    let mut hasher = FxHasher::default();
+    (node, edges).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Sorts edges and makes one of those that differ only in their number of moves of nature.
@@ -264,23 +348,18 @@ fn number<T: Clone + Hash + Eq>(numbers: &mut Numbers<T>, list: &[T], all: &mut 
     number
 }
 
-/// The place of a state that was met.
-#[derive(Clone, Copy)]
-struct Met {
-    /// The state that stands for it.
-    state: u32,
-    /// Silent rounds until that state.
-    later: u32,
-}
-
 struct GraphBuilder<'a> {
     sim: &'a mut dyn Simulator,
     silence: Silence,
     nature: Option<RoleId>,
-    graph: StateGraph,
-    met: FxHashMap<State, Met>,
-    /// States in the order of numbers, as far as they are not played out.
-    waiting: std::collections::VecDeque<State>,
+    draft: Draft,
+    /// All states that were met, also those in which nothing happens.
+    met: States,
+    /// For each of them the number of the state that stands for it, and silent rounds until that state.
+    stands: Vec<u32>,
+    later: Vec<u16>,
+    /// States that are not played out yet, as numbers of `met`.
+    waiting: std::collections::VecDeque<u32>,
     moves: [Numbers<MoveId>; 2],
     percepts: [Numbers<PerceptId>; 2],
 }
@@ -300,19 +379,22 @@ impl<'a> GraphBuilder<'a> {
             sim,
             silence,
             nature,
-            graph: StateGraph {
+            draft: Draft {
                 players,
-                initial: 0,
-                states: Vec::new(),
-                first: vec![0],
-                edges: Vec::new(),
                 lists: [Vec::new(), Vec::new()],
                 percepts: [empty(), empty()],
+                kinds: Kinds::default(),
+                kind: Vec::new(),
+                round: Vec::new(),
+                first: vec![0],
+                labels: Kinds::default(),
+                edges: Vec::new(),
                 rank: Vec::new(),
                 layered: true,
-                skipped: 0,
             },
-            met: FxHashMap::default(),
+            met: States::default(),
+            stands: Vec::new(),
+            later: Vec::new(),
             waiting: std::collections::VecDeque::new(),
             moves: Default::default(),
             percepts: Default::default(),
@@ -325,49 +407,49 @@ impl<'a> GraphBuilder<'a> {
         Ok(builder)
     }
 
-    fn run(&mut self, limits: &LargeLimits, progress: &mut dyn FnMut(usize)) -> Result<(), LargeError> {
+    /// Plays out all states. The words of states are not needed any more then.
+    fn run(mut self, limits: &LargeLimits, progress: &mut dyn FnMut(usize)) -> Result<Draft, LargeError> {
         let mut number = 0;
-        while let Some(state) = self.waiting.pop_front() {
-            if self.graph.states[number].goals.is_none() {
+        while let Some(met) = self.waiting.pop_front() {
+            if !self.draft.is_over(number) {
+                let state = self.met.state(met);
                 self.play(&state, number, limits)?;
             }
-            self.graph.first.push(self.graph.edges.len() as u32);
+            self.draft.first.push(self.draft.edges.len() as u32);
             number += 1;
-            if number.is_multiple_of(PACE) {
-                progress(number);
-                if limits.stop.is_raised() {
-                    return Err(LargeError::Stopped);
-                }
-                if self.graph.states.len() > limits.states {
-                    return Err(LargeError::States(limits.states));
-                }
-                let bytes = self.bytes();
-                if bytes > limits.bytes {
-                    return Err(LargeError::Memory {
-                        what: format!(
-                            "the graph of states ({number} of at least {} states)",
-                            self.graph.states.len()
-                        ),
-                        needed: bytes,
-                        limit: limits.bytes,
-                    });
-                }
+            if (number as usize).is_multiple_of(PACE) {
+                progress(number as usize);
+                self.check(number as usize, limits)?;
             }
+        }
+        Ok(self.draft)
+    }
+
+    /// An error if the work was stopped or there is more than allowed.
+    fn check(&self, number: usize, limits: &LargeLimits) -> Result<(), LargeError> {
+        if limits.stop.is_raised() {
+            return Err(LargeError::Stopped);
+        }
+        if self.draft.len() > limits.states {
+            return Err(LargeError::States(limits.states));
+        }
+        let bytes = self.bytes();
+        if bytes > limits.bytes {
+            return Err(LargeError::Memory {
+                what: format!("the graph of states ({number} of at least {} states)", self.draft.len()),
+                needed: bytes,
+                limit: limits.bytes,
+            });
         }
         Ok(())
     }
 
     /// Memory used so far, roughly.
     fn bytes(&self) -> u64 {
-        let words = self.waiting.front().map_or(1, |s| s.0.len());
-        let state = 40 + 8 * words.max(6);
-        // A table that is about to grow needs its old and its new place at once.
-        let grows = self.met.len() + 16 * PACE > self.met.capacity();
-        let places = self.met.capacity() * if grows { 3 } else { 1 };
-        (places * (state + 16)
-            + self.waiting.len() * state
-            + self.graph.states.len() * (size_of::<StateNode>() + 12)
-            + self.graph.edges.capacity() * size_of::<Edge>()) as u64
+        let met = (4 * self.stands.capacity() + 2 * self.later.capacity() + 4 * self.waiting.capacity()) as u64;
+        let lists = self.met.bytes(16 * PACE) + met + self.draft.bytes();
+        // Lists that grow leave holes behind, and the simulator keeps states of its own: measured, a sixth and more.
+        lists + lists / 4
     }
 
     fn legal(&mut self, state: &State, role: RoleId, round: u32) -> Result<Vec<MoveId>, LargeError> {
@@ -383,19 +465,20 @@ impl<'a> GraphBuilder<'a> {
     }
 
     /// All edges of a state.
-    fn play(&mut self, state: &State, number: usize, limits: &LargeLimits) -> Result<(), LargeError> {
-        let round = self.graph.states[number].round;
+    fn play(&mut self, state: &State, number: u32, limits: &LargeLimits) -> Result<(), LargeError> {
+        let StateNode {
+            round, legal: lists, ..
+        } = self.draft.node(number);
         if round >= MAX_ROUNDS {
             return Err(LargeError::Endless { rounds: MAX_ROUNDS });
         }
-        let lists = self.graph.states[number].legal;
-        let moves = |graph: &StateGraph, player: usize| graph.lists[player][lists[player] as usize].clone();
-        let own = [moves(&self.graph, 0), moves(&self.graph, 1)];
+        let moves = |player: usize| self.draft.lists[player][lists[player] as usize].clone();
+        let own = [moves(0), moves(1)];
         let outcomes = match self.nature {
             Some(nature) => self.legal(state, nature, round)?,
             None => vec![MoveId(0)],
         };
-        self.graph.states[number].outcomes = outcomes.len() as u32;
+        self.draft.set_outcomes(number, outcomes.len() as u32);
         let joint_moves = (own[0].len() as u64 * own[1].len() as u64).saturating_mul(outcomes.len() as u64);
         if joint_moves.saturating_mul(size_of::<Edge>() as u64) > limits.bytes {
             return Err(LargeError::Memory {
@@ -409,8 +492,8 @@ impl<'a> GraphBuilder<'a> {
         let mut after: Vec<(Edge, State)> = Vec::new();
         for (a, &first) in own[0].iter().enumerate() {
             for (b, &second) in own[1].iter().enumerate() {
-                for player in 0..self.graph.players.len() {
-                    joint[self.graph.players[player].0 as usize] = [first, second][player];
+                for player in 0..self.draft.players.len() {
+                    joint[self.draft.players[player].0 as usize] = [first, second][player];
                 }
                 for &outcome in &outcomes {
                     if let Some(nature) = self.nature {
@@ -427,16 +510,25 @@ impl<'a> GraphBuilder<'a> {
         for (mut edge, next) in after {
             edge.to = self.place(next, round + 1)?;
             // What is seen at the end of the game decides nothing any more.
-            if self.graph.is_over(edge.to) {
+            if self.draft.is_over(edge.to) {
                 edge.sees = [0, 0];
             }
             edges.push(edge);
         }
         merge_edges(&mut edges);
-        if self.graph.edges.len() + edges.len() > u32::MAX as usize {
+        if self.draft.edges.len() + edges.len() > u32::MAX as usize {
             return Err(LargeError::TooLarge("joint moves"));
         }
-        self.graph.edges.append(&mut edges);
+        for Edge {
+            actions,
+            sees,
+            to,
+            count,
+        } in edges
+        {
+            let label = self.draft.labels.number(Label { actions, sees, count });
+            self.draft.edges.push([label, to]);
+        }
         Ok(())
     }
 
@@ -444,10 +536,10 @@ impl<'a> GraphBuilder<'a> {
     fn follow(&mut self, state: &State, joint: &[MoveId], actions: [u16; 2]) -> Result<(Edge, State), LargeError> {
         let mut sees = [0, 0];
         let mut percepts = Vec::new();
-        for (player, seen) in sees.iter_mut().enumerate().take(self.graph.players.len()) {
+        for (player, seen) in sees.iter_mut().enumerate().take(self.draft.players.len()) {
             self.sim
-                .percepts(state, joint, self.graph.players[player], &mut percepts)?;
-            *seen = number(&mut self.percepts[player], &percepts, &mut self.graph.percepts[player]);
+                .percepts(state, joint, self.draft.players[player], &mut percepts)?;
+            *seen = number(&mut self.percepts[player], &percepts, &mut self.draft.percepts[player]);
         }
         let edge = Edge {
             actions,
@@ -460,40 +552,37 @@ impl<'a> GraphBuilder<'a> {
 
     /// The number of a state reached in some round. States in which nothing happens are passed over.
     fn place(&mut self, state: State, round: u32) -> Result<u32, LargeError> {
-        let mut passed: Vec<State> = Vec::new();
+        let mut passed = 0;
+        let first = self.met.len();
         let mut at = state;
-        let found = loop {
-            if let Some(met) = self.met.get(&at) {
-                break *met;
+        let (found, later) = loop {
+            let now = round + passed;
+            let known = self.met.len() as u32;
+            let met = self.met.number(&at)?;
+            if met < known {
+                match self.stands.get(met as usize) {
+                    Some(&found) => break (found, u32::from(self.later[met as usize])),
+                    // One of those that were passed over just now.
+                    None => return Err(LargeError::Endless { rounds: MAX_ROUNDS }),
+                }
             }
-            let now = round + passed.len() as u32;
             if now > MAX_ROUNDS {
                 return Err(LargeError::Endless { rounds: MAX_ROUNDS });
             }
             let node = self.look(&at, now)?;
             match self.successor_of_silence(&at, &node)? {
-                Some(next) => {
-                    passed.push(at);
-                    at = next;
-                }
-                None => break self.add(at, node)?,
+                Some(next) => at = next,
+                None => break (self.add(met, node, now)?, 0),
             }
+            passed += 1;
         };
-        self.graph.skipped += passed.len();
-        let rounds = round + passed.len() as u32 + found.later;
-        self.graph.layered &= self.graph.states[found.state as usize].round == rounds;
-        let n = passed.len() as u32;
-        for (before, state) in passed.into_iter().enumerate() {
-            let later = n - before as u32 + found.later;
-            self.met.insert(
-                state,
-                Met {
-                    state: found.state,
-                    later,
-                },
-            );
+        let rounds = round + passed + later;
+        self.draft.layered &= u32::from(self.draft.round[found as usize]) == rounds;
+        for before in 0..(self.met.len() - first) as u32 {
+            self.stands.push(found);
+            self.later.push((passed - before + later) as u16);
         }
-        Ok(found.state)
+        Ok(found)
     }
 
     /// Goals or legal moves of a state.
@@ -507,9 +596,9 @@ impl<'a> GraphBuilder<'a> {
         };
         let mut goals = [0, 0];
         for player in 0..2 {
-            let Some(&role) = self.graph.players.get(player) else {
+            let Some(&role) = self.draft.players.get(player) else {
                 // A second player that is not there always waits, and gets what the first one does not get.
-                node.legal[player] = number(&mut self.moves[player], &[MoveId(0)], &mut self.graph.lists[player]);
+                node.legal[player] = number(&mut self.moves[player], &[MoveId(0)], &mut self.draft.lists[player]);
                 goals[player] = 100 - goals[0];
                 continue;
             };
@@ -521,7 +610,7 @@ impl<'a> GraphBuilder<'a> {
             if legal.len() > usize::from(u16::MAX) {
                 return Err(LargeError::TooLarge("moves of one role"));
             }
-            node.legal[player] = number(&mut self.moves[player], &legal, &mut self.graph.lists[player]);
+            node.legal[player] = number(&mut self.moves[player], &legal, &mut self.draft.lists[player]);
         }
         if over {
             node.legal = [0, 0];
@@ -530,16 +619,17 @@ impl<'a> GraphBuilder<'a> {
         Ok(node)
     }
 
-    fn add(&mut self, state: State, node: StateNode) -> Result<Met, LargeError> {
-        let fresh = self.graph.states.len() as u32;
+    /// A state that was met becomes one of the graph.
+    fn add(&mut self, met: u32, node: StateNode, round: u32) -> Result<u32, LargeError> {
+        let fresh = self.draft.len() as u32;
         if fresh == u32::MAX {
             return Err(LargeError::TooLarge("states"));
         }
-        self.graph.states.push(node);
-        let met = Met { state: fresh, later: 0 };
-        self.met.insert(state.clone(), met);
-        self.waiting.push_back(state);
-        Ok(met)
+        let kind = self.draft.kinds.number(StateNode { round: 0, ..node });
+        self.draft.kind.push(kind);
+        self.draft.round.push(round as u16);
+        self.waiting.push_back(met);
+        Ok(fresh)
     }
 
     /// The next state, if there is only one joint move, nobody perceives anything, and silence is dropped.
@@ -548,9 +638,9 @@ impl<'a> GraphBuilder<'a> {
             return Ok(None);
         }
         let mut joint = vec![MoveId(0); self.sim.roles().len()];
-        for player in 0..self.graph.players.len() {
-            match self.graph.lists[player][node.legal[player] as usize].as_slice() {
-                [only] => joint[self.graph.players[player].0 as usize] = *only,
+        for player in 0..self.draft.players.len() {
+            match self.draft.lists[player][node.legal[player] as usize].as_slice() {
+                [only] => joint[self.draft.players[player].0 as usize] = *only,
                 _ => return Ok(None),
             }
         }
@@ -562,9 +652,9 @@ impl<'a> GraphBuilder<'a> {
             }
         }
         let mut percepts = Vec::new();
-        for player in 0..self.graph.players.len() {
+        for player in 0..self.draft.players.len() {
             self.sim
-                .percepts(state, &joint, self.graph.players[player], &mut percepts)?;
+                .percepts(state, &joint, self.draft.players[player], &mut percepts)?;
             if !percepts.is_empty() {
                 return Ok(None);
             }

@@ -18,6 +18,7 @@
 //! in which they do tell something.
 
 mod graph;
+mod intern;
 mod learn;
 mod pairs;
 mod pass;
@@ -33,7 +34,7 @@ pub use resume::RatingWork;
 pub use sample::{LargeSampler, LargeSampling};
 
 use game::{Fault, RoleId, Simulator, StopFlag};
-use graph::StateGraph;
+use graph::{Draft, StateGraph};
 use pairs::PairGraph;
 use pass::{Choice, Done, Pass, Place, Worth};
 use std::fmt;
@@ -267,9 +268,9 @@ impl LargeGame {
         limits: &LargeLimits,
         progress: &mut dyn FnMut(LargeProgress),
     ) -> Result<LargeGame, LargeError> {
-        let all = StateGraph::build(sim, silence, limits, &mut |n| progress(LargeProgress::States(n)))?;
+        let all = Draft::build(sim, silence, limits, &mut |n| progress(LargeProgress::States(n)))?;
         progress(LargeProgress::Views);
-        let states = all.states.len();
+        let states = all.len();
         let threads = limits.threads;
         let views_of = |graph: &StateGraph, dated: bool| -> Result<Vec<ViewGraph>, LargeError> {
             let [first, second] = both(threads, &|player| {

@@ -11,8 +11,10 @@
 //! of its children.
 
 use super::graph::StateGraph;
+use super::intern::Index;
 use super::{LargeError, LargeLimits, Silence};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// A continuation of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,19 +105,22 @@ impl ViewGraph {
             player,
             silence,
             rounds,
-            sets: FxHashMap::default(),
+            sets: Index::default(),
             drafts: Vec::new(),
             members: 0,
+            children: 0,
         };
         let root = builder.class(vec![graph.initial])?;
         let mut at = 0;
         while at < builder.drafts.len() {
             builder.expand(at)?;
+            builder.children += builder.drafts[at].children.capacity();
             at += 1;
             if limits.stop.is_raised() {
                 return Err(LargeError::Stopped);
             }
-            let bytes = 8 * builder.members + 96 * builder.drafts.len() as u64;
+            let drafts = builder.drafts.capacity() * size_of::<Draft>() + 12 * builder.children;
+            let bytes = 4 * builder.members + drafts as u64 + builder.sets.bytes(PACE);
             if bytes > limits.bytes {
                 return Err(LargeError::Memory {
                     what: format!("the classes of views ({at} of at least {})", builder.drafts.len()),
@@ -191,10 +196,22 @@ struct ClassBuilder<'a> {
     player: usize,
     silence: Silence,
     rounds: bool,
-    sets: FxHashMap<Box<[u32]>, u32>,
+    /// The classes by their sets of states.
+    sets: Index,
     drafts: Vec<Draft>,
     /// States of all sets together.
     members: u64,
+    /// Children of all classes together.
+    children: usize,
+}
+
+/// More classes than are found between two looks at the memory, usually.
+const PACE: usize = 4096;
+
+fn hash(states: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    states.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Stands for the class of views after which the game is over.
@@ -209,18 +226,19 @@ impl ClassBuilder<'_> {
         if states.is_empty() {
             return Ok(OVER);
         }
-        if let Some(&number) = self.sets.get(states.as_slice()) {
+        let (drafts, next) = (&self.drafts, self.drafts.len() as u32);
+        let is = |n: u32| *drafts[n as usize].states == *states;
+        let hash_of = |n: u32| hash(&drafts[n as usize].states);
+        let number = self.sets.find_or_put(hash(&states), next, is, hash_of);
+        if number < next {
             return Ok(number);
         }
-        let number = self.drafts.len() as u32;
-        self.members += 2 * states.len() as u64;
-        let states: Box<[u32]> = states.into();
-        self.sets.insert(states.clone(), number);
+        self.members += states.len() as u64;
         self.drafts.push(Draft {
             list: None,
             round: 0,
             moves: None,
-            states,
+            states: states.into(),
             children: Vec::new(),
         });
         Ok(number)
