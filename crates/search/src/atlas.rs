@@ -5,7 +5,7 @@
 //! computed.
 
 use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -39,8 +39,15 @@ pub(crate) struct Node {
     /// Points per role if play ends here, else empty.
     pub points: SmallVec<[u8; 4]>,
     /// Legal moves per role unless play ends here.
-    pub legal: SmallVec<[Box<[MoveId]>; 3]>,
+    pub legal: SmallVec<[Arc<[MoveId]>; 3]>,
 }
+
+/// Legal moves from which on a list is shared between the states that have it. In a game of 60,000 moves a list for
+/// each state would take gigabytes within a second; looking for short lists would cost more than they take.
+const LONG: usize = 256;
+
+/// Moves of long lists that count as much as a state.
+const MOVES_A_STATE: usize = 64;
 
 impl Node {
     /// The place of a move among a role's legal ones.
@@ -83,6 +90,9 @@ pub(crate) struct Atlas {
     seen: Vec<FxHashMap<Arc<[PerceptId]>, SeenId>>,
     /// The same sets with their roles, by number.
     sets: Vec<(u16, Arc<[PerceptId]>)>,
+    /// Long lists of legal moves, and the number of their moves.
+    lists: FxHashSet<Arc<[MoveId]>>,
+    listed: usize,
     start: Option<NodeId>,
     /// Steps made, cache hits included.
     pub touches: u64,
@@ -91,9 +101,17 @@ pub(crate) struct Atlas {
 }
 
 impl Atlas {
-    /// Number of states and steps in the cache.
+    /// Number of states and steps in the cache; long lists of moves count as several.
     pub(crate) fn len(&self) -> usize {
-        self.nodes.len() + self.edges.len()
+        self.nodes.len() + self.edges.len() + self.listed / MOVES_A_STATE
+    }
+
+    /// A list of legal moves; a long one is shared with other states.
+    fn list(&mut self, moves: &[MoveId]) -> Arc<[MoveId]> {
+        if moves.len() < LONG {
+            return moves.into();
+        }
+        self.lists.get(moves).cloned().unwrap_or_else(|| moves.into())
     }
 
     /// An atlas of these states only, without steps, and their new numbers. This one loses them: it is of use for
@@ -128,6 +146,11 @@ impl Atlas {
 
     /// Adds a node whose state is not known.
     fn push(&mut self, node: Node) -> NodeId {
+        for list in node.legal.iter().filter(|list| list.len() >= LONG) {
+            if self.lists.insert(list.clone()) {
+                self.listed += list.len();
+            }
+        }
         let id = NodeId(self.nodes.len() as u32);
         let before = self.heads.insert(FxBuildHasher.hash_one(&node.state), id);
         self.earlier.push(before);
@@ -147,6 +170,7 @@ impl Atlas {
     pub(crate) fn retain(&mut self, kept: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
         let mut old = std::mem::take(&mut self.nodes);
         (self.heads, self.earlier) = (FxHashMap::default(), Vec::new());
+        (self.lists, self.listed) = (FxHashSet::default(), 0);
         let renamed = self.take_nodes(kept, &mut old);
         let edges = std::mem::take(&mut self.edges).into_iter();
         self.edges = edges
@@ -222,11 +246,11 @@ impl Atlas {
             points.resize(n_roles, 0);
         }
         let goes_on = !over && !stuck;
-        let legal = legal.iter().filter(|_| goes_on);
+        let legal = legal.iter().filter(|_| goes_on).map(|moves| self.list(moves)).collect();
         Ok(self.push(Node {
             over: !goes_on,
             points,
-            legal: legal.map(|moves| moves.as_slice().into()).collect(),
+            legal,
             state,
         }))
     }
@@ -285,5 +309,33 @@ impl Atlas {
         places
             .map(|(role, &mv)| node.place(role, mv).map(|at| at as u32))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_share_long_lists_of_moves() {
+        let numbers: String = (0..20).map(|n| format!("(n {n}) ")).collect();
+        let text = numbers
+            + "(role a) (init (s 0)) (<= (legal a (go ?x ?y)) (n ?x) (n ?y)) (<= (next (s ?x)) (does a (go ?x ?y)))
+               (<= terminal (true (s 19))) (<= (goal a 100) (true (s 19)))";
+        let rules = gdl::read(&text, &gdl::Options::default()).rules;
+        let mut sim = ground::Reference::new(&rules).unwrap();
+        let mut atlas = Atlas::default();
+        let start = atlas.start(&mut sim).unwrap();
+        let mut visited = vec![start];
+        for at in [60, 120, 350] {
+            let places = SmallVec::from_slice(&[at]);
+            visited.push(atlas.step(&mut sim, start, &places).unwrap().to);
+        }
+        let lists: Vec<Arc<[MoveId]>> = visited.iter().map(|&at| atlas.node(at).legal[0].clone()).collect();
+        assert_eq!(lists[0].len(), 400);
+        assert!(lists.iter().all(|list| Arc::ptr_eq(list, &lists[0])));
+        assert_eq!(atlas.len(), 4 + 3 + 400 / MOVES_A_STATE);
+        atlas.retain(&visited[..2]);
+        assert_eq!(atlas.len(), 2 + 1 + 400 / MOVES_A_STATE);
     }
 }

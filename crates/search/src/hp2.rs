@@ -182,7 +182,7 @@ impl HyperPlayII {
         let Some(first) = roots.first() else { return Ok(false) };
         let legal = self.atlas.node(first.node).legal.get(me).cloned().unwrap_or_default();
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &mv in &legal {
+        for &mv in legal.iter() {
             let doubt = self.doubt_after(mv, roots)?;
             if budget.stop.is_raised() {
                 return Ok(false);

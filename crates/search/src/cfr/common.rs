@@ -15,11 +15,12 @@ use crate::views::{Everyone, ViewId, Views};
 use game::{Fault, MoveId, PacedStop, RoleId, Round, State, StopFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The assumed policy of a role after a view.
 #[derive(Clone, Debug)]
 pub(crate) struct AssumedPolicy {
-    pub moves: Box<[MoveId]>,
+    pub moves: Arc<[MoveId]>,
     pub p: Vec<f64>,
     /// Values of the moves in 0..1, if a search computed them.
     pub worth: Vec<f64>,

@@ -14,6 +14,7 @@ use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One number for each player, or a few.
 pub(crate) type PerPlayer = SmallVec<[u32; 4]>;
@@ -280,7 +281,7 @@ impl Subgame {
     }
 
     /// Nature's moves to expand, as indices.
-    fn outcomes(&mut self, legal: &[Box<[MoveId]>], cap: usize, rng: &mut Rng) -> Option<Vec<u32>> {
+    fn outcomes(&mut self, legal: &[Arc<[MoveId]>], cap: usize, rng: &mut Rng) -> Option<Vec<u32>> {
         let n = legal[self.nature?].len();
         let mut all: Vec<u32> = (0..n as u32).collect();
         if n > cap {
@@ -294,7 +295,7 @@ impl Subgame {
     }
 
     /// The next joint move of the players, nature excluded.
-    fn advance(&self, counters: &mut Places, legal: &[Box<[MoveId]>]) -> bool {
+    fn advance(&self, counters: &mut Places, legal: &[Arc<[MoveId]>]) -> bool {
         for &role in self.players.iter().rev() {
             counters[role] += 1;
             if (counters[role] as usize) < legal[role].len() {

@@ -27,9 +27,6 @@ const IN_CACHE: usize = 1 << 12;
 /// Something of all roles.
 type Everyones<T> = SmallVec<[T; 4]>;
 
-/// Descents that go down side by side: each with where it is.
-type Walking = SmallVec<[(usize, SituationId); INTERLEAVED]>;
-
 /// A choice made on the way down.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
@@ -69,6 +66,21 @@ pub(super) struct Descents {
     steps: Steps,
     outlooks: Outlooks,
     ends: GameEnds,
+    /// The payoffs that are backed up, in 0..1.
+    payoffs: Vec<f64>,
+    /// The value that each role's next choice backs up in place of the payoff.
+    gains: Vec<f64>,
+}
+
+impl Descents {
+    /// Sets what is backed up next.
+    #[inline]
+    fn set_payoffs(&mut self, payoffs: impl Iterator<Item = f64> + Clone) {
+        self.payoffs.clear();
+        self.payoffs.extend(payoffs.clone());
+        self.gains.clear();
+        self.gains.extend(payoffs);
+    }
 }
 
 /// How a descent goes on after a look at the situations known.
@@ -155,7 +167,7 @@ impl IsMcts {
             // Inner players take long: between two of them there is a look at the flag.
             let width = if self.minds.is_some() { 1 } else { INTERLEAVED };
             for some in under_way.chunks(width) {
-                let mut walking: Walking = SmallVec::new();
+                let mut walking: SmallVec<[(usize, SituationId); INTERLEAVED]> = SmallVec::new();
                 for &(descent, at) in some {
                     if (group && stop.is_raised()) || (self.minds.is_some() && budget.stop.is_raised()) {
                         self.take_back(descent);
@@ -163,7 +175,7 @@ impl IsMcts {
                         walking.push((descent, at));
                     }
                 }
-                self.walk(walking, rng, budget)?;
+                self.walk(&mut walking, rng, budget)?;
             }
             self.descents.under_way = under_way;
             self.descents.under_way.clear();
@@ -176,13 +188,14 @@ impl IsMcts {
 
     /// Follows some descents through known situations, a step of each at a time: while one waits for memory, the others
     /// go on.
-    fn walk(&mut self, mut walking: Walking, rng: &mut Rng, budget: &Budget) -> Result<(), Fault> {
-        while !walking.is_empty() {
-            if walking.len() > 1 && self.situations.len() > IN_CACHE {
-                self.fetch(&walking);
+    fn walk(&mut self, walking: &mut [(usize, SituationId)], rng: &mut Rng, budget: &Budget) -> Result<(), Fault> {
+        let mut left = walking.len();
+        while left > 0 {
+            if left > 1 && self.situations.len() > IN_CACHE {
+                self.fetch(&walking[..left]);
             }
             let mut kept = 0;
-            for number in 0..walking.len() {
+            for number in 0..left {
                 let (descent, at) = walking[number];
                 match self.step(descent, at, rng)? {
                     Progress::To(kid) => {
@@ -199,7 +212,7 @@ impl IsMcts {
                     }),
                 }
             }
-            walking.truncate(kept);
+            left = kept;
         }
         Ok(())
     }
@@ -466,8 +479,8 @@ impl IsMcts {
                 points.iter_mut().zip(game).for_each(|(sum, &p)| *sum += f64::from(p));
             }
             let scale = 0.01 / finished as f64;
-            points.iter_mut().for_each(|sum| *sum *= scale);
-            self.back_up(leaf.descent, &points);
+            self.descents.set_payoffs(points.iter().map(|sum| sum * scale));
+            self.back_up(leaf.descent);
         }
         self.descents.ends = ends;
         self.descents.leaves = leaves;
@@ -478,19 +491,21 @@ impl IsMcts {
     /// Backs up the payoffs of an end of the game.
     fn end(&mut self, descent: usize, node: NodeId) {
         let points = &self.atlas.node(node).points;
-        let points: SmallVec<[f64; 4]> = points.iter().map(|&p| f64::from(p) * 0.01).collect();
-        self.back_up(descent, &points);
+        self.descents.set_payoffs(points.iter().map(|&p| f64::from(p) * 0.01));
+        self.back_up(descent);
     }
 
-    fn back_up(&mut self, descent: usize, points: &[f64]) {
-        // The value that each role's next choice backs up in place of the payoff.
-        let mut gains: SmallVec<[f64; 4]> = SmallVec::from_slice(points);
-        for choice in self.descents.paths[descent].iter().rev() {
+    /// Backs up the payoffs that were set.
+    fn back_up(&mut self, descent: usize) {
+        let Descents {
+            paths, payoffs, gains, ..
+        } = &mut self.descents;
+        for choice in paths[descent].iter().rev() {
             let role = usize::from(choice.role);
             if let Some(chance) = choice.chance {
                 let (view, arms) = self.situations.arms(&self.atlas, &mut self.views, choice.at, role);
                 let table = self.views.get_mut(view);
-                table.regret(choice.arm as usize, arms, points[role], chance, self.options.selection);
+                table.regret(choice.arm as usize, arms, payoffs[role], chance, self.options.selection);
             }
             let table = self.views.get_mut(choice.view);
             table.learn(choice.arm as usize, gains[role]);

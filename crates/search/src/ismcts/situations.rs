@@ -198,19 +198,32 @@ impl Situations {
             _ => &mut self.seats[id * self.n_roles + role as u32],
         };
         if seat.arms == UNKNOWN {
-            let found = views.get_mut(seat.view).arms_of(&atlas.node(node).legal[role]);
-            seat.arms = match found {
-                None => FIRST,
-                Some(list) => {
-                    self.lists.push(list.into());
-                    self.lists.len() as u32 - 1
-                }
-            };
+            seat.arms = find_arms(atlas, views, seat.view, node, role, &mut self.lists);
         }
         let arms = match seat.arms {
             FIRST => Arms::First(seat.width as usize),
             list => Arms::These(&self.lists[list as usize]),
         };
         (seat.view, arms)
+    }
+}
+
+/// Which arms of a view the legal moves of a role are: [`FIRST`], or where their list is. Apart from the reading of
+/// what is known, which every step of a descent does.
+#[cold]
+fn find_arms(
+    atlas: &Atlas,
+    views: &mut Views<ArmTable>,
+    view: ViewId,
+    node: NodeId,
+    role: usize,
+    lists: &mut Vec<Box<[u32]>>,
+) -> u32 {
+    match views.get_mut(view).arms_of(&atlas.node(node).legal[role]) {
+        None => FIRST,
+        Some(list) => {
+            lists.push(list.into());
+            lists.len() as u32 - 1
+        }
     }
 }

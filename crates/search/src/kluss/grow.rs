@@ -15,6 +15,7 @@ use crate::views::{ViewId, Views};
 use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Ways in which a round may end that value a leaf between two decisions.
 const COMPLETIONS: usize = 3;
@@ -103,7 +104,7 @@ struct Sprout {
 struct Expansion {
     leaf: u32,
     actor: Actor,
-    moves: Box<[MoveId]>,
+    moves: Arc<[MoveId]>,
     sprouts: Vec<Sprout>,
 }
 
@@ -228,7 +229,7 @@ impl Grower {
         let mut expansion = Expansion {
             leaf,
             actor,
-            moves: Box::default(),
+            moves: Arc::default(),
             sprouts: Vec::new(),
         };
         let completions: [[f64; 3]; COMPLETIONS] = std::array::from_fn(|_| std::array::from_fn(|_| rng.unit()));
@@ -261,7 +262,7 @@ impl Grower {
     }
 
     /// Nature's moves to expand, as places.
-    fn outcomes(&mut self, legal: &[Box<[MoveId]>], rng: &mut Rng) -> Vec<u32> {
+    fn outcomes(&mut self, legal: &[Arc<[MoveId]>], rng: &mut Rng) -> Vec<u32> {
         let n = self.seats.nature.map_or(1, |nature| legal[nature].len());
         let mut all: Vec<u32> = (0..n as u32).collect();
         if n > self.chance {
