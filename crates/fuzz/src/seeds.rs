@@ -150,7 +150,7 @@ pub fn journals() -> Vec<Vec<u8>> {
         .and_then(|s| s.cells.first().map(|c| c.key.clone()))
         .unwrap_or_default();
     let line = |n: u64| {
-        let belief = json!({"round": n, "tried": 4, "fit": 2, "touches": 9, "live": 3, "models": 4, "log_choice": 1.5});
+        let belief = json!({"round": 1, "tried": 4, "fit": 2, "touches": 9, "live": 3, "models": 4, "log_choice": 1.5});
         json!({
             "cell": key, "n": n, "seed": n, "players": ["random", "random"], "goals": [100 * (n % 2), 0],
             "states": [1, 2], "touches": [3, 4], "illegal": [0, 0], "rounds": 3, "version": "0", "seconds": 0.5,

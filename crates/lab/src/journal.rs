@@ -276,6 +276,33 @@ mod tests {
     }
 
     #[test]
+    fn counts_that_no_match_can_have_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let round = |round, tried| crate::measure::RoundReport {
+            round,
+            tried,
+            ..Default::default()
+        };
+        let good = FinishedMatch {
+            beliefs: vec![round(1, 7), round(2, 7)],
+            ..played(0)
+        };
+        let mut bad = vec![good.clone(); 4];
+        bad[0].rounds = usize::MAX;
+        bad[1].illegal[0] = u64::MAX / 2;
+        bad[2].beliefs[1].round = 1_000_000_000;
+        bad[3].beliefs[0].tried = u64::MAX;
+        let line = |played| serde_json::to_string(played).unwrap();
+        for bad in &bad {
+            std::fs::write(&path, format!("{}\n{}\n", line(bad), line(&good))).unwrap();
+            assert!(read(&path).unwrap_err().to_string().contains("journal.jsonl:1:"));
+        }
+        std::fs::write(&path, format!("{}\n", line(&good))).unwrap();
+        assert_eq!(read(&path).unwrap(), [good]);
+    }
+
+    #[test]
     fn lines_without_a_checksum_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");

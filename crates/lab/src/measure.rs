@@ -6,6 +6,7 @@
 //! position after r joint moves.
 
 use crate::error::MatchProblem;
+use crate::unit::MOST;
 use crate::{Measure, OpenGame};
 use belief::{BeliefError, EnumerateError, Now, Options, SamplerKind, Weights, World, chi2, make};
 use game::{Batch, Budget, Fault, RoleId, Round, Seed, Simulator, StopFlag, View};
@@ -41,6 +42,16 @@ pub struct RoundReport {
     /// Nodes that random games touched and models that they found, if random games were played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naive: Option<(u64, usize)>,
+}
+
+impl RoundReport {
+    /// Whether all counts are such that a report can add them up.
+    pub(crate) fn is_countable(&self) -> bool {
+        let (touched, found) = self.naive.unwrap_or_default();
+        let counts = [self.tried, self.fit, self.touches, touched];
+        let sizes = [self.live, self.models, self.histories.unwrap_or(0), found];
+        counts.into_iter().chain(sizes.map(|n| n as u64)).all(|n| n <= MOST)
+    }
 }
 
 /// Random games begun before random sampling gives up.

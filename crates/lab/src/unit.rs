@@ -45,12 +45,24 @@ pub struct FinishedMatch {
     pub seconds: Option<f64>,
 }
 
+/// The largest count of a match that is believed: a million matches can be added up.
+pub(crate) const MOST: u64 = 1 << 44;
+
 impl FinishedMatch {
-    /// Whether every list has an entry for each role; payoffs may be missing.
+    /// Whether every list has an entry for each role (payoffs may be missing) and every round of the beliefs its
+    /// number, and whether all counts are such that a report can add them up.
     pub(crate) fn fits_together(&self) -> bool {
         let roles = self.players.len();
         let lists = [self.states.len(), self.touches.len(), self.illegal.len()];
-        lists.iter().all(|&n| n == roles) && (self.goals.is_empty() || self.goals.len() == roles)
+        let counts = [&self.states, &self.touches, &self.illegal].into_iter().flatten();
+        lists.iter().all(|&n| n == roles)
+            && (self.goals.is_empty() || self.goals.len() == roles)
+            && counts.chain(&[self.rounds as u64]).all(|&n| n <= MOST)
+            && self
+                .beliefs
+                .iter()
+                .zip(1..)
+                .all(|(b, n)| b.round == n && b.is_countable())
     }
 
     /// The line without the duration and the remarks, which differ from run to run.
