@@ -31,7 +31,8 @@ struct Cli {
 }
 
 const EXIT_STATUS: &str = "\
-With --memory MIB, or the variable SURMISE_MEMORY, every command stops with a message when it holds more memory.
+With --memory MIB, or the variable SURMISE_MEMORY, every command stops with a message when it holds more memory;
+without them, when it holds seven eighths of what was free.
 Compiled games are kept in $XDG_CACHE_HOME/surmise; --game-cache DIR|off, or SURMISE_CACHE, changes that.
 
 Exit status: 0 done; 1 failed, or a check did not pass; 2 wrong arguments (check, fmt: errors in the rules);

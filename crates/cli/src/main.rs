@@ -18,5 +18,6 @@ mod threads;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    memory::keep_few_heaps();
     cli::run()
 }
