@@ -184,8 +184,8 @@ def test_two_threads_do_not_disturb_each_other():
     "call",
     [
         "surmise.Game('leduc-poker').solve('cfr', iterations=10**9)",
-        "surmise.Game('blind-breakthrough').play('hp:1000,1000', games=1000)",
-        "surmise.Game('mastermind').play('hp2', games=1000)",
+        "surmise.Game('blind-breakthrough').play('hp:1000,1000', games=10**6)",
+        "surmise.Game('mastermind').play('hp2', games=10**6)",
     ],
 )
 def test_ctrl_c_ends_long_calls(call):

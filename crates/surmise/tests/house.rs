@@ -77,9 +77,14 @@ fn lines_fit() {
     let mut wide = Vec::new();
     for path in files(&[".rs", ".md"]) {
         let name = path.to_string_lossy().into_owned();
-        if ["/benchmarks/lab/", "/benchmarks/runs/", "/testdata/"]
-            .iter()
-            .any(|f| name.contains(f))
+        if [
+            "/benchmarks/lab/",
+            "/benchmarks/lab-paper/",
+            "/benchmarks/runs/",
+            "/testdata/",
+        ]
+        .iter()
+        .any(|f| name.contains(f))
         {
             continue;
         }

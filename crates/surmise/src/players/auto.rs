@@ -44,7 +44,7 @@ pub(crate) struct GameTraits {
     choosing: usize,
     /// Whether the points of two roles always had the same sum.
     opposed: bool,
-    /// Whether two roles had a choice in the same round.
+    /// Whether in most rounds in which somebody had a choice several roles had one.
     simultaneous: bool,
 }
 
@@ -178,7 +178,7 @@ impl GameTraits {
             .collect();
         let mut chooses = vec![false; roles.len()];
         let mut sums: Vec<u32> = Vec::new();
-        let (mut simultaneous, mut rounds) = (false, 0);
+        let (mut together, mut alone, mut rounds) = (0, 0, 0);
         let mut legal: Vec<MoveId> = Vec::new();
         for game in 0..GAMES {
             let mut rng = Seed(1).child("what a game is like").nth(game).rng();
@@ -198,7 +198,8 @@ impl GameTraits {
                 if joint.len() < sim.roles().len() {
                     break;
                 }
-                simultaneous |= with_choice > 1;
+                together += usize::from(with_choice > 1);
+                alone += usize::from(with_choice == 1);
                 state = sim.next(&state, &joint)?;
                 rounds += 1;
             }
@@ -216,7 +217,7 @@ impl GameTraits {
             choosing: chooses.iter().filter(|c| **c).count(),
             // Without the end of a game two roles are taken for opponents.
             opposed: roles.len() == 2 && same,
-            simultaneous,
+            simultaneous: together > alone,
         })
     }
 }
@@ -309,6 +310,8 @@ mod tests {
         let krieg = traits("krieg-tictactoe:size=3,line=3");
         assert_eq!((krieg.choosing, krieg.opposed, krieg.simultaneous), (2, true, true));
         assert_eq!(traits("monty-hall").choosing, 1);
+        // Both set up at once, and then move by turns.
+        assert!(!traits("mini-stratego").simultaneous);
     }
 
     fn chosen(game: &str, player: &str) -> String {
