@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Collects finished experiments into benchmarks/lab/: the reports, and a table of all claims in README.md.
+"""Collects finished experiments: the reports, and a table of all claims in README.md.
 
     surmise lab run all --quick --out results && python3 benchmarks/lab.py results --machine "…, 2 cores"
+    surmise lab run all --paper --out full && python3 benchmarks/lab.py full --size paper --machine "…, 2 cores"
+
+Quick results go to benchmarks/lab/, those of the papers' sizes to benchmarks/lab-paper/.
 """
 
 import argparse
@@ -10,7 +13,8 @@ import pathlib
 import textwrap
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent / "lab"
+ROOTS = {"quick": pathlib.Path(__file__).resolve().parent / "lab",
+         "paper": pathlib.Path(__file__).resolve().parent / "lab-paper"}
 KEPT = ["report.html", "report.json", "lab.json"]
 MADE = ["plot-*.svg", "*.csv", "*.tex", "*.bib"]
 
@@ -20,13 +24,15 @@ def main():
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("--machine", required=True)
     parser.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    parser.add_argument("--size", choices=list(ROOTS), default="quick")
     args = parser.parse_args()
+    root = ROOTS[args.size]
     experiments = sorted(p.parent for p in args.results.glob("*/report.json"))
     reports = [json.loads((e / "report.json").read_text()) for e in experiments]
-    lines = ["# The papers' experiments at their quick size", "",
+    lines = [f"# The papers' experiments at the {args.size} size", "",
              *wrapped(f"Machine: {args.machine}. Date: {args.date}. Version: surmise {reports[0]['version']}. "
                       "`python3 benchmarks/lab.py` wrote this page from the reports in the folders beside it. "
-                      "The command of each experiment is `surmise lab run NAME --quick`; "
+                      f"The command of each experiment is `surmise lab run NAME --{args.size}`; "
                       "its results are the same on every machine, only times differ."), "",
              "| experiment | games | seconds of play | claims that hold | too little data | do not hold |",
              "|---|---|---|---|---|---|"]
@@ -45,8 +51,9 @@ def main():
         lines += ["| claim | verdict | measured |", "|---|---|---|"]
         lines += [f"| {c['says']} | **{c['verdict']}** | " + "; ".join(part(p) for p in c["parts"][:8]) + " |"
                   for c in report["claims"]]
-        copy(experiment, ROOT / report["name"])
-    (ROOT / "README.md").write_text("\n".join(lines) + "\n")
+        copy(experiment, root / report["name"])
+    root.mkdir(exist_ok=True)
+    (root / "README.md").write_text("\n".join(lines) + "\n")
 
 
 def wrapped(text):
