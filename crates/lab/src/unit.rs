@@ -145,6 +145,9 @@ impl<'a> SeatedCell<'a> {
         let started = Instant::now();
         let (seed, shift) = self.cell.unit(n);
         let seats = self.seating.seats(shift, seed, |player, role, seed| {
+            if stop.is_raised() {
+                return Err(MatchProblem::Game(Fault::Stopped));
+            }
             let made = self.game.seat(&self.players[player], role, seed);
             made.map_err(MatchProblem::Player)
         })?;

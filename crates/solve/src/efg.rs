@@ -9,6 +9,9 @@ use game::{MoveId, RoleId, Simulator};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
+/// Indentation stops here: lines would be as long as the longest game, and `format!` panics beyond 65,535.
+const DEEPEST: usize = 200;
+
 /// Writes a game. The simulator is the one that the tree was built from; it knows the names.
 ///
 /// # Errors
@@ -24,7 +27,7 @@ pub fn write_efg(tree: &Tree, sim: &dyn Simulator, title: &str, out: &mut dyn Wr
     let mut chances = 0;
     let mut stack = vec![(0_u32, 0_usize)];
     while let Some((node, depth)) = stack.pop() {
-        write!(out, "{:depth$}", "")?;
+        write!(out, "{:1$}", "", depth.min(DEEPEST))?;
         let children = match tree.nodes()[node as usize] {
             Node::Terminal(at) => {
                 let payoffs = tree.payoffs(at);

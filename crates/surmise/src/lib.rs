@@ -42,6 +42,7 @@
 pub mod answer;
 mod beliefs;
 mod cache;
+mod columns;
 mod drawing;
 pub mod engine;
 mod environments;
@@ -73,6 +74,7 @@ mod wire_player;
 mod wire_record;
 
 pub use beliefs::{BeliefOptions, BeliefTracker, NamedBelief};
+pub use columns::column_width;
 pub use drawing::{PlayedLine, Showing};
 pub use engine::{Engine, EngineKind, EngineOptions};
 pub use environments::{EnvironmentOptions, Environments, MOST_ENVIRONMENTS, Observation, Written, WrongAction};

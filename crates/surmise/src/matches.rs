@@ -2,7 +2,7 @@
 
 use crate::players::PlayerSpec;
 use crate::{Error, Game, files};
-use game::{Meter, Player, RoleId, Seed, StopFlag};
+use game::{Fault, Meter, Player, RoleId, Seed, StopFlag};
 use lab::stats::{self, Interval};
 use referee::{Clock, Match, Outcome, Seat, Seating};
 use std::any::Any;
@@ -183,7 +183,9 @@ impl Game {
         let memories = self.memories(&players);
         if !players.iter().any(|player| player.learns()) {
             return run_numbered(options.games, options.threads, &options.stop, |number| {
-                each(self.play_one(&players, &memories, options, number)?);
+                self.play_one(&players, &memories, options, number)?
+                    .into_iter()
+                    .for_each(each);
                 Ok(())
             });
         }
@@ -195,7 +197,9 @@ impl Game {
                 if options.stop.is_raised() {
                     break;
                 }
-                each(self.play_one(&players, &memories, options, number)?);
+                self.play_one(&players, &memories, options, number)?
+                    .into_iter()
+                    .for_each(each);
             }
             Ok(())
         })
@@ -218,13 +222,14 @@ impl Game {
         })
     }
 
+    /// Plays a match; none if it was stopped before it began.
     fn play_one(
         &self,
         players: &[&dyn Entrant],
         memories: &[Vec<SeriesMemory>],
         options: &MatchOptions,
         number: u64,
-    ) -> Result<MatchResult, Error> {
+    ) -> Result<Option<MatchResult>, Error> {
         let seed = Seed(options.seed).child("match").nth(number);
         let shift = match options.swap {
             true => number as usize % players.len().max(1),
@@ -233,9 +238,16 @@ impl Game {
         let seating = self.seating();
         let names: Vec<&str> = players.iter().map(|player| player.name()).collect();
         let seats = seating.seats(shift, seed, |player, role, seed| {
+            if options.stop.is_raised() {
+                return Err(Error::Fault(Fault::Stopped));
+            }
             let memory = &memories[player][usize::from(role.0)];
             players[player].seat_in_series(self, role, seed, memory)
-        })?;
+        });
+        let seats = match seats {
+            Err(Error::Fault(Fault::Stopped)) if options.stop.is_raised() => return Ok(None),
+            seats => seats?,
+        };
         let mut sim = self.simulator();
         let table = Match {
             title: self.title(),
@@ -257,7 +269,7 @@ impl Game {
             write_record(&path, &outcome.record)?;
             write_remarks(folder, &format!("match-{number:06}"), self.roles(), &outcome)?;
         }
-        Ok(MatchResult { number, shift, outcome })
+        Ok(Some(MatchResult { number, shift, outcome }))
     }
 }
 
@@ -605,5 +617,30 @@ mod tests {
             assert!((exact..=exact * TIME_STEP * 1.001).contains(&found), "{share}: {found}");
         }
         assert_eq!(MoveTimes::default().at(0.99), Duration::ZERO);
+    }
+
+    /// Raises a flag when it is seated.
+    struct Stopping(StopFlag, AtomicU64);
+
+    impl Entrant for Stopping {
+        fn name(&self) -> &str {
+            "stopping"
+        }
+
+        fn seat(&self, game: &Game, role: RoleId, seed: Seed) -> Result<Seat, Error> {
+            self.0.raise();
+            self.1.fetch_add(1, Ordering::Relaxed);
+            "random".parse::<PlayerSpec>()?.seat(game.engine(), role, seed)
+        }
+    }
+
+    /// Preparing the players of hundreds of roles takes seconds.
+    #[test]
+    fn seating_ends_when_it_is_stopped() {
+        let game = Game::open("tictactoe").unwrap();
+        let options = MatchOptions::default();
+        let stopping = Stopping(options.stop.clone(), AtomicU64::new(0));
+        assert!(game.play(&[&stopping], &options).unwrap().is_empty());
+        assert_eq!(stopping.1.into_inner(), 1);
     }
 }

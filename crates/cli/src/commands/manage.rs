@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use surmise::PlayerSpec;
 use surmise::ggp::http::{Peer, exchange, printable};
 use surmise::ggp::{Clocks, Variant};
 use surmise::hosting::{HostedMatch, MatchHost};
@@ -19,6 +18,7 @@ use surmise::lab::stats::{self, Interval};
 use surmise::players::registry;
 use surmise::players::remote::usual_variant;
 use surmise::referee::System;
+use surmise::{PlayerSpec, column_width};
 
 /// Host matches for GGP players, elsewhere and here
 ///
@@ -263,8 +263,8 @@ impl<'a> Summary<'a> {
             let _ = write!(out, ", {aborted} aborted");
         }
         let _ = writeln!(out, ", {}, seed {}", self.host.variant, self.args.seed);
-        let seat = self.rows.iter().map(|r| r.role.len()).max().unwrap_or(4).max(4);
-        let width = self.rows.iter().map(|r| r.player.len()).max().unwrap_or(6).max(6);
+        let seat = column_width(self.rows.iter().map(|r| r.role.as_str())).max(4);
+        let width = column_width(self.rows.iter().map(|r| r.player.as_str())).max(6);
         let _ = writeln!(
             out,
             "  {:seat$}  {:width$}  {:>6}  {:>15}  {:>5}  {:>10}  errors",

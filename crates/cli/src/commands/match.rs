@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use surmise::game::{Decision, limits::MATCH_ROUNDS};
 use surmise::referee::Clock;
-use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec, SummaryRow};
+use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec, SummaryRow, column_width};
 
 /// Play matches between players and print their results
 ///
@@ -247,8 +247,8 @@ impl Report<'_> {
         let mut rows = self.summary.rows(LEVEL);
         rows.extend(self.summary.totals(LEVEL));
         let role = |row: &SummaryRow| row.role.clone().unwrap_or_else(|| "all".to_owned());
-        let width = rows.iter().map(|r| r.player.len()).max().unwrap_or(6).max(6);
-        let seat = rows.iter().map(|r| role(r).len()).max().unwrap_or(4).max(4);
+        let width = column_width(rows.iter().map(|r| r.player.as_str())).max(6);
+        let seat = column_width(rows.iter().map(|r| r.role.as_deref().unwrap_or("all"))).max(4);
         let _ = writeln!(
             out,
             "  {:seat$}  {:width$}  {:>7}  {:>15}  {:>12}  {:>12}  {:>9}  {:>7}{}",

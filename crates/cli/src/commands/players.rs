@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use surmise::column_width;
 use surmise::players::{OptionDef, PlayerDef, PlayerSpecError, Preset, registry};
 
 /// List players, or the options of one
@@ -89,7 +90,7 @@ fn details(player: &PlayerDef) -> String {
     if names.is_empty() {
         return out + "\n  no options\n";
     }
-    let width = names.iter().map(|o| o.name.len()).max().unwrap_or(0);
+    let width = column_width(names.iter().map(|o| o.name));
     out.push('\n');
     for option in names {
         let _ = writeln!(out, "  {:width$}  {}", option.name, option.help);

@@ -15,7 +15,7 @@ use surmise::game::{MoveId, RoleId, Seed, Simulator, State};
 use surmise::game_report::ReportOptions;
 use surmise::gdl::{Information, Notation, Options, Reading, Rules, Symbol, kw};
 use surmise::ground::Reference;
-use surmise::{GameText, files, gdl};
+use surmise::{GameText, column_width, files, gdl};
 
 /// Say what a game is: roles, sizes, who sees what, an example turn, the rules
 ///
@@ -409,7 +409,7 @@ fn write_round(out: &mut String, sim: &mut Reference, state: &State, joint: &[Mo
     };
     *out += "    state\n";
     *out += &wrap(&shown(sim.fluents(state), 40), 6);
-    let width = sim.roles().iter().map(|r| r.len()).max().unwrap_or(0);
+    let width = column_width(sim.roles().iter().map(String::as_str));
     for number in 0..sim.roles().len() {
         let role = RoleId(number as u16);
         let name = sim.roles()[number].clone();

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use surmise::column_width;
 use surmise::engine::EngineKind;
 use surmise::files;
 use surmise::game_tests::{
@@ -64,11 +65,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     if args.words {
-        let width = TEST_WORDS
-            .iter()
-            .map(|word| word.shape.chars().count())
-            .max()
-            .unwrap_or(0);
+        let width = column_width(TEST_WORDS.iter().map(|word| word.shape));
         let line = |word: &surmise::game_tests::TestWord| format!("{:<width$}  {}\n", word.shape, word.meaning);
         output::print(&TEST_WORDS.iter().map(line).collect::<String>());
         return Ok(ExitCode::SUCCESS);

@@ -1,7 +1,7 @@
 //! The answer as plain text.
 
 use super::{Answer, listed, percent, points, situations, summed_up};
-use crate::How;
+use crate::{How, column_width};
 use std::fmt::Write as _;
 
 impl Answer<'_> {
@@ -92,7 +92,7 @@ impl Answer<'_> {
             let _ = writeln!(out, "  {arises:>8} of games  {}", self.words(set));
             let moves = self.moves(set);
             let (listed, rest) = listed(&moves);
-            let width = listed.iter().map(|m| m.mv.chars().count()).max().unwrap_or(0);
+            let width = column_width(listed.iter().map(|m| m.mv.as_str()));
             for mv in listed {
                 let (value, loss) = points(mv);
                 let loss = match loss.is_empty() {

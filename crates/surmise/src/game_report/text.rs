@@ -1,6 +1,7 @@
 //! The report as text.
 
 use super::{GameReport, GoodPlay, Lengths, SeatResult};
+use crate::column_width;
 use gdl::Information;
 use lab::stats::Interval;
 use std::fmt::Write as _;
@@ -64,7 +65,7 @@ fn random(out: &mut String, report: &GameReport) {
         let _ = writeln!(out, "  too long    {} games were given up", random.too_long);
     }
     let _ = writeln!(out, "\nChoice (random play)");
-    let width = width(report.roles.iter());
+    let width = column_width(report.roles.iter().map(String::as_str));
     for branching in &random.branching {
         let role = &branching.role;
         match branching.choices {
@@ -107,7 +108,7 @@ fn lengths(out: &mut String, lengths: &Lengths) {
 }
 
 fn seats(out: &mut String, seats: &[SeatResult], draws: Option<&Interval>) {
-    let width = width(seats.iter().map(|seat| &seat.role));
+    let width = column_width(seats.iter().map(|seat| seat.role.as_str()));
     for seat in seats {
         let ahead = match seats.len() {
             0 | 1 => String::new(),
@@ -192,14 +193,8 @@ fn tells(out: &mut String, report: &GameReport) {
         out,
         "\nWhat moves tell (expected information of the percepts that follow, in bits)"
     );
-    let width = width(report.tells.iter().map(|t| &t.role));
-    let moves = report
-        .tells
-        .iter()
-        .map(|t| t.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(30);
+    let width = column_width(report.tells.iter().map(|t| t.role.as_str()));
+    let moves = column_width(report.tells.iter().map(|t| t.name.as_str())).min(30);
     for told in &report.tells {
         let _ = writeln!(
             out,
@@ -248,10 +243,6 @@ fn grounding(out: &mut String, report: &GameReport) {
         .take(MOST_COSTS)
         .map(|r| format!("{} {}", r.relation, r.atoms));
     let _ = writeln!(out, "  atoms: {}", shown.collect::<Vec<_>>().join(", "));
-}
-
-fn width<'a>(names: impl Iterator<Item = &'a String>) -> usize {
-    names.map(|name| name.chars().count()).max().unwrap_or(0)
 }
 
 /// An estimate with its interval.

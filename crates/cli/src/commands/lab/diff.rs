@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use surmise::column_width;
 use surmise::lab::diff::{CellDifference, Comparison, compare};
 use surmise::lab::folder::{Folder, Results};
 use surmise::lab::run::kept;
@@ -108,13 +109,7 @@ fn cell_json(cell: &CellDifference, level: f64) -> Value {
 
 fn text(compared: &Comparison, measure: &str, level: f64) -> String {
     let mut out = String::new();
-    let width = compared
-        .cells
-        .iter()
-        .map(|c| c.label.chars().count())
-        .max()
-        .unwrap_or(4)
-        .clamp(4, 60);
+    let width = column_width(compared.cells.iter().map(|c| c.label.as_str())).max(4);
     let percent = 100.0 * level;
     let _ = writeln!(
         out,
