@@ -214,7 +214,7 @@ struct Joins {
 
 impl Work<'_> {
     fn run(&mut self) -> Result<(), GroundError> {
-        let mut joins = self.compile();
+        let mut joins = self.compile()?;
         for join in &joins.without {
             self.run_join(join, None)?;
         }
@@ -223,7 +223,7 @@ impl Work<'_> {
         while rank < self.found.atoms.derived().len() {
             if rank == next_compile {
                 // Sizes are better known now, and orders may change. The instances found do not depend on them.
-                joins = self.compile();
+                joins = self.compile()?;
                 next_compile *= 8;
             }
             let atom = self.found.atoms.derived()[rank];
@@ -236,7 +236,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn compile(&mut self) -> Joins {
+    fn compile(&mut self) -> Result<Joins, GroundError> {
         let mut joins = Joins {
             by_relation: self.theory.relations.iter().map(|_| Vec::new()).collect(),
             without: Vec::new(),
@@ -247,6 +247,9 @@ impl Work<'_> {
             if !fluid || !self.needed[rule.head.0 as usize] {
                 continue;
             }
+            if self.limits.stop.is_raised() {
+                return Err(GroundError::Stopped);
+            }
             for (given, join) in joiner.joins(rule) {
                 match given {
                     Some(relation) => joins.by_relation[relation.0 as usize].push(join),
@@ -254,7 +257,7 @@ impl Work<'_> {
                 }
             }
         }
-        joins
+        Ok(joins)
     }
 
     /// Finds every instance that uses the given atom at the join's place and otherwise only atoms before it.

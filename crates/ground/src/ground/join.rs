@@ -118,12 +118,13 @@ impl<'g> Joiner<'g> {
                 _ => None,
             })
             .collect();
+        let numbers = self.places(rule);
         if places.is_empty() {
-            return vec![(None, self.join(rule, None))];
+            return vec![(None, self.join(rule, None, &numbers))];
         }
         places
             .into_iter()
-            .map(|(n, r)| (Some(r), self.join(rule, Some(n))))
+            .map(|(n, r)| (Some(r), self.join(rule, Some(n), &numbers)))
             .collect()
     }
 
@@ -131,7 +132,7 @@ impl<'g> Joiner<'g> {
         self.theory.relation(relation).layer != Layer::Static
     }
 
-    fn join(&mut self, rule: &Rule, given: Option<usize>) -> Join {
+    fn join(&mut self, rule: &Rule, given: Option<usize>, places: &[usize]) -> Join {
         let mut bound = Bound::none(rule.n_vars);
         let given_pats = given.map(|n| match &rule.body[n] {
             Literal::Pos(_, args) => {
@@ -149,7 +150,7 @@ impl<'g> Joiner<'g> {
         let mut steps = Steps::new(rule.n_vars, |v| bound.has(v));
         for n in order {
             let use_ = Use {
-                place: self.place(rule, n),
+                place: places[n],
                 older: given.is_some_and(|g| n < g),
             };
             let (op, generates) = self.op(&rule.body[n], use_, &mut bound);
@@ -172,20 +173,25 @@ impl<'g> Joiner<'g> {
             .collect();
         Join {
             head: rule.head,
-            given: given_pats.zip(given.map(|n| self.place(rule, n))),
+            given: given_pats.zip(given.map(|n| places[n])),
             resume: steps.last_to_bind(&telling),
             steps: steps.finish(),
-            n_atoms: self.place(rule, rule.body.len()),
+            n_atoms: places[rule.body.len()],
             n_vars: rule.n_vars,
             negated: negated.iter().map(|(r, args)| (*r, self.builds(args))).collect(),
             head_row: self.builds(&rule.args),
         }
     }
 
-    /// Number of positive atoms that depend on the state before this place of the body.
-    fn place(&self, rule: &Rule, n: usize) -> usize {
-        let counts = |l: &&Literal| matches!(l, Literal::Pos(r, _) if self.is_fluid(*r));
-        rule.body[..n].iter().filter(counts).count()
+    /// Number of positive atoms that depend on the state before each place of the body, and in all of it.
+    fn places(&self, rule: &Rule) -> Vec<usize> {
+        let counts = |l: &Literal| matches!(l, Literal::Pos(r, _) if self.is_fluid(*r));
+        let mut n = 0;
+        let before = rule.body.iter().map(|literal| {
+            n += usize::from(counts(literal));
+            n
+        });
+        std::iter::once(0).chain(before).collect()
     }
 
     fn source(&self, relation: RelId, args: &[Term], bound: &Bound) -> Source {

@@ -35,8 +35,13 @@ pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
         return;
     }
     let mut done = Vec::new();
-    for rule in std::mem::take(&mut theory.rules) {
+    for mut rule in std::mem::take(&mut theory.rules) {
         if theory.relation(rule.head).layer == Layer::Static {
+            done.push(rule);
+            continue;
+        }
+        fold_closed(theory, &mut rule, &mut done);
+        if rule.body.len() * rule.n_vars > MOST_SPLIT {
             done.push(rule);
         } else {
             split_rule(theory, rule, splitting, &mut done);
@@ -44,6 +49,52 @@ pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
     }
     theory.rules = done;
     theory.analyse();
+}
+
+/// Literals times variables of a rule beyond which it is left as it is: the search for the best group takes their cube.
+const MOST_SPLIT: usize = 1 << 14;
+
+/// Literals without variables that a rule keeps. A rule is joined from each of its literals with all others, which takes
+/// the square of their number.
+const MOST_CLOSED: usize = 128;
+
+/// Literals that one auxiliary relation stands for.
+const FOLDED: usize = 32;
+
+/// Moves literals without variables into rules of their own, if a rule has very many of them.
+fn fold_closed(theory: &mut Theory, rule: &mut Rule, done: &mut Vec<Rule>) {
+    let is_closed = |theory: &Theory, l: &Literal| is_fluid(theory, l) && vars(l).is_empty();
+    while rule.body.iter().filter(|l| is_closed(theory, l)).count() > MOST_CLOSED {
+        let (closed, mut rest): (Vec<Literal>, Vec<Literal>) = std::mem::take(&mut rule.body)
+            .into_iter()
+            .partition(|l| is_closed(theory, l));
+        for chunk in closed.chunks(FOLDED) {
+            let layer = chunk
+                .iter()
+                .filter_map(Literal::relation)
+                .map(|r| theory.relation(r).layer);
+            let layer = layer.max().unwrap_or(Layer::Static);
+            let head = add_auxiliary(theory, rule.head, 0, layer);
+            rest.push(Literal::Pos(head, Vec::new()));
+            done.push(Rule {
+                head,
+                args: Vec::new(),
+                body: chunk.to_vec(),
+                n_vars: 0,
+            });
+        }
+        rule.body = rest;
+    }
+}
+
+/// A new relation that stands for a part of a rule for this head.
+fn add_auxiliary(theory: &mut Theory, of: RelId, arity: usize, layer: Layer) -> RelId {
+    let number = theory.relations.len();
+    let label = theory.relation(of).label.clone();
+    let base = label.split('/').next().unwrap_or_default().to_owned();
+    let head = theory.add_relation(format!("{base}#{number}/{arity}"), arity);
+    theory.relations[head.0 as usize].layer = layer;
+    head
 }
 
 fn split_rule(theory: &mut Theory, mut rule: Rule, splitting: Splitting, done: &mut Vec<Rule>) {
@@ -195,18 +246,9 @@ fn aux_rule(rule: &Rule, group: &Group, head: RelId) -> Rule {
 
 /// Replaces the group by an atom of a new relation, whose rule is returned.
 fn take_out(theory: &mut Theory, rule: &mut Rule, group: Group) -> Rule {
-    let number = theory.relations.len();
-    let label = theory.relation(rule.head).label.clone();
-    let base = label.split('/').next().unwrap_or_default().to_owned();
-    let arity = group.shared.len();
-    let head = theory.add_relation(format!("{base}#{number}/{arity}"), arity);
-    theory.relations[head.0 as usize].layer = group
-        .literals
-        .iter()
-        .filter_map(|&n| rule.body[n].relation())
-        .map(|r| theory.relation(r).layer)
-        .max()
-        .unwrap_or(Layer::Static);
+    let relations = group.literals.iter().filter_map(|&n| rule.body[n].relation());
+    let layer = relations.map(|r| theory.relation(r).layer).max();
+    let head = add_auxiliary(theory, rule.head, group.shared.len(), layer.unwrap_or(Layer::Static));
     let aux = aux_rule(rule, &group, head);
     let mut n = 0;
     rule.body.retain(|_| {
@@ -288,5 +330,21 @@ mod tests {
     #[test]
     fn static_conditions_alone_are_left_where_they_are() {
         assert_eq!(shapes("(true (a ?x)) (s ?y ?z)", Splitting::Full), [(2, 3)]);
+    }
+
+    #[test]
+    fn hundreds_of_conditions_without_variables_are_folded() {
+        let list = |n: usize| (0..n).map(|n| format!("(true (a{n} z))")).collect::<Vec<_>>().join(" ");
+        let folded = |n: usize| {
+            let mut sizes: Vec<usize> = shapes(&format!("(true (x ?x)) {}", list(n)), Splitting::Full)
+                .iter()
+                .map(|s| s.0)
+                .collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        assert_eq!(folded(MOST_CLOSED), [MOST_CLOSED + 1]);
+        // 150 conditions in chunks of 32: four full ones, one of 22, and the rule itself.
+        assert_eq!(folded(150), [6, 22, 32, 32, 32, 32]);
     }
 }
