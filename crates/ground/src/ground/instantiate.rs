@@ -7,11 +7,11 @@
 use super::atoms::{Atoms, Ground};
 use super::join::{Join, Joiner, Op, Use};
 use super::{GroundError, Limits, Progress};
-use crate::pattern::{Build, match_all, probe_hash};
+use crate::pattern::{Build, Pat, match_all, probe_hash};
 use crate::reference::{Known, Machine, TableId};
 use crate::terms::{TermId, Terms};
 use crate::theory::{Layer, RelId, Theory, rel};
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
 
@@ -208,8 +208,74 @@ const BLANK: Cursor = Cursor {
 
 /// Joins by the relation of the given atom.
 struct Joins {
-    by_relation: Vec<Vec<Join>>,
+    by_relation: Vec<JoinIndex>,
     without: Vec<Join>,
+}
+
+/// The joins of a relation, found by a constant that the given atom must have: rules without variables may be many.
+#[derive(Default)]
+struct JoinIndex {
+    joins: Vec<Join>,
+    /// Joins whose given atom must have a constant at a place, by place and constant.
+    by_constant: Vec<(Place, FxHashMap<TermId, Vec<u32>>)>,
+    /// The other joins.
+    open: Vec<u32>,
+}
+
+/// The argument of an atom, an argument of that argument, and so on.
+type Place = SmallVec<[u32; 4]>;
+
+impl JoinIndex {
+    fn push(&mut self, join: Join) {
+        let number = self.joins.len() as u32;
+        match join.given.as_ref().and_then(|(pats, _)| first_constant(pats)) {
+            None => self.open.push(number),
+            Some((place, constant)) => {
+                let at = self.by_constant.iter().position(|(p, _)| *p == place);
+                let at = at.unwrap_or_else(|| {
+                    self.by_constant.push((place, FxHashMap::default()));
+                    self.by_constant.len() - 1
+                });
+                self.by_constant[at].1.entry(constant).or_default().push(number);
+            }
+        }
+        self.joins.push(join);
+    }
+
+    /// The numbers of the joins that an atom may fit, ascending.
+    fn fitting(&self, row: &[TermId], terms: &Terms, out: &mut Vec<u32>) {
+        out.clear();
+        out.extend(&self.open);
+        for (place, joins) in &self.by_constant {
+            if let Some(joins) = term_at(row, place, terms).and_then(|term| joins.get(&term)) {
+                out.extend(joins);
+            }
+        }
+        out.sort_unstable();
+    }
+}
+
+/// The first constant of a pattern, and its place.
+fn first_constant(pats: &[Pat]) -> Option<(Place, TermId)> {
+    let inside = |pat: &Pat| match pat {
+        Pat::Const(c) => Some((Place::new(), *c)),
+        Pat::Fun(_, pats) => first_constant(pats),
+        Pat::Same(_) | Pat::Bind(_) => None,
+    };
+    (0..).zip(pats).find_map(|(at, pat)| {
+        let (mut place, constant) = inside(pat)?;
+        place.insert(0, at);
+        Some((place, constant))
+    })
+}
+
+fn term_at(row: &[TermId], place: &[u32], terms: &Terms) -> Option<TermId> {
+    let (&first, inner) = place.split_first()?;
+    let term = *row.get(first as usize)?;
+    match inner {
+        [] => Some(term),
+        _ => term_at(terms.args(term), inner, terms),
+    }
 }
 
 impl Work<'_> {
@@ -220,6 +286,7 @@ impl Work<'_> {
         }
         let mut next_compile = 64;
         let mut rank = 0;
+        let mut fitting = Vec::new();
         while rank < self.found.atoms.derived().len() {
             if rank == next_compile {
                 // Sizes are better known now, and orders may change. The instances found do not depend on them.
@@ -228,8 +295,10 @@ impl Work<'_> {
             }
             let atom = self.found.atoms.derived()[rank];
             let relation = self.found.atoms.relation(atom);
-            for join in &joins.by_relation[relation.0 as usize] {
-                self.run_join(join, Some(atom))?;
+            let index = &joins.by_relation[relation.0 as usize];
+            index.fitting(self.found.atoms.row(atom), &self.machine.terms, &mut fitting);
+            for &number in &fitting {
+                self.run_join(&index.joins[number as usize], Some(atom))?;
             }
             rank += 1;
         }
@@ -238,7 +307,7 @@ impl Work<'_> {
 
     fn compile(&mut self) -> Result<Joins, GroundError> {
         let mut joins = Joins {
-            by_relation: self.theory.relations.iter().map(|_| Vec::new()).collect(),
+            by_relation: self.theory.relations.iter().map(|_| JoinIndex::default()).collect(),
             without: Vec::new(),
         };
         let mut joiner = Joiner::new(self.theory, self.machine, &mut self.found.atoms);
@@ -543,4 +612,52 @@ fn build(row: &[Build], terms: &mut Terms, env: &[TermId]) -> Row {
 fn is_old_enough(atoms: &Atoms, atom: Ground, use_: Use, limit: u32) -> bool {
     let rank = atoms.rank(atom).expect("only derived atoms are joined");
     if use_.older { rank < limit } else { rank <= limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gdl::kw;
+
+    fn join(pats: &[Pat]) -> Join {
+        Join {
+            head: RelId(0),
+            head_row: Box::default(),
+            given: Some((pats.into(), 0)),
+            steps: Box::default(),
+            negated: Box::default(),
+            resume: None,
+            n_atoms: 1,
+            n_vars: 1,
+        }
+    }
+
+    #[test]
+    fn only_joins_that_may_match_are_tried() {
+        let mut terms = Terms::new();
+        let constants = [kw::ROLE, kw::INIT, kw::TRUE, kw::DOES].map(|symbol| terms.intern(symbol, &[]));
+        let mut pats: Vec<Pat> = constants.map(Pat::Const).to_vec();
+        pats.extend([Pat::Bind(0), Pat::Same(0)]);
+        let inner = pats.clone();
+        for a in &inner {
+            pats.extend(inner.iter().map(|b| Pat::Fun(kw::NEXT, [a.clone(), b.clone()].into())));
+        }
+        let mut index = JoinIndex::default();
+        pats.iter().for_each(|pat| index.push(join(std::slice::from_ref(pat))));
+        let mut rows: Vec<TermId> = constants.to_vec();
+        for a in constants {
+            rows.extend(constants.map(|b| terms.intern(kw::NEXT, &[a, b])));
+        }
+        let mut fitting = Vec::new();
+        for row in rows.into_iter().map(|term| [term]) {
+            index.fitting(&row, &terms, &mut fitting);
+            assert!(fitting.is_sorted());
+            assert!(fitting.len() < pats.len() / 2, "{} of {}", fitting.len(), pats.len());
+            for (number, pat) in (0..).zip(&pats) {
+                let mut env = constants;
+                let matches = pat.matches(row[0], &terms, &mut env);
+                assert!(!matches || fitting.contains(&number), "{pat:?}");
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ use gdl::Term;
 /// How rules are split before grounding. Which way gives the smallest program depends on the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Splitting {
-    /// Leave the rules as they are.
+    /// Leave the rules as they are, if they are not very long.
     Off,
     /// Split off groups of literals that share variables with each other and with the head, but not with the rest.
     Components,
@@ -31,9 +31,6 @@ pub enum Splitting {
 
 /// Splits the rules of relations that depend on the state.
 pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
-    if splitting == Splitting::Off {
-        return;
-    }
     let mut done = Vec::new();
     for mut rule in std::mem::take(&mut theory.rules) {
         if theory.relation(rule.head).layer == Layer::Static {
@@ -41,7 +38,7 @@ pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
             continue;
         }
         fold_closed(theory, &mut rule, &mut done);
-        if rule.body.len() * rule.n_vars > MOST_SPLIT {
+        if splitting == Splitting::Off || rule.body.len() * rule.n_vars > MOST_SPLIT {
             done.push(rule);
         } else {
             split_rule(theory, rule, splitting, &mut done);
