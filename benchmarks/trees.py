@@ -11,16 +11,20 @@ are also printed, since lanes that would be idle play further games from the sam
 include the belief.
 
 OpenSpiel 2.0.2 has no sampler of information sets for liar's dice and phantom tic-tac-toe, and its Python package
-cannot give the bot another one. For these two, figures of its C++ program stand in (a sampler that copies the true
-state, measured earlier on another machine of the same kind), marked "stated".
+cannot give the bot one. `resample.cc` can: it is compiled against the package's own headers and library (this needs
+g++), so that the same bot runs. At these first decisions both samplers are exact: for liar's dice the other player's
+dice are rolled again, and in phantom tic-tac-toe, where nothing happened yet, the state is copied. Without g++, figures
+of an earlier C++ program on another machine stand in, marked "stated".
 
 Reversi is not a game of our catalogue: `--reversi` names rules of it, such as the GGP repository's `reversi.kif`.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -30,6 +34,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 OPEN = [("tictactoe", "tic_tac_toe"), ("connect-four", "connect_four"), ("breakthrough", "breakthrough")]
+# Games whose sampler is in `resample.cc`, and its number there.
+SAMPLERS = {"liars_dice": 1, "phantom_ttt": 2}
 # Middles of the stated ranges: 530-556 k and 107-130 k.
 STATED = {"liars_dice": 543_000.0, "phantom_ttt": 118_500.0}
 HIDDEN = [
@@ -48,19 +54,23 @@ def main():
     parser.add_argument("--reversi", help="a rules file of reversi")
     parser.add_argument("--ours", help="our program, if it is built already")
     parser.add_argument("--json", help="a file for the figures")
-    parser.add_argument("--spiel", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--spiel", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.spiel:
-        kind, game, simulations, seconds = options.spiel
-        print(json.dumps(spiel(kind, game, int(simulations), float(seconds))))
+        kind, game, simulations, seconds, library = options.spiel
+        if library:
+            print(json.dumps(spiel_with_sampler(library, game, int(simulations), float(seconds))))
+        else:
+            print(json.dumps(spiel(kind, game, int(simulations), float(seconds))))
         return
     ours, python = options.ours or build(), environment()
+    samplers = build_samplers(python)
     games = OPEN + ([(options.reversi, "othello")] if options.reversi else [])
     rows = []
     for kind, pairs in (("uct", games), ("ismcts", HIDDEN)):
         for mine, theirs in pairs:
             for simulations in options.simulations.split(","):
-                row = measure(ours, python, kind, mine, theirs, simulations, options)
+                row = measure(ours, python, kind, mine, theirs, simulations, options, samplers)
                 rows.append(row)
                 show(row)
     if options.json:
@@ -83,7 +93,20 @@ def environment():
     return str(python)
 
 
-def measure(ours, python, kind, mine, theirs, simulations, options):
+def build_samplers(python):
+    """Our samplers for OpenSpiel's bot, as a library; None without a compiler."""
+    if not shutil.which("g++"):
+        return None
+    where = "import importlib.util as u; print(u.find_spec('open_spiel').submodule_search_locations[0])"
+    home = Path(subprocess.run([python, "-c", where], check=True, capture_output=True, text=True).stdout.strip())
+    folders = [home.parent, home / "abseil-cpp", home / "json" / "include"]
+    library = TARGET / "open-spiel" / "resample.so"
+    command = ["g++", "-O2", "-std=c++20", "-shared", "-fPIC", *(f"-I{folder}" for folder in folders)]
+    subprocess.run([*command, ROOT / "benchmarks" / "resample.cc", "-o", library], check=True)
+    return str(library)
+
+
+def measure(ours, python, kind, mine, theirs, simulations, options, samplers):
     """Both programs in turns; medians."""
     found = {"ours": [], "playouts": [], "theirs": []}
     for _ in range(options.turns):
@@ -92,17 +115,18 @@ def measure(ours, python, kind, mine, theirs, simulations, options):
         assert line["player"] == kind, line
         found["ours"].append(line["per_cpu_second"])
         found["playouts"].append(line["playouts_per_cpu_second"])
-        if theirs in STATED:
+        if theirs in SAMPLERS and not samplers:
             found["theirs"].append(STATED[theirs])
             continue
-        command = [python, __file__, "--spiel", kind, theirs, simulations, str(options.seconds)]
+        library = samplers if theirs in SAMPLERS else ""
+        command = [python, __file__, "--spiel", kind, theirs, simulations, str(options.seconds), library]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{theirs}: {done.stderr.strip().splitlines()[-1]}")
         found["theirs"].append(json.loads(done.stdout))
     median = {name: sorted(values)[len(values) // 2] for name, values in found.items()}
     row = {"player": kind, "game": Path(mine).stem, "simulations": int(simulations), **median}
-    return {**row, "stated": theirs in STATED}
+    return {**row, "stated": theirs in SAMPLERS and not samplers}
 
 
 def show(row):
@@ -136,6 +160,18 @@ def spiel(kind, name, simulations, seconds):
             bot.step(state)
         done, seed = done + simulations, seed + 1
     return done / (time.process_time() - started)
+
+
+def spiel_with_sampler(library, name, simulations, seconds):
+    """The same of IS-MCTS with a sampler of ours."""
+    # The library finds OpenSpiel's functions in the module that is loaded already.
+    sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
+    import pyspiel  # noqa: F401
+
+    measure = ctypes.CDLL(library).simulations_per_second
+    measure.restype = ctypes.c_double
+    measure.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_double, ctypes.c_int]
+    return measure(name.encode(), simulations, seconds, SAMPLERS[name])
 
 
 if __name__ == "__main__":

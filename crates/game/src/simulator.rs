@@ -30,8 +30,16 @@ impl PerceptId {
 /// A state in the form its simulator chose: a bitset for compiled games, packed ids for the reference.
 ///
 /// Two states of one simulator are the same set of fluents exactly if they are equal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct State(pub SmallVec<[u64; 6]>);
+
+impl Clone for State {
+    /// Copies all words at once, which the derived function would do one by one.
+    #[inline]
+    fn clone(&self) -> State {
+        State(SmallVec::from_slice(&self.0))
+    }
+}
 
 /// The payoff of a role in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 use super::Lanes;
 use super::cell::{LANES, Mask};
+use crate::jit;
 use game::{Batch, Fault, LaneSet, Meter, MoveId, PerceptId, RoleId, Seed, State};
 
 impl Batch for Lanes {
@@ -104,55 +105,69 @@ impl From<LaneSet> for Mask {
 
 /// Writes states into the first lanes of the cells, one cell for each fluent.
 pub(super) fn write_states(states: &[&State], cells: &mut [Mask]) {
-    for (at, cells) in cells.chunks_mut(64).enumerate() {
-        for (word, group) in states.chunks(64).enumerate() {
-            let mut block = [0; 64];
-            group.iter().zip(&mut block).for_each(|(state, row)| *row = state.0[at]);
-            transpose(&mut block);
-            cells.iter_mut().zip(block).for_each(|(cell, row)| cell.0[word] = row);
-        }
-    }
+    jit::wide(
+        #[inline(always)]
+        || {
+            for (at, cells) in cells.chunks_mut(64).enumerate() {
+                for (word, group) in states.chunks(64).enumerate() {
+                    let mut block = [0; 64];
+                    group.iter().zip(&mut block).for_each(|(state, row)| *row = state.0[at]);
+                    transpose(&mut block);
+                    cells.iter_mut().zip(block).for_each(|(cell, row)| cell.0[word] = row);
+                }
+            }
+        },
+    );
 }
 
 /// Reads states out of the cells from `start` on.
 fn read_states(lanes: &Lanes, start: usize, wanted: LaneSet, out: &mut Vec<State>) {
     let n_fluents = lanes.game.n_fluents();
-    let n_words = n_fluents.div_ceil(64);
     let first = out.len();
-    let empty = State(smallvec::smallvec![0; n_words]);
-    out.resize(first + wanted.count() as usize, empty);
-    for (at, cells) in lanes.frame[start..start + n_fluents].chunks(64).enumerate() {
-        let mut place = first;
-        for (word, &group) in wanted.0.iter().enumerate().filter(|(_, group)| **group != 0) {
-            let mut block = [0; 64];
-            cells.iter().zip(&mut block).for_each(|(cell, row)| *row = cell.0[word]);
-            transpose(&mut block);
-            let mut rest = group;
-            while rest != 0 {
-                out[place].0[at] = block[rest.trailing_zeros() as usize];
-                place += 1;
-                rest &= rest - 1;
+    let empty = State(smallvec::smallvec![0; n_fluents.div_ceil(64)]);
+    out.extend((0..wanted.count()).map(|_| empty.clone()));
+    jit::wide(
+        #[inline(always)]
+        || {
+            for (at, cells) in lanes.frame[start..start + n_fluents].chunks(64).enumerate() {
+                let mut place = first;
+                for (word, &group) in wanted.0.iter().enumerate().filter(|(_, group)| **group != 0) {
+                    let mut block = [0; 64];
+                    cells.iter().zip(&mut block).for_each(|(cell, row)| *row = cell.0[word]);
+                    transpose(&mut block);
+                    let mut rest = group;
+                    while rest != 0 {
+                        out[place].0[at] = block[rest.trailing_zeros() as usize];
+                        place += 1;
+                        rest &= rest - 1;
+                    }
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// Transposes a block of bits: bit `c` of row `r` becomes bit `r` of row `c`.
+#[inline(always)]
 fn transpose(block: &mut [u64; 64]) {
-    let mut step = 32;
-    let mut mask = 0x0000_0000_ffff_ffff_u64;
-    while step != 0 {
-        let mut row = 0;
-        while row < 64 {
-            for at in row..row + step {
-                let swap = ((block[at] >> step) ^ block[at + step]) & mask;
-                block[at] ^= swap << step;
-                block[at + step] ^= swap;
-            }
-            row += 2 * step;
+    swap_bits::<32>(block, 0x0000_0000_ffff_ffff);
+    swap_bits::<16>(block, 0x0000_ffff_0000_ffff);
+    swap_bits::<8>(block, 0x00ff_00ff_00ff_00ff);
+    swap_bits::<4>(block, 0x0f0f_0f0f_0f0f_0f0f);
+    swap_bits::<2>(block, 0x3333_3333_3333_3333);
+    swap_bits::<1>(block, 0x5555_5555_5555_5555);
+}
+
+/// Swaps the upper bits of a row, in pieces of `STEP` bits, with the lower ones of the row `STEP` further on.
+#[inline(always)]
+fn swap_bits<const STEP: usize>(block: &mut [u64; 64], mask: u64) {
+    for rows in block.chunks_exact_mut(2 * STEP) {
+        let (upper, lower) = rows.split_at_mut(STEP);
+        for (a, b) in upper.iter_mut().zip(lower) {
+            let swap = ((*a >> STEP) ^ *b) & mask;
+            *a ^= swap << STEP;
+            *b ^= swap;
         }
-        step /= 2;
-        mask ^= mask << step;
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct LeafLanes {
     code: PlayoutCode,
     /// Cell, role and points of every goal that counts.
     goals: Vec<(usize, usize, u64)>,
+    /// For each of these goals, the lanes whose game ended with it.
+    reached: Vec<Mask>,
     n_random: usize,
 }
 
@@ -39,6 +41,7 @@ impl LeafLanes {
             frame,
             code,
             goals: goals_that_count(game),
+            reached: Vec::new(),
             n_random: game.plan().random_bits().into_iter().sum(),
         }
     }
@@ -69,6 +72,7 @@ impl LeafLanes {
                 rng: LaneRng::new(seed.nth(number as u64)),
                 stop,
                 active: Mask::first(chunk.len()),
+                finished: Mask::ZERO,
                 ended,
                 points,
                 n_roles,
@@ -92,6 +96,8 @@ struct Group<'a> {
     stop: &'a StopFlag,
     /// Lanes whose game goes on.
     active: Mask,
+    /// Lanes whose game ended.
+    finished: Mask,
     ended: &'a mut [bool],
     points: &'a mut [u8],
     n_roles: usize,
@@ -109,6 +115,8 @@ impl Group<'_> {
         let ended = layout.ended as usize;
         write_states(roots, &mut self.lanes.frame[start..start + n_fluents]);
         self.lanes.frame[ended] = Mask::ONE;
+        self.lanes.reached.clear();
+        self.lanes.reached.resize(self.lanes.goals.len(), Mask::ZERO);
     }
 
     #[inline(always)]
@@ -142,21 +150,37 @@ impl Group<'_> {
             self.account(waiting, idle);
         }
         if !self.active.is_empty() && !self.stop.is_raised() {
-            self.active.lanes().for_each(|lane| self.ended[lane] = true);
+            self.finished |= self.active;
         }
+        self.report();
     }
 
+    /// Notes which goals ended games have reached; lanes are told apart once, at the end.
     #[inline(always)]
     fn account(&mut self, ended: Mask, stuck: Mask) {
         if ended.is_empty() {
             return;
         }
-        for &(cell, role, points) in &self.lanes.goals {
-            for lane in (self.lanes.frame[cell] & ended & !stuck).lanes() {
-                self.points[lane * self.n_roles + role] = points as u8;
-            }
+        let LeafLanes {
+            goals, reached, frame, ..
+        } = &mut *self.lanes;
+        let earned = ended & !stuck;
+        for (reached, &(cell, ..)) in reached.iter_mut().zip(&*goals) {
+            *reached |= frame[cell] & earned;
         }
-        ended.lanes().for_each(|lane| self.ended[lane] = true);
+        self.finished |= ended;
+    }
+
+    /// Says for each lane whether its game ended, and with which points.
+    #[inline(always)]
+    fn report(&mut self) {
+        for (reached, &(_, role, points)) in self.lanes.reached.iter().zip(&self.lanes.goals) {
+            let lanes = reached.lanes();
+            lanes.for_each(|lane| self.points[lane * self.n_roles + role] = points as u8);
+        }
+        for (lane, ended) in self.ended.iter_mut().enumerate() {
+            *ended = self.finished.get(lane);
+        }
     }
 }
 

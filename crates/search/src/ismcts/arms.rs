@@ -17,6 +17,8 @@ pub(super) struct Arm {
     /// Number of times it was available.
     available: u32,
     pub mv: MoveId,
+    /// One over the square root of the visits, which is read as often as the mean.
+    inverse: f64,
 }
 
 /// What mixed choices learn of a move.
@@ -72,6 +74,43 @@ impl Arms<'_> {
     }
 }
 
+/// The highest bound so far, and what the bounds have in common.
+struct Bounds {
+    best: usize,
+    highest: f64,
+    /// Most arms were available equally often.
+    available: u32,
+    width: f64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            best: 0,
+            highest: f64::NEG_INFINITY,
+            available: 0,
+            width: 0.0,
+        }
+    }
+}
+
+impl Bounds {
+    /// Counts that an arm was available, and compares its bound; which one is higher cannot be predicted, so nothing
+    /// branches on it.
+    #[inline(always)]
+    fn add(&mut self, place: usize, arm: &mut Arm, exploration: f64, roots: &SquareRoots) {
+        arm.available += 1;
+        if arm.available != self.available {
+            self.available = arm.available;
+            self.width = exploration * roots.log(arm.available);
+        }
+        let bound = f64::from(arm.mean) + self.width * arm.inverse;
+        let better = bound > self.highest;
+        self.best = select_unpredictable(better, place, self.best);
+        self.highest = if better { bound } else { self.highest };
+    }
+}
+
 impl ArmTable {
     /// The arms of these moves, unless they are the first ones in order; makes those that are missing. Arms are never
     /// removed, so that the answer stays right.
@@ -97,7 +136,7 @@ impl ArmTable {
 
     /// Chooses among the legal moves and counts the visit: the place among them, the arm, the chance it had if the
     /// choice was mixed, and whether it is the first visit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn select(
         &mut self,
         arms: Arms<'_>,
@@ -107,13 +146,17 @@ impl ArmTable {
         rng: &mut Rng,
     ) -> (usize, usize, Option<f64>, bool) {
         self.mixed = mixed;
-        let (place, chance) = match mixed {
-            false => (self.by_bounds(arms, options.exploration, roots, rng), None),
-            true => self.by_mixing(arms, options.selection, rng),
+        let (place, chance) = match (mixed, arms) {
+            (false, Arms::First(n)) if self.untried == 0 => {
+                (self.highest_of_first(n, options.exploration, roots), None)
+            }
+            (false, _) => (self.by_bounds(arms, options.exploration, roots, rng), None),
+            (true, _) => self.by_mixing(arms, options.selection, rng),
         };
         let at = arms.at(place);
         let arm = &mut self.arms[at];
         arm.visits += 1;
+        arm.inverse = roots.inverse(arm.visits);
         arm.update();
         let first = arm.visits == 1;
         self.most = self.most.max(arm.visits);
@@ -125,40 +168,38 @@ impl ArmTable {
     pub(super) fn take_back(&mut self, arm: usize) {
         let arm = &mut self.arms[arm];
         arm.visits -= 1;
+        arm.inverse = SquareRoots::shared().inverse(arm.visits);
         arm.update();
         self.untried += u32::from(arm.visits == 0);
         self.most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
     }
 
-    #[inline]
     fn by_bounds(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
         match arms {
             _ if self.untried > 0 => self.untried_or_highest(arms, exploration, roots, rng),
-            Arms::First(n) => self.highest(0..n, exploration, roots),
+            Arms::First(n) => self.highest_of_first(n, exploration, roots),
             Arms::These(list) => self.highest(list.iter().map(|&at| at as usize), exploration, roots),
         }
     }
 
-    /// The place with the highest bound, the first of several, where all arms were tried; which one it is cannot be
-    /// predicted, so nothing branches on it. Counts that the arms were available.
-    #[inline]
-    fn highest(&mut self, arms: impl Iterator<Item = usize>, exploration: f64, roots: &SquareRoots) -> usize {
-        let (mut best, mut highest) = (0, f64::NEG_INFINITY);
-        // Most arms were available equally often.
-        let (mut available, mut width) = (0, 0.0);
-        for (place, at) in arms.enumerate() {
-            let arm = &mut self.arms[at];
-            arm.available += 1;
-            if arm.available != available {
-                available = arm.available;
-                width = exploration * roots.log(available);
-            }
-            let bound = f64::from(arm.mean) + width * roots.inverse(arm.visits);
-            let better = bound > highest;
-            best = select_unpredictable(better, place, best);
-            highest = if better { bound } else { highest };
+    /// [`ArmTable::highest`] of the first arms, as in nearly all situations.
+    #[inline(always)]
+    fn highest_of_first(&mut self, n: usize, exploration: f64, roots: &SquareRoots) -> usize {
+        let mut bounds = Bounds::default();
+        for (place, arm) in self.arms[..n].iter_mut().enumerate() {
+            bounds.add(place, arm, exploration, roots);
         }
-        best
+        bounds.best
+    }
+
+    /// The place with the highest bound, the first of several, where all arms were tried. Counts that the arms were
+    /// available.
+    fn highest(&mut self, arms: impl Iterator<Item = usize>, exploration: f64, roots: &SquareRoots) -> usize {
+        let mut bounds = Bounds::default();
+        for (place, at) in arms.enumerate() {
+            bounds.add(place, &mut self.arms[at], exploration, roots);
+        }
+        bounds.best
     }
 
     /// A place that was never tried, else the one with the highest bound.
@@ -274,6 +315,7 @@ impl Arm {
             visits: 0,
             available: 0,
             mv,
+            inverse: f64::INFINITY,
         }
     }
 

@@ -73,13 +73,15 @@ pub(super) struct Descents {
 }
 
 impl Descents {
-    /// Sets what is backed up next.
-    #[inline]
-    fn set_payoffs(&mut self, payoffs: impl Iterator<Item = f64> + Clone) {
-        self.payoffs.clear();
-        self.payoffs.extend(payoffs.clone());
-        self.gains.clear();
-        self.gains.extend(payoffs);
+    /// Sets what is backed up next, for so many roles.
+    #[inline(always)]
+    fn set_payoffs(&mut self, n_roles: usize, payoffs: impl Iterator<Item = f64>) {
+        self.payoffs.resize(n_roles, 0.0);
+        self.gains.resize(n_roles, 0.0);
+        let places = self.payoffs.iter_mut().zip(&mut self.gains);
+        places
+            .zip(payoffs)
+            .for_each(|((payoff, gain), p)| (*payoff, *gain) = (p, p));
     }
 }
 
@@ -236,7 +238,7 @@ impl IsMcts {
     }
 
     /// The next step of a descent.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, descent: usize, at: SituationId, rng: &mut Rng) -> Result<Progress, Fault> {
         let here = self.situations.get(at);
         let (number, last) = match here.turn {
@@ -283,7 +285,7 @@ impl IsMcts {
     }
 
     /// The place of a role's move among its legal ones, and whether it makes the move for the first time at its view.
-    #[inline]
+    #[inline(always)]
     fn pick(
         &mut self,
         descent: usize,
@@ -306,7 +308,10 @@ impl IsMcts {
             let place = inner.decide(tools, &mut self.atlas, role, seat.mind, node, rng)?;
             return Ok((place, false));
         }
-        let (view, arms) = self.situations.arms(&self.atlas, &mut self.views, at, role);
+        let (view, arms) = match self.situations.known_arms(&seat) {
+            Some(arms) => (seat.view, arms),
+            None => self.situations.arms(&self.atlas, &mut self.views, at, role),
+        };
         let table = self.views.get_mut(view);
         let (place, arm, chance, first) = table.select(arms, mixed, &self.options, self.square_roots, rng);
         self.descents.paths[descent].push(Choice {
@@ -479,7 +484,7 @@ impl IsMcts {
                 points.iter_mut().zip(game).for_each(|(sum, &p)| *sum += f64::from(p));
             }
             let scale = 0.01 / finished as f64;
-            self.descents.set_payoffs(points.iter().map(|sum| sum * scale));
+            self.descents.set_payoffs(n_roles, points.iter().map(|sum| sum * scale));
             self.back_up(leaf.descent);
         }
         self.descents.ends = ends;
@@ -490,8 +495,9 @@ impl IsMcts {
 
     /// Backs up the payoffs of an end of the game.
     fn end(&mut self, descent: usize, node: NodeId) {
-        let points = &self.atlas.node(node).points;
-        self.descents.set_payoffs(points.iter().map(|&p| f64::from(p) * 0.01));
+        let points = &self.atlas.node(node).points[..];
+        let payoffs = points.iter().map(|&p| f64::from(p) * 0.01);
+        self.descents.set_payoffs(points.len(), payoffs);
         self.back_up(descent);
     }
 

@@ -182,8 +182,17 @@ impl Situations {
         places
     }
 
+    /// The arms of the legal moves of a role that chooses, if they were looked up before.
+    #[inline(always)]
+    pub(super) fn known_arms(&self, seat: &Seat) -> Option<Arms<'_>> {
+        match seat.arms {
+            UNKNOWN => None,
+            FIRST => Some(Arms::First(seat.width as usize)),
+            list => Some(Arms::These(&self.lists[list as usize])),
+        }
+    }
+
     /// The arms of the legal moves of a role that chooses, made if they are missing.
-    #[inline]
     pub(super) fn arms(
         &mut self,
         atlas: &Atlas,

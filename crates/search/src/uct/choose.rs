@@ -59,11 +59,17 @@ impl SquareRoots {
 /// highest bound, the first of several.
 #[inline]
 pub(super) fn most_promising(choices: &[MoveStats], width: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
-    let fresh = choices.iter().filter(|choice| choice.is_fresh()).count();
+    let fresh: usize = choices.iter().map(|choice| usize::from(choice.is_fresh())).sum();
     if fresh > 0 {
         let pick = rng.below(fresh);
-        let mut numbered = choices.iter().enumerate().filter(|(_, choice)| choice.is_fresh());
-        return numbered.nth(pick).map_or(0, |(at, _)| at);
+        let (mut seen, mut found) = (0, 0);
+        // Which moves are fresh cannot be predicted.
+        for (at, choice) in choices.iter().enumerate() {
+            let is_fresh = choice.is_fresh();
+            found = select_unpredictable(is_fresh & (seen == pick), at, found);
+            seen += usize::from(is_fresh);
+        }
+        return found;
     }
     if choices.iter().all(|choice| choice.flying < choice.visits) {
         return most_promising_of_known(choices, width, roots);

@@ -27,6 +27,9 @@ pub(super) struct Flights {
     back: Vec<(u32, bool)>,
     /// For every step, the sum of points of each role.
     sums: Vec<f64>,
+    n_roles: usize,
+    /// Leaves that are played out.
+    open: Vec<Leaf>,
     spreading: Spreading,
 }
 
@@ -37,9 +40,16 @@ struct Step {
     /// The step that led to the node.
     up: u32,
     n: u32,
-    /// The number of the joint move.
+    /// The row of moves of the only role that chooses.
+    row: u32,
+    /// That role, or [`ALL`].
+    chooser: u16,
+    /// The number of the joint move; where one role chooses, the place of its move.
     number: u64,
 }
+
+/// Several roles choose.
+const ALL: u16 = u16::MAX;
 
 /// A group of visits at a node.
 #[derive(Clone, Copy)]
@@ -176,6 +186,8 @@ impl Uct {
                 node: here.node,
                 up: here.by,
                 n: 1,
+                row: node.row,
+                chooser,
                 number: at as u64,
             });
             if child == NONE {
@@ -221,12 +233,18 @@ impl Uct {
             spreading,
             ..
         } = &mut self.flights;
+        let chooser = match node.stage {
+            Stage::Turn(chooser) => chooser,
+            _ => ALL,
+        };
         let mut go = |number: u64, n: u32, child: NodeId| {
             let by = steps.len() as u32;
             steps.push(Step {
                 node: arrival.node,
                 up: arrival.by,
                 n,
+                row: node.row,
+                chooser,
                 number,
             });
             match child {
@@ -371,7 +389,9 @@ impl Uct {
         flights.back.resize(flights.steps.len(), (0, false));
         flights.sums.clear();
         flights.sums.resize(flights.steps.len() * n_roles, 0.0);
-        let mut open: Vec<Leaf> = Vec::new();
+        flights.n_roles = n_roles;
+        let mut open = std::mem::take(&mut flights.open);
+        open.clear();
         for at in 0..flights.leaves.len() {
             let leaf = flights.leaves[at];
             let id = match leaf.at {
@@ -398,9 +418,12 @@ impl Uct {
                 None => open.push(leaf),
             }
         }
-        if !open.is_empty() {
-            self.play_out(tools, &open, seed, budget)?;
-        }
+        let played = match open.is_empty() {
+            true => Ok(()),
+            false => self.play_out(tools, &open, seed, budget),
+        };
+        self.flights.open = open;
+        played?;
         self.back_up(tools);
         Ok(())
     }
@@ -425,22 +448,23 @@ impl Uct {
             }
         }
         tools.one_each(&roots, seed, &budget.stop, &mut self.wide.ends)?;
-        let mut game = 0;
         let n_roles = tools.sim.roles().len();
+        let (mut ended, mut points) = (&self.wide.ends.ended[..], &self.wide.ends.points[..]);
+        let mut sums: SmallVec<[u32; 4]> = SmallVec::from_elem(0, n_roles);
         for &leaf in leaves {
-            let mut sums: Payoffs = SmallVec::from_elem(0.0, n_roles);
-            let mut finished = 0;
-            for _ in 0..leaf.n as usize * each {
-                if let Some(points) = self.wide.ends.of(game) {
-                    finished += 1;
-                    sums.iter_mut().zip(points).for_each(|(sum, &p)| *sum += f64::from(p));
-                }
-                game += 1;
+            let (here, later) = ended.split_at(leaf.n as usize * each);
+            let (earned, others) = points.split_at(here.len() * n_roles);
+            (ended, points) = (later, others);
+            // Games that were not finished earned nothing.
+            let finished = here.iter().filter(|&&ended| ended).count();
+            self.played += finished as u64;
+            sums.fill(0);
+            for game in earned.chunks_exact(n_roles.max(1)) {
+                sums.iter_mut().zip(game).for_each(|(sum, &p)| *sum += u32::from(p));
             }
-            self.played += finished;
             if finished > 0 {
                 let n = finished as f64;
-                self.flights.count(leaf, sums.into_iter().map(|sum| sum / n));
+                self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
             }
         }
         Ok(())
@@ -489,26 +513,21 @@ impl Uct {
             }
         }
         for at in (0..flights.steps.len()).rev() {
-            let Step {
-                node: id,
-                up,
-                n,
-                number,
-            } = flights.steps[at];
+            let step = flights.steps[at];
+            let (id, up, n) = (step.node, step.up, step.n);
             let (done, news) = flights.back[at];
-            let node = self.graph.node_mut(id);
-            node.visits -= n - done;
+            if done < n {
+                self.graph.node_mut(id).visits -= n - done;
+            }
             let (above, sums) = flights.sums.split_at_mut(at * n_roles);
             let sums = &sums[..n_roles];
-            match node.stage {
-                Stage::Turn(chooser) if up != NONE => {
-                    let row = *node;
-                    let choice = &mut self.graph.row_mut(row)[number as usize];
-                    if choice.land(n, done, sums[usize::from(chooser)]) {
-                        self.graph.node_mut(id).blank -= 1;
-                    }
+            if step.chooser == ALL || up == NONE {
+                land_all(&mut self.graph, step, done, sums);
+            } else {
+                let choice = self.graph.choice_mut(step.row, step.number);
+                if choice.land(n, done, sums[usize::from(step.chooser)]) {
+                    self.graph.node_mut(id).blank -= 1;
                 }
-                _ => land_all(&mut self.graph, flights.steps[at], done, sums),
             }
             let news = news && self.graph.prove(id, nature);
             if up != NONE {
@@ -525,10 +544,11 @@ impl Uct {
 
 /// The points of all roles in a state in which the game is over.
 fn points_of(tools: &mut Tools, state: &State) -> Result<SmallVec<[u8; 4]>, Fault> {
-    let roles = 0..tools.sim.roles().len() as u16;
-    roles
-        .map(|role| Ok(tools.sim.goal(state, RoleId(role))?.points()))
-        .collect()
+    let mut points = SmallVec::new();
+    for role in 0..tools.sim.roles().len() as u16 {
+        points.push(tools.sim.goal(state, RoleId(role))?.points());
+    }
+    Ok(points)
 }
 
 /// The state of a leaf.
@@ -580,7 +600,7 @@ impl Flights {
     fn count(&mut self, leaf: Leaf, points: impl Iterator<Item = f64>) {
         let by = leaf.by as usize;
         self.back[by].0 += leaf.n;
-        let n_roles = self.sums.len() / self.back.len();
+        let n_roles = self.n_roles;
         let sums = &mut self.sums[by * n_roles..(by + 1) * n_roles];
         sums.iter_mut()
             .zip(points)

@@ -9,9 +9,9 @@
 
 use crate::pieces::Pieces;
 use game::{MoveId, State};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
 /// A node, by its place.
 pub(super) type NodeId = u32;
@@ -51,7 +51,7 @@ pub(super) struct Node {
     /// The place of the proven outcome under best play, if there is one.
     proof: u32,
     /// The first move of the role that chooses, or the place of the joint node.
-    row: u32,
+    pub row: u32,
     /// Number of moves of the role that chooses.
     width: u32,
     /// Those of them that have no finished playout.
@@ -116,19 +116,27 @@ struct Rows(Vec<Vec<MoveStats>>);
 const PIECE_BITS: u32 = 14;
 /// Parts of the table of states, so that none is large.
 const SHARDS: usize = 64;
+/// States that the table has room for before it grows: growing takes as long as filling.
+const STATES_AT_FIRST: usize = 56 * SHARDS;
 
 impl Rows {
-    /// Makes room for a row; longer rows than a piece get a piece of their own.
-    fn add(&mut self, row: impl ExactSizeIterator<Item = MoveStats>) -> u32 {
+    /// Makes room for a row of so many moves; longer rows than a piece get a piece of their own. Returns where the row
+    /// begins, and the piece to which the moves are to be added.
+    fn begin(&mut self, n: usize) -> (u32, &mut Vec<MoveStats>) {
         let piece = 1 << PIECE_BITS;
-        if self.0.last().is_none_or(|last| last.len() + row.len() > piece) {
-            self.0.push(Vec::with_capacity(row.len().max(piece)));
+        if self.0.last().is_none_or(|last| last.len() + n > piece) {
+            self.0.push(Vec::with_capacity(n.max(piece)));
         }
         let number = self.0.len() - 1;
         let last = &mut self.0[number];
-        let place = (number as u32) << PIECE_BITS | last.len() as u32;
-        last.extend(row);
-        place
+        ((number as u32) << PIECE_BITS | last.len() as u32, last)
+    }
+
+    /// A move of a row, by the place of the row.
+    #[inline]
+    fn at_mut(&mut self, place: u32, at: usize) -> &mut MoveStats {
+        let start = (place & ((1 << PIECE_BITS) - 1)) as usize;
+        &mut self.0[(place >> PIECE_BITS) as usize][start + at]
     }
 
     fn row(&self, place: u32, width: u32) -> &[MoveStats] {
@@ -205,10 +213,11 @@ impl Graph {
     /// The node of a state, and whether it was made now.
     pub(super) fn place(&mut self, state: State) -> (NodeId, bool) {
         let mut hasher = FxHasher::default();
-        state.hash(&mut hasher);
+        state.0.iter().for_each(|&word| hasher.write_u64(word));
         let mut key = hasher.finish();
         if self.places.is_empty() {
-            self.places.resize_with(SHARDS, FxHashMap::default);
+            let room = || FxHashMap::with_capacity_and_hasher(STATES_AT_FIRST / SHARDS, FxBuildHasher);
+            self.places.resize_with(SHARDS, room);
         }
         let shard = &mut self.places[(key >> 32) as usize % SHARDS];
         loop {
@@ -249,12 +258,11 @@ impl Graph {
         let (first, second) = (choosing.next().unwrap_or(0), choosing.next());
         if second.is_none() {
             // The single moves of the others come first, role by role.
-            let others = legal.iter().enumerate().filter(|(role, _)| *role != first);
-            let all: SmallVec<[MoveId; 64]> = others
-                .map(|(_, moves)| moves[0])
-                .chain(legal[first].iter().copied())
-                .collect();
-            let place = self.moves.add(all.into_iter().map(MoveStats::new));
+            let (place, row) = self.moves.begin(legal.len() - 1 + legal[first].len());
+            for (_, moves) in legal.iter().enumerate().filter(|(role, _)| *role != first) {
+                row.push(MoveStats::new(moves[0]));
+            }
+            row.extend(legal[first].iter().map(|&mv| MoveStats::new(mv)));
             let node = &mut self.nodes[id];
             node.stage = Stage::Turn(first as u16);
             node.row = place + (legal.len() - 1) as u32;
@@ -284,6 +292,12 @@ impl Graph {
     /// The moves of the only role that has a choice.
     pub(super) fn row_mut(&mut self, node: Node) -> &mut [MoveStats] {
         self.moves.row_mut(node.row, node.width)
+    }
+
+    /// The statistics of a move of the role that chooses, by the row of the node and the place in it.
+    #[inline]
+    pub(super) fn choice_mut(&mut self, row: u32, at: u64) -> &mut MoveStats {
+        self.moves.at_mut(row, at as usize)
     }
 
     pub(super) fn joint_mut(&mut self, node: Node) -> &mut JointNode {
@@ -342,10 +356,16 @@ impl Graph {
                 // The single moves of the others stand before the row.
                 let others = n_roles - 1;
                 let moves = self.moves.row(node.row - others as u32, others as u32 + node.width);
-                let (first, later) = moves[..others].split_at(usize::from(chooser).min(others));
-                out.extend(first.iter().map(|choice| choice.mv));
-                out.push(moves[others + number as usize].mv);
-                out.extend(later.iter().map(|choice| choice.mv));
+                let chooser = usize::from(chooser).min(others);
+                for (role, choice) in moves[..others].iter().enumerate() {
+                    if role == chooser {
+                        out.push(moves[others + number as usize].mv);
+                    }
+                    out.push(choice.mv);
+                }
+                if chooser == others {
+                    out.push(moves[others + number as usize].mv);
+                }
             }
             _ => {
                 let joint = &self.joints[node.row];
@@ -444,7 +464,7 @@ impl MoveStats {
     /// Whether it was never made, and nothing is proven of it.
     #[inline]
     pub(super) fn is_fresh(&self) -> bool {
-        self.visits == 0 && self.known.is_none()
+        (self.visits == 0) & self.known.is_none()
     }
 
     /// Counts visits that go down.
