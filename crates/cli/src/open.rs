@@ -45,7 +45,7 @@ pub fn game(name: &str) -> Result<Game> {
 
 /// Opens a game with an engine of choice.
 pub fn with(text: &GameText, options: &EngineOptions) -> Result<Game> {
-    let progress = progress::spinner("grounding");
+    let progress = progress::spinner("setting up");
     let game = Game::with_progress(text, options, &mut |p| {
         progress.set_message(|| format!("{} rule instances, {} atoms", p.instances, p.atoms));
     });

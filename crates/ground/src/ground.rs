@@ -201,6 +201,14 @@ pub fn ground_rewritten(
         return Ok(Some((program, first.passes)));
     }
     drop(program);
+    if open.len() == first.families.len() {
+        // Without a family the pass over dependencies changes nothing.
+        let without = Passes {
+            dependencies: false,
+            ..passes
+        };
+        return ground_rewritten(rules, without, limits, progress);
+    }
     let proven: Vec<Family> = first.families.into_iter().filter(|f| !open.contains(f)).collect();
     let Some(second) = rewrite(rules, passes, Some(&proven), &limits.stop) else {
         return if limits.stop.is_raised() {

@@ -39,6 +39,9 @@ const MOST_LEMMAS: usize = 8;
 
 /// The families that are not proven to be exclusive; none if all are.
 pub fn unproven(program: &Program, families: &[Family], stop: &StopFlag) -> Vec<Family> {
+    if families.is_empty() {
+        return Vec::new();
+    }
     let members = |family: &Family| -> Vec<u32> {
         (0..program.fluents.len() as u32)
             .filter(|&f| family.contains(&program.fluents[f as usize]))

@@ -189,7 +189,13 @@ fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) 
     let flat = merge_chains(&net, bounds)?;
     log("chains", &flat);
     bounds.go_on()?;
-    let net = extract_common(&flat, options.pairs, bounds)?;
+    // The common parts change no function, so what moves have as a choice can be found in `flat` meanwhile.
+    let (net, plan, noop_moves) = std::thread::scope(|scope| {
+        let choice = scope.spawn(|| (ChoicePlan::merged(&flat, bounds), samples.noop_moves(&flat, bounds)));
+        let net = extract_common(&flat, options.pairs, bounds);
+        let (plan, noop_moves) = choice.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Some((net?, plan, noop_moves?))
+    })?;
     log("common", &net);
     bounds.go_on()?;
     segment_stats(&net, &mut stats);
@@ -202,11 +208,11 @@ fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) 
     Some(Compiled(Arc::new(Inner {
         names,
         layout: Layout::new(&net),
-        plan: ChoicePlan::merged(&flat, bounds),
+        plan,
         families,
         likely: samples.frequencies(),
         changes: samples.changes(),
-        noop_moves: samples.noop_moves(&net, bounds)?,
+        noop_moves,
         net,
         flat,
         initial,

@@ -46,6 +46,7 @@
 mod build;
 mod circuit;
 mod compiled;
+mod gate_table;
 mod guard;
 // The only place that depends on the processor. `--cfg surmise_portable` selects what other processors run.
 #[cfg_attr(not(all(target_arch = "x86_64", not(surmise_portable))), path = "jit_portable.rs")]

@@ -6,7 +6,7 @@
 //!
 //! Atoms in a positive cycle are leaves too, each with a defining signal; see [`Cycle`].
 
-use rustc_hash::FxHashMap;
+use crate::gate_table::GateTable;
 use std::ops::Not;
 
 /// A gate or a leaf.
@@ -166,7 +166,7 @@ pub struct Network {
     /// Start of each node's operands in `arena`; one more entry than nodes.
     starts: Vec<u32>,
     arena: Vec<Signal>,
-    gates: FxHashMap<Box<[Signal]>, NodeId>,
+    gates: GateTable,
     fluents: Vec<NodeId>,
     does: Vec<Vec<NodeId>>,
     cycles: Vec<Cycle>,
@@ -186,7 +186,7 @@ impl Network {
             nodes: Vec::new(),
             starts: vec![0],
             arena: Vec::new(),
-            gates: FxHashMap::default(),
+            gates: GateTable::default(),
             fluents: Vec::new(),
             does: Vec::new(),
             cycles: Vec::new(),
@@ -269,7 +269,7 @@ impl Network {
             return None;
         }
         let node = self.push(Node::And, &operands);
-        self.gates.insert(operands.into_boxed_slice(), node);
+        self.gates.insert(&operands, node);
         Some(node)
     }
 
@@ -388,11 +388,11 @@ impl Network {
             [only] => return only,
             _ => {}
         }
-        if let Some(&node) = self.gates.get(&list[..]) {
+        if let Some(node) = self.gates.find(&list, |node| self.operands(node) == list) {
             return Signal::new(node, false);
         }
         let node = self.push(Node::And, &list);
-        self.gates.insert(list.into_boxed_slice(), node);
+        self.gates.insert(&list, node);
         Signal::new(node, false)
     }
 

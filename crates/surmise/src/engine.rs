@@ -14,6 +14,7 @@ use gdl::Rules;
 use ground::{EvaluationLimits, GroundError, Limits, Program, Progress, Reference};
 use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -91,7 +92,15 @@ const WORTH_KEEPING: f64 = 0.5;
 const ALWAYS_KEPT: f64 = 15.0;
 
 /// A program that is being compiled.
-type Compiling<'a> = ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program, Way)>;
+struct Compiling<'a> {
+    worker: ScopedJoinHandle<'a, (Result<Compiled, CompileError>, Program, Way)>,
+    shape: (usize, usize),
+    /// Its entry in [`Setup::tried`].
+    entry: usize,
+}
+
+/// Programs that are compiled at the same time, while the next one is ground. More would take memory and no less time.
+const MOST_COMPILING: usize = 2;
 
 /// One way that was tried to ground a game, and what came of it.
 #[derive(Clone, Debug)]
@@ -106,6 +115,19 @@ pub struct Tried {
     pub why: Option<String>,
     /// Whether the engine runs this network.
     pub chosen: bool,
+}
+
+impl Tried {
+    /// A way of which nothing has come yet.
+    fn by(way: Way) -> Tried {
+        Tried {
+            way: way.to_string(),
+            ground_rules: None,
+            ops: None,
+            why: None,
+            chosen: false,
+        }
+    }
 }
 
 /// A game that can be run.
@@ -231,7 +253,7 @@ impl Engine {
 
     /// Which way to rewrite and split rules gives the smallest network depends on the game. All ways are tried, as far
     /// as they are not much larger than what there is already, and the network with the fewest operations is kept.
-    /// While one is being compiled, the next is ground.
+    /// While some are being compiled, the next is ground. What is kept does not depend on how long each takes.
     fn compile(
         &mut self,
         rules: &Rules,
@@ -244,7 +266,7 @@ impl Engine {
         let (mut failed, mut failed_at) = (None, 0);
         let started = Instant::now();
         std::thread::scope(|scope| {
-            let mut compiling = None;
+            let mut compiling: VecDeque<Compiling<'_>> = VecDeque::new();
             let mut ways = Ways::new(options.rewriting, limits.instances);
             while let Some((way, most)) = ways.next() {
                 let limits = Limits {
@@ -255,26 +277,39 @@ impl Engine {
                 let grounding = Instant::now();
                 let program = ground_by(way, rules, &limits, progress);
                 self.setup.ground_s += grounding.elapsed().as_secs_f64();
-                if let Some(worker) = compiling.take() {
-                    failed = self.consider(worker).err().or(failed.take());
-                }
                 ways.note(&program);
+                let new = program.as_ref().ok().and_then(Option::as_ref).map(|(p, _)| shape(p));
+                // Whether a program is one that is known already is decided when all before it are compiled.
+                let waits = |engine: &Engine, compiling: &VecDeque<Compiling<'_>>| {
+                    let is_known = |new| engine.has_shape(new) || compiling.iter().any(|c| c.shape == new);
+                    new.is_some_and(|new| compiling.len() >= MOST_COMPILING || is_known(new))
+                };
+                while waits(self, &compiling) {
+                    let Some(first) = compiling.pop_front() else { break };
+                    failed = self.consider(first).err().or(failed.take());
+                }
                 match program {
-                    Ok(Some((program, way))) if !self.has_shape(&program) => {
-                        let stop = stop.clone();
-                        compiling = Some(scope.spawn(move || {
+                    Ok(Some((program, way))) if !self.has_shape(shape(&program)) => {
+                        let (stop, shape) = (stop.clone(), shape(&program));
+                        let worker = scope.spawn(move || {
                             let compiled = compile_until(&program, &compile_options(options), &stop);
                             (compiled, program, way)
-                        }));
+                        });
+                        compiling.push_back(Compiling {
+                            worker,
+                            shape,
+                            entry: self.setup.tried.len(),
+                        });
+                        self.setup.tried.push(Tried {
+                            ground_rules: Some(shape.0),
+                            ..Tried::by(way)
+                        });
                     }
                     Ok(_) => {}
                     Err(error) => {
                         self.setup.tried.push(Tried {
-                            way: way.to_string(),
-                            ground_rules: None,
-                            ops: None,
                             why: Some(error.to_string()),
-                            chosen: false,
+                            ..Tried::by(way)
                         });
                         // The failure under the widest limit says most.
                         if failed.is_none() || most > failed_at {
@@ -282,13 +317,13 @@ impl Engine {
                         }
                     }
                 }
-                let stopped = limits.stop.is_raised() && compiling.is_none() && self.compiled.is_none();
+                let stopped = limits.stop.is_raised() && compiling.is_empty() && self.compiled.is_none();
                 if stopped || options.limits.stop.is_raised() {
                     break;
                 }
             }
-            if let Some(worker) = compiling {
-                failed = self.consider(worker).err().or(failed.take());
+            for each in compiling {
+                failed = self.consider(each).err().or(failed.take());
             }
         });
         let took = started.elapsed().as_secs_f64();
@@ -305,39 +340,30 @@ impl Engine {
         }
     }
 
-    /// Whether what there is has been made from a program just like this one.
-    fn has_shape(&self, program: &Program) -> bool {
-        let shape = (program.rules.len(), program.n_atoms as usize);
+    /// Whether what there is has been made from a program of these numbers.
+    fn has_shape(&self, shape: (usize, usize)) -> bool {
         self.compiled.is_some() && shape == (self.setup.ground_rules, self.setup.atoms)
     }
 
     /// Waits for a compiled program and keeps it if it is smaller than what there is.
-    fn consider(&mut self, worker: Compiling<'_>) -> Result<(), GroundError> {
-        let (compiled, program, way) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let mut tried = Tried {
-            way: way.to_string(),
-            ground_rules: Some(program.rules.len()),
-            ops: None,
-            why: None,
-            chosen: false,
-        };
+    fn consider(&mut self, compiling: Compiling<'_>) -> Result<(), GroundError> {
+        let joined = compiling.worker.join();
+        let (compiled, program, way) = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let ops = |c: &Compiled| c.stats().ops();
         match compiled {
             Ok(compiled) => {
-                tried.ops = Some(ops(&compiled));
+                self.setup.tried[compiling.entry].ops = Some(ops(&compiled));
                 if self.compiled.as_ref().is_none_or(|c| ops(&compiled) < ops(c)) {
                     self.setup.tried.iter_mut().for_each(|t| t.chosen = false);
-                    tried.chosen = true;
+                    self.setup.tried[compiling.entry].chosen = true;
                     self.note_sizes(&program);
                     self.rewritten = way.is_rewritten();
                     self.compiled = Some(compiled);
                 }
-                self.setup.tried.push(tried);
                 Ok(())
             }
             Err(_) => {
-                tried.why = Some(GroundError::Stopped.to_string());
-                self.setup.tried.push(tried);
+                self.setup.tried[compiling.entry].why = Some(GroundError::Stopped.to_string());
                 Err(GroundError::Stopped)
             }
         }
@@ -411,6 +437,11 @@ impl Engine {
             seed,
         }
     }
+}
+
+/// Numbers by which programs are recognised.
+fn shape(program: &Program) -> (usize, usize) {
+    (program.rules.len(), program.n_atoms as usize)
 }
 
 /// Grounds rules in one way; `None` if rewriting does not change them.

@@ -125,7 +125,7 @@ fn bench_one(game: &str, args: &Args, time: Duration) -> Result<Report> {
 }
 
 fn make_engine(rules: &gdl::Rules, options: &EngineOptions) -> Result<Engine> {
-    let spinner = progress::spinner("grounding");
+    let spinner = progress::spinner("setting up");
     let engine = Engine::with_progress(rules, options, &mut |p| {
         spinner.set_message(|| format!("{} rule instances, {} atoms", p.instances, p.atoms));
     });

@@ -206,13 +206,13 @@ impl<'p> Builder<'p> {
     /// The rules that outputs need.
     fn keep_needed_rules(&mut self) {
         let n_old = self.parts.instances.atoms.len();
-        let mut rules_of: Vec<Vec<u32>> = vec![Vec::new(); n_old];
         let Parts { instances, decided, .. } = self.parts;
-        for i in (0..instances.len()).filter(|&i| decided.alive[i]) {
-            if decided.values[instances.head(i).0 as usize] == Value::Open {
-                rules_of[instances.head(i).0 as usize].push(i as u32);
-            }
-        }
+        let is_kept = |i: &usize| decided.alive[*i] && decided.values[instances.head(*i).0 as usize] == Value::Open;
+        let kept: Vec<(u32, u32)> = (0..instances.len())
+            .filter(is_kept)
+            .map(|i| (instances.head(i).0, i as u32))
+            .collect();
+        let rules_of = Graph::new(n_old, &kept);
         let mut seen = vec![false; n_old];
         let mut todo: Vec<u32> = self.asked.iter().copied().filter(|&a| a < n_old as u32).collect();
         todo.extend(self.rules.iter().flat_map(|(_, body)| body.iter().map(|l| l.0)));
@@ -220,7 +220,7 @@ impl<'p> Builder<'p> {
             if std::mem::replace(&mut seen[atom as usize], true) {
                 continue;
             }
-            for &i in &rules_of[atom as usize] {
+            for &i in rules_of.successors(atom) {
                 let open = |l: &&super::instantiate::BodyLit| self.value(l.atom()) == Value::Open;
                 let body = instances.body(i as usize).iter().filter(open);
                 let body: Vec<(u32, bool)> = body.map(|l| (l.atom().0, l.is_neg())).collect();

@@ -165,9 +165,9 @@ fn values_of(
     v: u32,
     clause: &Clause,
     facts: &FxHashMap<(Symbol, usize), Vec<&[Term]>>,
-    domain: Option<&BTreeSet<Symbol>>,
+    domain: Option<&[Symbol]>,
 ) -> Option<BTreeSet<Symbol>> {
-    let mut values = domain?.clone();
+    let mut values: BTreeSet<Symbol> = domain?.iter().copied().collect();
     for literal in &clause.body {
         let Literal::Pos(atom) = literal else { continue };
         let Some(rows) = facts.get(&rel(atom)) else { continue };

@@ -9,7 +9,9 @@ use super::program::{Draft, Rel, is_keyword, rel, relation_of, vars};
 use super::statics::Statics;
 use gdl::{Atom, Clause, Literal, Symbol, Term, kw};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Depth of functions, beyond which a domain is everything.
 const DEPTH: usize = 4;
@@ -20,11 +22,65 @@ const ROUNDS: usize = 400;
 /// Clauses visited in all rounds together, after which the analysis gives up.
 const VISITS: usize = 2_000_000;
 
+/// A set of constants, ascending. The analysis copies sets far more often than it changes them, so copies share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Constants(Rc<Vec<Symbol>>);
+
+impl Constants {
+    fn of(mut values: Vec<Symbol>) -> Constants {
+        values.sort_unstable();
+        values.dedup();
+        Constants(Rc::new(values))
+    }
+
+    fn contains(&self, value: &Symbol) -> bool {
+        self.0.binary_search(value).is_ok()
+    }
+
+    /// The constants, ascending.
+    pub fn as_slice(&self) -> &[Symbol] {
+        &self.0
+    }
+
+    /// Adds the constants of another set; returns whether any was new.
+    fn add(&mut self, other: &Constants) -> bool {
+        if Rc::ptr_eq(&self.0, &other.0) || other.0.iter().all(|value| self.contains(value)) {
+            return false;
+        }
+        let all = self.0.iter().chain(other.0.iter()).copied();
+        *self = Constants::of(all.collect());
+        true
+    }
+
+    /// What two sets have in common.
+    fn meet(&self, other: &Constants) -> Constants {
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return self.clone();
+        }
+        let (mut a, mut b) = (&self.0[..], &other.0[..]);
+        let mut common = Vec::new();
+        while let (Some(x), Some(y)) = (a.first(), b.first()) {
+            match x.cmp(y) {
+                Ordering::Less => a = &a[1..],
+                Ordering::Greater => b = &b[1..],
+                Ordering::Equal => {
+                    common.push(*x);
+                    (a, b) = (&a[1..], &b[1..]);
+                }
+            }
+        }
+        match common.len() == self.0.len() {
+            true => self.clone(),
+            false => Constants(Rc::new(common)),
+        }
+    }
+}
+
 /// Values that a term may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Domain {
     everything: bool,
-    pub constants: BTreeSet<Symbol>,
+    constants: Constants,
     functions: BTreeMap<(Symbol, usize), Vec<Domain>>,
 }
 
@@ -37,12 +93,12 @@ impl Domain {
     }
 
     fn is_empty(&self) -> bool {
-        !self.everything && self.constants.is_empty() && self.functions.is_empty()
+        !self.everything && self.constants.0.is_empty() && self.functions.is_empty()
     }
 
     /// The constants, if the domain has nothing else.
-    pub fn only_constants(&self) -> Option<&BTreeSet<Symbol>> {
-        (!self.everything && self.functions.is_empty()).then_some(&self.constants)
+    pub fn only_constants(&self) -> Option<&[Symbol]> {
+        (!self.everything && self.functions.is_empty()).then_some(self.constants.as_slice())
     }
 
     /// The arguments of a function in this domain.
@@ -55,10 +111,8 @@ impl Domain {
         if self.everything {
             return false;
         }
-        let before = self.constants.len();
-        self.constants.extend(&other.constants);
-        let mut grown = self.constants.len() > before;
-        let too_large = other.everything || self.constants.len() > CONSTANTS;
+        let mut grown = self.constants.add(&other.constants);
+        let too_large = other.everything || self.constants.0.len() > CONSTANTS;
         if too_large || (depth == 0 && !other.functions.is_empty()) {
             *self = Domain::everything();
             return true;
@@ -95,7 +149,7 @@ impl Domain {
         }
         Domain {
             everything: false,
-            constants: self.constants.intersection(&other.constants).copied().collect(),
+            constants: self.constants.meet(&other.constants),
             functions,
         }
     }
@@ -287,9 +341,9 @@ impl<'s> Domains<'s> {
                 }
                 for (at, term) in atom.args.iter().enumerate() {
                     let Term::Var(v) = term else { continue };
-                    let values: BTreeSet<Symbol> = fitting.iter().map(|row| row[at]).collect();
+                    let values = Constants::of(fitting.iter().map(|row| row[at]).collect());
                     let own = &mut known[*v as usize];
-                    if own.only_constants().is_none_or(|own| own.len() > values.len()) {
+                    if own.only_constants().is_none_or(|own| own.len() > values.0.len()) {
                         *own = Domain {
                             constants: values,
                             ..Domain::default()
@@ -366,7 +420,7 @@ fn domain_of(term: &Term, known: &[Domain]) -> Domain {
     match term {
         Term::Var(v) => known[*v as usize].clone(),
         Term::Fun(symbol, args) if args.is_empty() => Domain {
-            constants: [*symbol].into(),
+            constants: Constants::of(vec![*symbol]),
             ..Domain::default()
         },
         Term::Fun(symbol, args) => Domain {

@@ -21,7 +21,7 @@ pub(super) fn add_types(draft: &mut Draft, statics: &Statics) -> bool {
         return false;
     };
     let changing = draft.changing();
-    let mut sets: BTreeMap<BTreeSet<Symbol>, Symbol> = BTreeMap::new();
+    let mut sets: BTreeMap<Vec<Symbol>, Symbol> = BTreeMap::new();
     for n in 0..draft.clauses.len() {
         let clause = draft.clauses[n].clone();
         if clause.body.is_empty() || !changing.contains(&rel(&clause.head)) {
@@ -49,7 +49,7 @@ pub(super) fn add_types(draft: &mut Draft, statics: &Statics) -> bool {
                 Some(symbol) => *symbol,
                 None => {
                     let symbol = draft.fresh(clause.head.relation, "in");
-                    sets.insert(all.clone(), symbol);
+                    sets.insert(all.to_vec(), symbol);
                     symbol
                 }
             };

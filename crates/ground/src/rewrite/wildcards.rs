@@ -285,7 +285,9 @@ fn is_member(term: &Term, set: &BTreeSet<Symbol>) -> bool {
 }
 
 fn is_within(domain: &Domain, set: &BTreeSet<Symbol>) -> bool {
-    domain.only_constants().is_some_and(|values| values.is_subset(set))
+    domain
+        .only_constants()
+        .is_some_and(|values| values.iter().all(|v| set.contains(v)))
 }
 
 /// Names of variants and of sets.

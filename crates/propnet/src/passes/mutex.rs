@@ -94,9 +94,12 @@ fn grow(start: u32, fluents: &[u32], initial: &[bool], sampled: &Samples) -> Vec
     family
 }
 
-fn read(values: &[u64], signal: Signal) -> u64 {
-    let value = values[signal.node().0 as usize];
-    if signal.is_complement() { !value } else { value }
+/// Words of samples that are evaluated together: a step of the random games.
+const WORDS: usize = LANES / 64;
+
+/// All bits where a signal is a complement.
+fn flip(signal: Signal) -> u64 {
+    if signal.is_complement() { !0 } else { 0 }
 }
 
 /// Random reachable states, bit-sliced: per fluent, the samples in which it holds.
@@ -118,11 +121,10 @@ impl Samples {
 
     /// Part of the steps in which each fluent changes, starts of new games included.
     pub fn changes(&self) -> Vec<f32> {
-        const STEP: usize = LANES / 64;
         let often = |words: &Vec<u64>| {
-            let pairs = words.iter().zip(words.iter().skip(STEP));
+            let pairs = words.iter().zip(words.iter().skip(WORDS));
             let changed: u32 = pairs.map(|(before, after)| (before ^ after).count_ones()).sum();
-            changed as f32 / (words.len().saturating_sub(STEP) * 64).max(1) as f32
+            changed as f32 / (words.len().saturating_sub(WORDS) * 64).max(1) as f32
         };
         self.words.iter().map(often).collect()
     }
@@ -131,20 +133,31 @@ impl Samples {
     pub(crate) fn noop_moves(&self, net: &Network, bounds: &Bounds) -> Option<Vec<Option<u32>>> {
         let n = self.words.first().map_or(0, Vec::len);
         let rows = &net.outputs.legal;
+        let roots: Vec<Signal> = rows.iter().flatten().copied().collect();
+        let cone = needed(net, &roots);
+        let cone: Vec<NodeId> = (1..net.len())
+            .filter(|&at| cone[at])
+            .map(|at| NodeId(at as u32))
+            .collect();
+        let mut values = vec![[0_u64; WORDS]; net.len()];
         let mut only = rows.iter().map(|row| vec![0_u32; row.len()]).collect::<Vec<_>>();
-        for at in 0..n {
+        for first in (0..n).step_by(WORDS) {
             bounds.go_on()?;
-            let values = self.values(net, at);
+            self.evaluate(net, &cone, first, &mut values);
             for (row, only) in rows.iter().zip(&mut only) {
-                let legal: Vec<u64> = row.iter().map(|&s| read(&values, s)).collect();
-                let (mut any, mut many) = (0, 0);
-                for word in &legal {
-                    many |= any & word;
-                    any |= word;
+                for at in 0..WORDS.min(n - first) {
+                    let legal = |&s: &Signal| values[s.node().0 as usize][at] ^ flip(s);
+                    let (mut any, mut many) = (0, 0);
+                    for word in row.iter().map(legal) {
+                        many |= any & word;
+                        any |= word;
+                    }
+                    if any & !many == 0 {
+                        continue;
+                    }
+                    let counts = only.iter_mut().zip(row.iter().map(legal));
+                    counts.for_each(|(n, word)| *n += (word & !many).count_ones());
                 }
-                only.iter_mut()
-                    .zip(&legal)
-                    .for_each(|(n, word)| *n += (word & !many).count_ones());
             }
         }
         let best = |row: &Vec<u32>| (0..row.len()).max_by_key(|&m| (row[m], std::cmp::Reverse(m)));
@@ -154,20 +167,26 @@ impl Samples {
         Some(moves.collect())
     }
 
-    /// The values of all nodes that legal moves need, in one word of samples.
-    fn values(&self, net: &Network, at: usize) -> Vec<u64> {
-        let roots: Vec<Signal> = net.outputs.legal.iter().flatten().copied().collect();
-        let cone = needed(net, &roots);
-        let mut values = vec![0_u64; net.len()];
-        for node in (1..net.len()).filter(|&node| cone[node]) {
-            let id = NodeId(node as u32);
-            values[node] = match net.node(id) {
-                Node::Fluent(f) => self.words[f as usize][at],
-                Node::And => net.operands(id).iter().fold(!0, |all, &s| all & read(&values, s)),
-                _ => 0,
-            };
+    /// The values of these nodes in a few words of samples.
+    fn evaluate(&self, net: &Network, cone: &[NodeId], first: usize, values: &mut [[u64; WORDS]]) {
+        for &id in cone {
+            let mut value = [0; WORDS];
+            match net.node(id) {
+                Node::Fluent(f) => {
+                    let words = &self.words[f as usize][first..];
+                    value.iter_mut().zip(words).for_each(|(to, &word)| *to = word);
+                }
+                Node::And => {
+                    value = [!0; WORDS];
+                    for &s in net.operands(id) {
+                        let (operand, flip) = (values[s.node().0 as usize], flip(s));
+                        value.iter_mut().zip(operand).for_each(|(to, word)| *to &= word ^ flip);
+                    }
+                }
+                _ => {}
+            }
+            values[id.0 as usize] = value;
         }
-        values
     }
 
     fn exclusive(&self, family: &[u32]) -> bool {
@@ -291,11 +310,73 @@ pub fn as_choices(net: &Network, families: &[Vec<u32>]) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::pairs::{PairBudget, extract_common};
+    use crate::passes::testing::simulate;
+    use game::Seed;
 
     #[test]
     fn families_differ_in_one_argument() {
         let names = ["(control o)", "(control x)", "(step 1)"].map(String::from);
         assert_eq!(candidates(&names), [vec![0, 1]]);
+    }
+
+    /// Without tricks: each sample by itself.
+    fn noop_moves_one_by_one(net: &Network, samples: &Samples) -> Vec<Option<u32>> {
+        let does: Vec<Vec<u64>> = net.n_moves().iter().map(|&n| vec![0; n]).collect();
+        let mut only: Vec<Vec<u32>> = does.iter().map(|row| vec![0; row.len()]).collect();
+        for at in 0..samples.words[0].len() {
+            let state: Vec<u64> = samples.words.iter().map(|words| words[at]).collect();
+            let values = simulate(net, &state, &does);
+            let mut legal = values[net.n_fluents()..].iter();
+            for only in &mut only {
+                let row: Vec<u64> = legal.by_ref().take(only.len()).copied().collect();
+                for lane in 0..64 {
+                    let held: Vec<usize> = (0..row.len()).filter(|&m| row[m] >> lane & 1 == 1).collect();
+                    if let [mv] = held[..] {
+                        only[mv] += 1;
+                    }
+                }
+            }
+        }
+        let most = |row: &Vec<u32>| {
+            let first = (0..row.len()).rev().max_by_key(|&m| row[m]);
+            first.filter(|&m| row[m] > 0).map(|m| m as u32)
+        };
+        only.iter().map(most).collect()
+    }
+
+    #[test]
+    fn noop_moves_are_those_of_single_samples() {
+        let mut n_found = 0;
+        for case in 0..100 {
+            let mut rng = Seed(4).nth(case).rng();
+            let mut net = Network::new(6, &[3, 2]);
+            net.keep_shape();
+            let mut signals: Vec<Signal> = (0..6).map(|f| net.fluent(f)).collect();
+            for _ in 0..20 {
+                let operands: Vec<Signal> = (0..2 + rng.below(3))
+                    .map(|_| {
+                        let s = signals[rng.below(signals.len())];
+                        if rng.below(2) == 0 { s } else { !s }
+                    })
+                    .collect();
+                signals.push(net.and(operands));
+            }
+            let mut row = |n: usize| (0..n).map(|_| signals[rng.below(signals.len())]).collect::<Vec<_>>();
+            net.outputs.legal = vec![row(3), row(2)];
+            net.outputs.next = vec![Signal::FALSE; 6];
+            let n_words = 1 + rng.below(10);
+            let words = (0..6).map(|_| (0..n_words).map(|_| rng.bits()).collect());
+            let samples = Samples { words: words.collect() };
+            let expected = noop_moves_one_by_one(&net, &samples);
+            let common = Bounds::shipped(|bounds| extract_common(&net, PairBudget::default(), bounds));
+            for net in [&net, &common.expect("not stopped")] {
+                let found = Bounds::shipped(|bounds| samples.noop_moves(net, bounds));
+                assert_eq!(found.as_ref(), Some(&expected));
+            }
+            n_found += expected.iter().flatten().count();
+        }
+        assert!(n_found > 100, "{n_found}");
     }
 
     #[test]

@@ -190,23 +190,25 @@ impl EventNet {
         initial: &[u64],
         bounds: &Bounds,
     ) -> Option<(Network, EventNet, Trial)> {
-        let focused = focus_gates(&net, likely, bounds);
-        bounds.go_on()?;
-        let (net, mut whole) = EventNet::shared(&net, guards, likely, bounds)?;
-        let trial = Trial::run(&whole, initial, bounds);
-        let Some(focused) = focused else {
-            return Some((net, whole, trial));
+        let tried = |net: &Network, guards: Guards| {
+            let (net, whole) = EventNet::shared(net, guards, likely, bounds)?;
+            let trial = Trial::run(&whole, initial, bounds);
+            bounds.go_on()?;
+            Some((net, whole, trial))
         };
-        let cost = whole.fans.cost(&trial, bounds.tuning);
-        let (other_net, other) = EventNet::shared(&focused, whole.guards, likely, bounds)?;
-        let other_trial = Trial::run(&other, initial, bounds);
-        bounds.go_on()?;
-        let other_cost = other.fans.cost(&other_trial, bounds.tuning);
-        if other_cost < bounds.tuning.worth_focus * cost {
-            return Some((other_net, other, other_trial));
-        }
-        whole.guards = other.guards;
-        Some((net, whole, trial))
+        let (plain, focused) = std::thread::scope(|scope| {
+            let guards_too = guards.clone();
+            let focused = scope.spawn(|| match focus_gates(&net, likely, bounds) {
+                Some(net) => tried(&net, guards_too).map(Some),
+                None => Some(None),
+            });
+            let plain = tried(&net, guards);
+            let focused = focused.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Some((plain?, focused?))
+        })?;
+        let cost = |(_, whole, trial): &(Network, EventNet, Trial)| whole.fans.cost(trial, bounds.tuning);
+        let is_better = |focused: &_| cost(focused) < bounds.tuning.worth_focus * cost(&plain);
+        Some(focused.filter(is_better).unwrap_or(plain))
     }
 
     /// The network with shared prefixes, prepared for a trial.

@@ -25,7 +25,7 @@ impl Guard {
 }
 
 /// The guards of one role. A move has at most one guard.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RoleGuards {
     pub guards: Vec<Guard>,
     /// Packed moves without a closed guard, indexed by the set of open guards.
@@ -56,7 +56,7 @@ impl RoleGuards {
 }
 
 /// The guards that were taken out of a network.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guards {
     pub roles: Vec<RoleGuards>,
     /// Fluents whose values select the signal of terminal: see [`Guards::case`].

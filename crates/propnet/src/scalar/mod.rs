@@ -57,6 +57,26 @@ pub(crate) struct Shared {
 impl Shared {
     /// Prepares a game, in the fastest way if the mode leaves it open; `None` if the work was stopped.
     pub(crate) fn new(game: &Compiled, bounds: &Bounds) -> Option<Shared> {
+        std::thread::scope(|scope| {
+            let goals = scope.spawn(|| {
+                let mut families = game.exclusive_fluents().to_vec();
+                families.extend(lonely_relations(&game.names().fluents, game.likelihoods()));
+                GoalEvaluator::new(game.network(), &families, bounds)
+            });
+            let evaluator = Shared::evaluator(game, bounds);
+            let goals = goals.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let (evaluator, steps_fit) = evaluator?;
+            Some(Shared {
+                evaluator,
+                goals,
+                steps_fit,
+                steps: Default::default(),
+            })
+        })
+    }
+
+    /// The evaluator, and whether random games are played by whole steps; `None` if the work was stopped.
+    fn evaluator(game: &Compiled, bounds: &Bounds) -> Option<(Evaluator, bool)> {
         let (net, mode) = (game.network(), game.scalar_mode());
         let wants_cones = matches!(mode, ScalarMode::Auto | ScalarMode::Cones);
         let most = match mode {
@@ -84,15 +104,8 @@ impl Shared {
                     |net| Evaluator::Events(Evaluation::new(net)),
                 ),
         };
-        let mut families = game.exclusive_fluents().to_vec();
-        families.extend(lonely_relations(&game.names().fluents, game.likelihoods()));
         bounds.go_on()?;
-        Some(Shared {
-            evaluator,
-            goals: GoalEvaluator::new(net, &families, bounds),
-            steps_fit,
-            steps: Default::default(),
-        })
+        Some((evaluator, steps_fit))
     }
 
     /// A whole step as machine code, if random games are played that way.

@@ -64,6 +64,8 @@ pub(super) struct Ways {
     least: Option<usize>,
     /// Whether the rules as written have exceeded their first limit.
     is_large: bool,
+    /// Relations that grew without bound.
+    unbounded: Vec<String>,
 }
 
 impl Ways {
@@ -79,6 +81,7 @@ impl Ways {
             last: None,
             least: None,
             is_large: false,
+            unbounded: Vec::new(),
         }
     }
 
@@ -106,6 +109,16 @@ impl Ways {
             Ok(Some((program, _))) => Some(program.rules.len()),
             _ => None,
         };
+        if let Err(GroundError::Unbounded { relation, .. }) = program
+            && self.least.is_none()
+        {
+            // What grows without bound in two ways does so in all, and takes seconds each time.
+            if self.unbounded.contains(relation) {
+                self.left.clear();
+                return;
+            }
+            self.unbounded.push(relation.clone());
+        }
         let is_first = self.least.is_none() && !self.is_large && way.splitting == Splitting::Full;
         let is_too_large = matches!(
             program,
@@ -143,5 +156,35 @@ impl Ways {
             (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unbounded(relation: &str) -> Result<Option<(Program, Way)>, GroundError> {
+        Err(GroundError::Unbounded {
+            relation: relation.to_owned(),
+            limit: "some atoms".to_owned(),
+        })
+    }
+
+    /// Number of ways that are tried while these relations grow without bound, one after the other.
+    fn tried(relations: &[&str]) -> usize {
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        let mut n = 0;
+        while ways.next().is_some() {
+            ways.note(&unbounded(relations[n]));
+            n += 1;
+        }
+        n
+    }
+
+    #[test]
+    fn a_relation_without_bound_ends_the_search() {
+        assert_eq!(tried(&["islist/1", "islist/1"]), 2);
+        assert_eq!(tried(&["islist/1", "list/2", "islist/1"]), 3);
+        assert_eq!(tried(&["a/1", "b/1", "c/1", "d/1", "e/1"]), 5);
     }
 }

@@ -158,22 +158,27 @@ impl ConeNet {
         let numbering = Numbering::new(&net.n_moves(), noop_moves, bounds.tuning.cone_joint_moves);
         bounds.go_on()?;
         let mut rest = net.clone();
-        if let Some(plan) = take_heads(&mut rest, &guards, habits.likely, bounds) {
+        let worth = bounds.tuning.worth_heads;
+        let (plan, whole, kept) = std::thread::scope(|scope| {
+            let plan = scope.spawn(|| take_heads(&mut rest, &guards, habits.likely, bounds));
+            let whole = Builder::new(&net, None, *bounds);
             // Beyond these bounds the sums decide nothing any more.
-            let worth = bounds.tuning.worth_heads;
-            let kept = Builder::new(&net, None, *bounds)?.state_cost(habits, most / worth);
-            bounds.go_on()?;
+            let kept = whole
+                .as_ref()
+                .map_or(0.0, |whole| whole.state_cost(habits, (most / worth).max(most)));
+            let plan = plan.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Some((plan, whole?, kept))
+        })?;
+        bounds.go_on()?;
+        let whole = (kept <= most).then_some(whole);
+        if let Some(plan) = plan {
             let builder = Builder::new(&rest, Some(plan), *bounds)?;
             let state = builder.state_cost(habits, most);
             if state <= most && state + builder.head_cost(habits) < worth * kept {
                 return builder.build(guards, numbering);
             }
         }
-        let builder = Builder::new(&net, None, *bounds)?;
-        if most.is_finite() && builder.state_cost(habits, most) > most {
-            return None;
-        }
-        builder.build(guards, numbering)
+        whole?.build(guards, numbering)
     }
 
     /// Average number of operations per step.
