@@ -3,6 +3,11 @@
 //! A claim names a quantity and a range. The claim holds if the confidence interval of the quantity lies within the
 //! range. It does not hold if the interval lies outside. There is too little data if the interval contains an end of
 //! the range, or if nothing was played. A claim about several cells holds if it holds for each of them.
+//!
+//! A range such as "above 0" has its end where there is no effect at all. If there is none, the interval contains the
+//! end however many matches are played. A claim may therefore have a `margin`, the least effect that counts: it does
+//! not hold either if the whole interval lies nearer to the end than that (a test of equivalence; Schuirmann, *Journal
+//! of Pharmacokinetics and Biopharmaceutics* 15, 1987).
 
 use crate::spec::Claim;
 use crate::stats::Interval;
@@ -18,7 +23,7 @@ pub enum ClaimVerdict {
     Holds,
     /// Some interval contains an end of the range, or there is none.
     TooLittleData,
-    /// Some interval lies outside the range.
+    /// Some interval lies outside the range, or within the margin of one of its ends.
     DoesNotHold,
 }
 
@@ -114,9 +119,10 @@ fn judge(value: &Interval, claim: &Claim) -> ClaimVerdict {
         claim.above.unwrap_or(f64::NEG_INFINITY),
         claim.below.unwrap_or(f64::INFINITY),
     );
+    let margin = claim.margin.unwrap_or(0.0);
     if value.low >= above && value.high <= below {
         ClaimVerdict::Holds
-    } else if value.high < above || value.low > below {
+    } else if value.high < above + margin || value.low > below - margin {
         ClaimVerdict::DoesNotHold
     } else {
         ClaimVerdict::TooLittleData
@@ -153,6 +159,7 @@ mod tests {
             over: None,
             above,
             below,
+            margin: None,
         }
     }
 
@@ -219,5 +226,37 @@ r = [{ r = 1, resources = 1 }, { r = 8, resources = 64 }]
             judge(&value(80.0, 90.0), &claim(Some(62.0), Some(72.0))),
             ClaimVerdict::DoesNotHold
         );
+    }
+
+    #[test]
+    fn a_margin_lets_no_effect_be_told_from_too_little_data() {
+        let judged = |low, high, claim: Claim| {
+            let value = Interval {
+                mean: (low + high) / 2.0,
+                low,
+                high,
+                n: 10,
+                method: "",
+            };
+            let with = Claim {
+                margin: Some(0.1),
+                ..claim.clone()
+            };
+            (judge(&value, &claim), judge(&value, &with))
+        };
+        use ClaimVerdict::{DoesNotHold, Holds, TooLittleData};
+        // Medians of p of an unbiased and of a biased sampler, as the 2017 study's figure 4 has them.
+        let biased = || claim(None, Some(0.5));
+        assert_eq!(judged(0.456, 0.517, biased()), (TooLittleData, DoesNotHold));
+        assert_eq!(judged(0.38, 0.552, biased()), (TooLittleData, TooLittleData));
+        assert_eq!(judged(0.174, 0.319, biased()), (Holds, Holds));
+        // A small effect that is certain is still one.
+        assert_eq!(judged(0.42, 0.48, biased()), (Holds, Holds));
+        let better = || claim(Some(0.0), None);
+        assert_eq!(judged(-0.02, 0.09, better()), (TooLittleData, DoesNotHold));
+        assert_eq!(judged(-0.02, 0.11, better()), (TooLittleData, TooLittleData));
+        let between = || claim(Some(0.0), Some(1.0));
+        assert_eq!(judged(0.95, 1.2, between()), (TooLittleData, DoesNotHold));
+        assert_eq!(judged(0.8, 1.2, between()), (TooLittleData, TooLittleData));
     }
 }

@@ -36,6 +36,8 @@ impl Provenance {
             0 => self,
             started => Provenance {
                 started,
+                // Until this run ends; it may find nothing left to play.
+                finished: before.finished,
                 seconds: before.seconds,
                 ..self
             },
@@ -115,7 +117,9 @@ mod tests {
             seconds: 10.0,
             ..Provenance::default()
         };
-        let mut second = Provenance::now("abc").after(&first);
+        // A run that finds nothing to play leaves the end of the last one.
+        let mut second = Provenance::now("abc").after(&Provenance { finished: 15, ..first });
+        assert_eq!(second.finished, 15);
         second.ended(std::time::Duration::from_secs(2));
         assert_eq!(
             (second.started, second.seconds, second.commit.as_str()),

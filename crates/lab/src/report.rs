@@ -351,6 +351,7 @@ impl ReportData<'_> {
             let claim = checked.claim;
             json!({
                 "says": claim.says, "measure": claim.measure, "above": claim.above, "below": claim.below,
+                "margin": claim.margin,
                 "verdict": checked.verdict.to_string(),
                 "parts": checked.parts.iter().map(part_json).collect::<Vec<_>>(),
             })

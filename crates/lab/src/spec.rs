@@ -218,6 +218,8 @@ pub struct Claim {
     pub above: Option<f64>,
     /// Upper end of the range.
     pub below: Option<f64>,
+    /// How far within the range, from each of its ends, a value is as good as none.
+    pub margin: Option<f64>,
 }
 
 /// A number of the paper.

@@ -167,9 +167,10 @@ fn claims(body: &mut String, report: &ReportData<'_>) {
             let (mean, range) = interval(value, &checked.claim.measure);
             let _ = write!(
                 parts,
-                "<li{mark}>{}: {} <span class=\"soft\">({range}{})</span></li>",
+                "<li{mark}>{}: {} <span class=\"soft\">({}{})</span></li>",
                 escape(label),
-                escape(&mean),
+                small(&mean),
+                small(&range),
                 if value.method == "paired" { ", paired" } else { "" }
             );
         }
@@ -196,24 +197,33 @@ fn wanted(checked: &CheckedClaim<'_>) -> String {
         _ => measure,
     };
     let short = |value: f64| short(value).replace('-', "−");
-    match (claim.above, claim.below) {
+    let range = match (claim.above, claim.below) {
         (Some(a), Some(b)) => format!("{quantity}: between {} and {}", short(a), short(b)),
         (Some(a), None) => format!("{quantity}: above {}", short(a)),
         (None, Some(b)) => format!("{quantity}: below {}", short(b)),
         (None, None) => quantity,
+    };
+    match claim.margin {
+        Some(margin) => format!("{range} (margin {})", short(margin)),
+        None => range,
     }
 }
 
 /// An estimate and its interval as two texts.
 pub(super) fn interval(value: &Interval, measure: &str) -> (String, String) {
     let probability = measure.trim_start_matches("weighted-").starts_with('p');
+    // Payoffs have one digit, and two where the interval is too narrow for one.
+    let digits = if value.high - value.low < 0.2 { 1.0 } else { 10.0 };
     let show = |v: f64| match probability {
         true if v < 0.0005 => "< 0.001".to_owned(),
         true => format!("{v:.3}"),
-        false if measure.starts_with("score") => number(v, 10.0),
+        false if measure.starts_with("score") => number(v, digits),
         false => number(v, value.mean.abs()),
     };
     let range = match value.low.is_finite() && value.high.is_finite() {
+        // All matches together gave one number.
+        true if value.method == "pooled" => "no interval".to_owned(),
+        true if probability && value.high < 0.0005 => "all below 0.001".to_owned(),
         true => format!("{} to {}", show(value.low), show(value.high)),
         false => format!("n = {}, too few for an interval", value.n),
     };
@@ -229,6 +239,7 @@ pub(super) fn number(value: f64, beside: f64) -> String {
         return "0".to_owned();
     }
     let text = match beside {
+        _ if value.abs() >= 1e15 => format!("{value:.1e}"),
         b if b >= 1000.0 => return thousands(value),
         b if b >= 10.0 => format!("{value:.1}"),
         b if b >= 0.1 => format!("{value:.2}"),
@@ -236,7 +247,18 @@ pub(super) fn number(value: f64, beside: f64) -> String {
         0.0 => format!("{value:.1}"),
         _ => format!("{value:.1e}"),
     };
-    text.replace('-', "−")
+    match text.strip_prefix('-') {
+        // What rounds to zero has no sign.
+        Some(zero) if zero.chars().all(|c| c == '0' || c == '.') => zero.to_owned(),
+        _ => text.replace('-', "−"),
+    }
+}
+
+/// Text in small print, escaped. Intervals such as `−3.1 to 0.8` are never broken into lines.
+pub(super) fn small(text: &str) -> String {
+    escape(text)
+        .replace(" to ", "&nbsp;to&nbsp;")
+        .replace("&lt; ", "&lt;&nbsp;")
 }
 
 pub(super) fn thousands(value: f64) -> String {
@@ -338,8 +360,10 @@ fn warnings(body: &mut String, report: &ReportData<'_>) {
     for (player, (illegal, moves)) in replaced.into_iter().filter(|(_, (illegal, _))| *illegal > 0) {
         let _ = write!(
             body,
-            "<p class=\"warning\">{illegal} of {moves} moves of <code>{}</code> were illegal, late or missing, and \
+            "<p class=\"warning\">{} of {} moves of <code>{}</code> were illegal, late or missing, and \
              were replaced by random ones.</p>",
+            thousands(illegal as f64),
+            thousands(moves as f64),
             escape(player)
         );
     }
@@ -405,4 +429,48 @@ fn made(body: &mut String, report: &ReportData<'_>) {
         "<details><summary>The spec</summary><pre><code>{}</code></pre></details></section>",
         escape(&report.spec.text)
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_differences_are_told_from_zero() {
+        let shown = |mean, low, high, measure| {
+            let value = Interval {
+                mean,
+                low,
+                high,
+                n: 9,
+                method: "",
+            };
+            let (mean, range) = interval(&value, measure);
+            format!("{mean}: {range}")
+        };
+        assert_eq!(shown(0.0, -0.046, 0.046, "score"), "0.00: −0.05 to 0.05");
+        assert_eq!(shown(-0.04, -1.25, 1.0, "score"), "0.0: −1.2 to 1.0");
+        assert_eq!(shown(79.95, 79.5, 80.4, "score"), "80.0: 79.5 to 80.4");
+        assert_eq!(shown(1e-9, 1e-12, 1e-5, "p-mid"), "< 0.001: all below 0.001");
+        assert_eq!(shown(1e-9, 1e-12, 0.2, "p-mid"), "< 0.001: < 0.001 to 0.200");
+        let pooled = Interval {
+            mean: 2.5,
+            low: 2.5,
+            high: 2.5,
+            n: 9,
+            method: "pooled",
+        };
+        assert_eq!(interval(&pooled, "valid@16").1, "no interval");
+    }
+
+    #[test]
+    fn numbers_have_a_bounded_length() {
+        let shown = [-0.04, -0.06, 0.0, 1_234_567.0, -2.5e60].map(|v| number(v, v.abs().max(10.0)));
+        assert_eq!(shown, ["0.0", "−0.1", "0.0", "1,234,567", "−2.5e60"]);
+    }
+
+    #[test]
+    fn intervals_are_not_broken_into_lines() {
+        assert_eq!(small("< 0.001 to 0.2, as x"), "&lt;&nbsp;0.001&nbsp;to&nbsp;0.2, as x");
+    }
 }

@@ -193,7 +193,7 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
         let open = if standing.game.is_none() { " open" } else { "" };
         let _ = write!(
             body,
-            "<details{open}><summary>{}</summary><div class=\"wide\"><table class=\"many\"><thead><tr><th>player\
+            "<details{open}><summary>{}</summary><div class=\"wide\"><table class=\"many cross\"><thead><tr><th>player\
              <th class=\"n\">rating\
              <th class=\"n\">games",
             escape(&standing.title(ladder))
@@ -205,9 +205,9 @@ pub(super) fn section(body: &mut String, report: &ReportData<'_>) {
         for ((name, rating), row) in standing.players.iter().zip(&standing.cross) {
             let _ = write!(
                 body,
-                "<tr><td><code>{}</code><td class=\"n\">{:+.0}<div class=\"soft\">± {:.0}</div><td class=\"n\">{}",
+                "<tr><td><code>{}</code><td class=\"n\">{}<div class=\"soft\">± {:.0}</div><td class=\"n\">{}",
                 escape(name),
-                rating.points,
+                format!("{:+.0}", rating.points).replace('-', "−"),
                 rating.half,
                 short(rating.games)
             );

@@ -29,5 +29,5 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 addEventListener("beforeprint", () => {
   // The parts of the claims stand beside the claims already.
-  for (const details of document.querySelectorAll("details.table:not(.claims)")) details.open = true;
+  for (const details of document.querySelectorAll("details.table:not(.claims, .long)")) details.open = true;
 });

@@ -99,6 +99,8 @@ impl Point {
 const RIGHT: f64 = 16.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 20.0;
+/// Width of a letter of the axes, about.
+const LETTER: f64 = 6.6;
 /// Least distance of labels of horizontal lines.
 const LABELS_APART: f64 = 13.0;
 /// Letters of a category's name that are shown at most.
@@ -146,7 +148,7 @@ impl Chart {
         for (series, moved) in self.series.iter().zip(&moved) {
             draw(&mut out, series, moved, &self.joined(series), &x, &y);
         }
-        self.line_labels(&mut out, shown, &y);
+        self.line_labels(&mut out, shown, &moved, &x, &y);
         self.legend(&mut out, shown, height - LEGEND_ROW * rows as f64);
         out + "</svg>\n"
     }
@@ -211,9 +213,15 @@ impl Chart {
         width / self.categories.len().max(1) as f64
     }
 
+    /// Columns of the legend. Where the paper's curves stand beside as many of ours, each stands below its own.
     fn columns(&self, shown: Use) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
-        (((shown.width() - self.left(shown)) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6)
+        let most = (((shown.width() - self.left(shown)) / (longest as f64 * 7.5 + 44.0)) as usize).clamp(1, 6);
+        let ours = self.series.iter().filter(|s| !s.paper).count();
+        match ours > 1 && ours <= most && 2 * ours == self.series.len() {
+            true => ours,
+            false => most,
+        }
     }
 
     pub(super) fn axes(&self, shown: Use, bottom: f64) -> (Axis, Axis) {
@@ -313,24 +321,43 @@ impl Chart {
         }
     }
 
-    /// Labels of the horizontal lines, over the curves.
-    fn line_labels(&self, out: &mut String, shown: Use, y: &Axis) {
-        let right = shown.width() - self.right(shown);
-        let (place, above, anchor) = match self.labels_inside(shown) {
-            true => (right - 4.0, -4.0, "end"),
-            false => (right + 4.0, 4.0, "start"),
-        };
+    /// Labels of the horizontal lines, over the curves. Inside the frame they stand at the end where they hide less.
+    fn line_labels(&self, out: &mut String, shown: Use, moved: &[Vec<f64>], x: &Axis, y: &Axis) {
+        let (left, right) = (self.left(shown), shown.width() - self.right(shown));
+        let inside = self.labels_inside(shown);
         let mut labels: Vec<(&str, f64)> = self.lines.iter().map(|(label, at)| (&label[..], y.at(*at))).collect();
         labels.sort_by(|a, b| a.1.total_cmp(&b.1));
         let mut last = f64::NEG_INFINITY;
         for (label, at) in labels {
+            let above = if inside { -4.0 } else { 4.0 };
             last = (at + above).max(last + LABELS_APART).max(y.to + 10.0);
+            let width = LETTER * label.chars().count() as f64 + 8.0;
+            let hidden = |from: f64| self.markers_in((from, from + width), (last - 12.0, last + 5.0), moved, x, y);
+            let (place, anchor) = match inside {
+                false => (right + 4.0, "start"),
+                true if hidden(left) < hidden(right - width) => (left + 4.0, "start"),
+                true => (right - 4.0, "end"),
+            };
             let _ = write!(
                 out,
                 r#"<text class="axis over" x="{place:.1}" y="{last:.1}" text-anchor="{anchor}">{}</text>"#,
                 escape(label)
             );
         }
+    }
+
+    /// Number of markers in a rectangle.
+    fn markers_in(&self, across: (f64, f64), down: (f64, f64), moved: &[Vec<f64>], x: &Axis, y: &Axis) -> usize {
+        let markers = self
+            .series
+            .iter()
+            .zip(moved)
+            .flat_map(|(s, by)| s.points.iter().zip(by));
+        let is_in = |(p, by): &(&Point, &f64)| {
+            let (at_x, at_y) = (x.at(p.x) + **by, y.at(p.y));
+            across.0 <= at_x && at_x <= across.1 && down.0 <= at_y && at_y <= down.1
+        };
+        markers.filter(is_in).count()
     }
 
     /// Places and labels of the x axis. Very long names are cut, and on a narrow plot every other tick is left out.
@@ -356,7 +383,7 @@ impl Chart {
     fn tilted_by(&self, shown: Use) -> f64 {
         let longest = self.categories.iter().map(|name| name.chars().count()).max();
         let longest = longest.unwrap_or(0).min(LONGEST_CATEGORY) as f64;
-        match 6.6 * longest > self.room(shown) {
+        match LETTER * longest > self.room(shown) {
             true => 3.9 * longest,
             false => 0.0,
         }
@@ -465,5 +492,27 @@ pub(super) mod tests {
             .filter_map(|part| part.split("y=\"").nth(1)?.split('"').next()?.parse().ok())
             .collect();
         assert!(places.len() == 2 && places[1] - places[0] >= LABELS_APART, "{places:?}");
+    }
+
+    #[test]
+    fn a_label_inside_the_frame_stands_where_it_hides_nothing() {
+        let label = |at: f64| {
+            let mut chart = chart(vec![series(&[(1.0, 10.0), (at, 52.0), (9.0, 90.0)], false)]);
+            chart.lines = vec![("unbiased".to_owned(), 50.0)];
+            let svg = chart.svg(Use::Phone);
+            let tag = svg.split("axis over").nth(1).and_then(|rest| rest.split('>').next());
+            tag.unwrap_or_default().to_owned()
+        };
+        assert!(label(2.0).contains("\"end\""), "{}", label(2.0));
+        assert!(label(8.8).contains("\"start\""), "{}", label(8.8));
+    }
+
+    #[test]
+    fn the_papers_curves_stand_below_ours_in_the_legend() {
+        let both = |ours: usize, papers: usize| {
+            let of = |paper| move |_| series(&[(1.0, 10.0)], paper);
+            chart((0..ours).map(of(false)).chain((0..papers).map(of(true))).collect()).columns(Use::Page)
+        };
+        assert_eq!((both(3, 3), both(3, 0), both(1, 1), both(3, 1)), (3, 6, 6, 6));
     }
 }

@@ -1,5 +1,6 @@
 //! A table of the report: on the page, as CSV and as LaTeX.
 
+use super::html::small;
 use super::svg::escape;
 use std::fmt::Write as _;
 
@@ -84,7 +85,7 @@ impl Field {
             }
         }
         if !self.more.is_empty() {
-            let _ = write!(out, "<div class=\"soft\">{}</div>", escape(&self.more));
+            let _ = write!(out, "<div class=\"soft\">{}</div>", small(&self.more));
         }
     }
 
@@ -102,6 +103,9 @@ const LONG: usize = 60;
 /// Columns beyond which a table is set more closely.
 const MANY: usize = 9;
 
+/// Rows beyond which a table is folded away, also in print.
+const MANY_ROWS: usize = 100;
+
 impl Table {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
@@ -110,9 +114,10 @@ impl Table {
 
     /// The table as a section of the page that can be folded away; a click on a heading sorts it.
     pub fn html(&self) -> String {
-        let open = if self.open { " open" } else { "" };
+        let long = if self.rows.len() > MANY_ROWS { " long" } else { "" };
+        let open = if self.open && long.is_empty() { " open" } else { "" };
         let mut out = format!(
-            "<details class=\"table {}\"{open}><summary>{}</summary><div class=\"wide\">\
+            "<details class=\"table {}{long}\"{open}><summary>{}</summary><div class=\"wide\">\
              <table class=\"sortable{}\"><thead><tr>",
             self.name,
             escape(&self.title),
@@ -245,6 +250,10 @@ mod tests {
             table().csv(),
             "player,\"score, %\"\n\"hp:1,sampler=x_y\",−1.5 (−2 to −1)\n"
         );
+        assert!(html.contains("<details class=\"table t\" open>"), "{html}");
+        let mut many = table();
+        many.rows = vec![many.rows[0].clone(); MANY_ROWS + 1];
+        assert!(many.html().contains("<details class=\"table t long\"><summary>"));
         let mut long = table();
         long.rows[0][0].text = "x".repeat(LONG + 1);
         assert!(long.latex().contains("{p{8cm}r}"));

@@ -72,7 +72,7 @@ fn cells(report: &ReportData<'_>) -> Table {
         );
         let games = summary.played.len();
         let open = if summary.complete { "" } else { "unfinished" };
-        row.push(Field::number(games.to_string(), games as f64).with(open));
+        row.push(Field::number(thousands(games as f64), games as f64).with(open));
         for measure in &measures {
             row.push(measured(summary.value(measure), measure));
             if has_paper(measure) {

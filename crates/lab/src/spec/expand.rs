@@ -3,7 +3,7 @@
 use super::problem::{LEAST_SECONDS, MOST_CELLS, MOST_GAMES, MOST_SECONDS, SpecProblem};
 use super::raw::{RawSpec, RawSweep, line_of};
 use super::scope::Scope;
-use super::{Cell, Measure, Size, Spec, plain};
+use super::{Cell, Claim, Measure, Size, Spec, plain};
 use crate::error::{Error, Result};
 use crate::template::fill;
 use toml::Spanned;
@@ -86,6 +86,15 @@ impl Expander<'_> {
             }
             if claim.get_ref().minus.is_some() && claim.get_ref().over.is_some() {
                 return Err(self.wrong(claim, SpecProblem::ClaimWithBoth));
+            }
+            let Claim {
+                above, below, margin, ..
+            } = claim.get_ref();
+            let room = below.unwrap_or(f64::INFINITY) - above.unwrap_or(f64::NEG_INFINITY);
+            if let Some(margin) = *margin
+                && !(margin > 0.0 && 2.0 * margin < room)
+            {
+                return Err(self.wrong(claim, SpecProblem::Margin(margin)));
             }
         }
         let scope = Scope::new(self, &raw, &spec)?;

@@ -102,6 +102,8 @@ pub enum SpecProblem {
     ClaimWithoutRange,
     /// A claim with both `minus` and `over`.
     ClaimWithBoth,
+    /// A margin that is not positive, or leaves nothing of the range.
+    Margin(f64),
 }
 
 impl From<TemplateError> for SpecProblem {
@@ -178,6 +180,10 @@ impl fmt::Display for SpecProblem {
             ),
             SpecProblem::ClaimWithoutRange => f.write_str("a claim needs `above`, `below` or both"),
             SpecProblem::ClaimWithBoth => f.write_str("a claim has `minus` or `over`, not both"),
+            SpecProblem::Margin(margin) => write!(
+                f,
+                "the margin {margin} is not above 0, or leaves nothing between `above` and `below`"
+            ),
         }
     }
 }

@@ -85,6 +85,26 @@ fn mistakes_are_told_with_their_line() {
 }
 
 #[test]
+fn a_margin_is_positive_and_leaves_a_range() {
+    let with = |claim: &str| {
+        let text = format!("{GOOD}[[claim]]\nsays = \"x\"\n{claim}\n");
+        read(&text, Size::Quick).map(|spec| spec.claims[0].margin)
+    };
+    assert_eq!(with("above = 0.0\nmargin = 5.0").unwrap(), Some(5.0));
+    assert_eq!(with("above = 0.0\nbelow = 11.0\nmargin = 5.0").unwrap(), Some(5.0));
+    for wrong in [
+        "margin = 0.0",
+        "margin = -1.0",
+        "margin = nan",
+        "margin = inf",
+        "below = 10.0\nmargin = 5.0",
+    ] {
+        let error = with(&format!("above = 0.0\n{wrong}")).expect_err(wrong).to_string();
+        assert!(error.starts_with("doors.toml:14: the margin"), "{error}");
+    }
+}
+
+#[test]
 fn the_spec_of_the_guide_is_one() {
     let page = include_str!("../../../../docs/lab.md");
     let block = page
