@@ -58,7 +58,7 @@ impl GateTable {
 
     /// The slot where the search begins: the upper bits of the hash, so that a larger table needs no other hash.
     fn home(&self, hash: u32) -> usize {
-        (u64::from(hash) * self.slots.len() as u64 >> 32) as usize
+        ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
     }
 
     fn grow(&mut self) {

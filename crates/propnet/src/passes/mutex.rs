@@ -145,7 +145,7 @@ impl Samples {
             bounds.go_on()?;
             self.evaluate(net, &cone, first, &mut values);
             for (row, only) in rows.iter().zip(&mut only) {
-                for at in 0..WORDS.min(n - first) {
+                for at in (0..WORDS).take(n - first) {
                     let legal = |&s: &Signal| values[s.node().0 as usize][at] ^ flip(s);
                     let (mut any, mut many) = (0, 0);
                     for word in row.iter().map(legal) {
