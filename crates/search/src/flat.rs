@@ -7,7 +7,7 @@
 use crate::Tools;
 use crate::perfect::{Insight, Worth, decision, no_move};
 use crate::value_table::ValueTable;
-use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, Seed, State};
+use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
 use std::collections::BTreeMap;
 
 /// A state that may be the true one, with its weight; weights need not sum to one.
@@ -54,6 +54,43 @@ impl Insight for Flat {
             seed,
         };
         worths(tools, &[guess], plan, budget)
+    }
+
+    /// Where one role has a choice it makes the move with the highest mean, and the games after that move count for all
+    /// roles; elsewhere nobody chooses, and random games from the state count.
+    fn payoffs(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<f64>, Fault> {
+        let playouts = budget.count(self.playouts, USUAL_PLAYOUTS);
+        let (me, nature, n_roles) = (tools.role, tools.sim.nature(), tools.sim.roles().len());
+        let mut choosing = Vec::new();
+        for role in (0..n_roles).map(|r| RoleId(r as u16)).filter(|r| Some(*r) != nature) {
+            let legal = tools.legal(state, role)?;
+            if legal.len() > 1 {
+                choosing.push((role, legal));
+            }
+        }
+        let [(mover, legal)] = &choosing[..] else {
+            let totals = tools.play_out(std::slice::from_ref(state), playouts, seed, &budget.stop)?;
+            return Ok(means(&totals, n_roles));
+        };
+        let mut rng = seed.child("others").rng();
+        let mut roots: Vec<State> = Vec::new();
+        tools.role = *mover;
+        for &mv in legal {
+            match successors(tools, state, mv, playouts, &mut rng) {
+                // One game from each root: the others may have moved differently in each.
+                Ok(states) => roots.extend((0..playouts as usize).map(|game| states[game % states.len()].clone())),
+                Err(fault) => {
+                    tools.role = me;
+                    return Err(fault);
+                }
+            }
+        }
+        tools.role = me;
+        let totals = tools.play_out(&roots, 1, seed, &budget.stop)?;
+        let after = totals.chunks(playouts as usize).map(|totals| means(totals, n_roles));
+        let of_mover = |payoffs: &Vec<f64>| payoffs[usize::from(mover.0)];
+        let best = after.reduce(|best, next| if of_mover(&next) > of_mover(&best) { next } else { best });
+        Ok(best.unwrap_or_else(|| vec![0.0; n_roles]))
     }
 
     fn name(&self) -> &'static str {
@@ -162,6 +199,13 @@ impl FlatSearch<'_> {
         }
         Ok(())
     }
+}
+
+/// Mean payoffs of all roles.
+fn means(totals: &[RootTotals], n_roles: usize) -> Vec<f64> {
+    let games = totals.iter().map(|t| t.playouts).sum::<u64>().max(1) as f64;
+    let mean = |role: usize| totals.iter().map(|t| t.points[role]).sum::<u64>() as f64 / games;
+    (0..n_roles).map(mean).collect()
 }
 
 /// States after our move and random moves of the others: one for each of `n` games, or a single one if the others have

@@ -115,7 +115,8 @@ enum Kind {
         sampler: SamplerKind,
         belief: belief::Options,
         options: CfrOptions,
-        with: OpenSpec,
+        playouts: u64,
+        with: Option<OpenSpec>,
     },
 }
 
@@ -393,9 +394,13 @@ impl PlayerSpec {
                 sampler,
                 belief,
                 options,
+                playouts,
                 with,
             } => {
-                let horizon = Box::new(InsightHorizon { insight: with.make() });
+                let horizon: Box<dyn Horizon> = match with {
+                    Some(spec) => Box::new(InsightHorizon { insight: spec.make() }),
+                    None => Box::new(PlayoutHorizon { playouts: *playouts }),
+                };
                 player(Box::new(Cfr::new(tools(), *sampler, belief, *options, horizon)?))
             }
         }

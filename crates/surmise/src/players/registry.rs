@@ -455,12 +455,8 @@ const EPIMC: &[OptionDef] = &[
         "Nodes of the tree",
     ),
     option("chance", KEPT, "64", "Moves of nature per node; more are sampled"),
-    option(
-        "with",
-        OptionKind::OpenPlayer,
-        "mc:8",
-        "Player of open games that values the states after these rounds; its options follow as with.KEY=VALUE",
-    ),
+    option("playouts", COUNT, "32", "Playouts from each state after these rounds"),
+    LEAVES,
 ];
 
 const MC: &[OptionDef] = &[unset(
