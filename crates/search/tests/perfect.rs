@@ -394,7 +394,11 @@ fn a_role_without_a_choice_is_worth_something() {
             let state = tools.sim.initial().unwrap();
             let payoffs = insight.payoffs(&mut tools, &state, Seed(1), &budget()).unwrap();
             let close = |(payoff, known): (&f64, f64)| (payoff - known).abs() < 5.0;
-            assert!(payoffs.iter().zip([60.0, 40.0]).all(close), "{}: {payoffs:?}", insight.name());
+            assert!(
+                payoffs.iter().zip([60.0, 40.0]).all(close),
+                "{}: {payoffs:?}",
+                insight.name()
+            );
             assert_eq!(usize::from(tools.role.0), usize::from(seat), "the role is as before");
         }
     }
