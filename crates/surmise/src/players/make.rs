@@ -243,7 +243,6 @@ pub(super) fn kluss(options: &Options) -> Made {
 }
 
 pub(super) fn epimc(options: &Options) -> Made {
-    options.exclude("playouts", "with")?;
     let (sampler, belief) = sampling(options, "samples");
     Ok(Kind::Epimc {
         sampler,
@@ -256,7 +255,9 @@ pub(super) fn epimc(options: &Options) -> Made {
             common: 0,
             ..CfrOptions::default()
         },
-        playouts: options.value("playouts"),
-        with: OpenSpec::inner(options)?,
+        with: match OpenSpec::inner(options)? {
+            Some(spec) => spec,
+            None => return Err(options.wrong("with", "must be mc, uct, minimax or nested")),
+        },
     })
 }

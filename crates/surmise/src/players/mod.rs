@@ -115,8 +115,7 @@ enum Kind {
         sampler: SamplerKind,
         belief: belief::Options,
         options: CfrOptions,
-        playouts: u64,
-        with: Option<OpenSpec>,
+        with: OpenSpec,
     },
 }
 
@@ -394,13 +393,9 @@ impl PlayerSpec {
                 sampler,
                 belief,
                 options,
-                playouts,
                 with,
             } => {
-                let horizon: Box<dyn Horizon> = match with {
-                    Some(spec) => Box::new(InsightHorizon { insight: spec.make() }),
-                    None => Box::new(PlayoutHorizon { playouts: *playouts }),
-                };
+                let horizon = Box::new(InsightHorizon { insight: with.make() });
                 player(Box::new(Cfr::new(tools(), *sampler, belief, *options, horizon)?))
             }
         }

@@ -441,7 +441,7 @@ const EPIMC: &[OptionDef] = &[
     option(
         "depth",
         OptionKind::Count { min: 1, max: 1_000 },
-        "2",
+        "1",
         "Rounds that are decided by what each role knows",
     ),
     option("iterations", COUNT, "300", "Iterations of regret minimisation"),
@@ -455,8 +455,12 @@ const EPIMC: &[OptionDef] = &[
         "Nodes of the tree",
     ),
     option("chance", KEPT, "64", "Moves of nature per node; more are sampled"),
-    option("playouts", COUNT, "32", "Playouts from each state after these rounds"),
-    LEAVES,
+    option(
+        "with",
+        OptionKind::OpenPlayer,
+        "uct:100",
+        "Player of open games that values the states after these rounds; its options follow as with.KEY=VALUE",
+    ),
 ];
 
 const MC: &[OptionDef] = &[unset(
