@@ -7,7 +7,7 @@
 use crate::Tools;
 use crate::perfect::{Insight, Worth, decision, no_move};
 use crate::value_table::ValueTable;
-use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, Seed, State};
+use game::{Budget, Decision, Fault, MoveId, Rng, RoleId, RootTotals, Seed, State};
 use std::collections::BTreeMap;
 
 /// A state that may be the true one, with its weight; weights need not sum to one.
@@ -54,6 +54,36 @@ impl Insight for Flat {
             seed,
         };
         worths(tools, &[guess], plan, budget)
+    }
+
+    /// Where one role has a choice it makes the move with the highest mean, and the games after that move count for all
+    /// roles; elsewhere nobody chooses, and random games from the state count.
+    fn payoffs(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<f64>, Fault> {
+        let playouts = budget.count(self.playouts, USUAL_PLAYOUTS);
+        let (me, nature, n_roles) = (tools.role, tools.sim.nature(), tools.sim.roles().len());
+        let mut choosing = Vec::new();
+        for role in (0..n_roles).map(|r| RoleId(r as u16)).filter(|r| Some(*r) != nature) {
+            let legal = tools.legal(state, role)?;
+            if legal.len() > 1 {
+                choosing.push((role, legal));
+            }
+        }
+        let [(mover, legal)] = &choosing[..] else {
+            let totals = tools.play_out(std::slice::from_ref(state), playouts, seed, &budget.stop)?;
+            return Ok(means(&totals, n_roles));
+        };
+        let mut best: Option<Vec<f64>> = None;
+        for (number, &mv) in (0..).zip(legal) {
+            tools.role = *mover;
+            let after = games_after(tools, state, mv, playouts, seed.nth(number), budget);
+            tools.role = me;
+            let after = means(&after?, n_roles);
+            let of_mover = |payoffs: &[f64]| payoffs[usize::from(mover.0)];
+            if best.as_ref().is_none_or(|best| of_mover(&after) > of_mover(best)) {
+                best = Some(after);
+            }
+        }
+        Ok(best.unwrap_or_else(|| vec![0.0; n_roles]))
     }
 
     fn name(&self) -> &'static str {
@@ -162,6 +192,49 @@ impl FlatSearch<'_> {
         }
         Ok(())
     }
+}
+
+/// Random games after a move, the others moving at random, a group at a time: what the groups came to.
+fn games_after(
+    tools: &mut Tools,
+    state: &State,
+    mv: MoveId,
+    playouts: u64,
+    seed: Seed,
+    budget: &Budget,
+) -> Result<Vec<RootTotals>, Fault> {
+    const GROUP: u64 = 1 << 12;
+    let mut sum: Option<RootTotals> = None;
+    for first in (0..playouts).step_by(GROUP as usize) {
+        let seed = seed.nth(first);
+        let games = GROUP.min(playouts - first);
+        // One game from each root: the others may have moved differently in each.
+        let states = successors(tools, state, mv, games, &mut seed.child("others").rng())?;
+        let per_root = games / states.len() as u64;
+        for totals in tools.play_out(&states, per_root, seed, &budget.stop)? {
+            match &mut sum {
+                None => sum = Some(totals),
+                Some(sum) => {
+                    sum.playouts += totals.playouts;
+                    sum.points
+                        .iter_mut()
+                        .zip(&totals.points)
+                        .for_each(|(all, new)| *all += new);
+                }
+            }
+        }
+        if budget.stop.is_raised() {
+            break;
+        }
+    }
+    Ok(sum.into_iter().collect())
+}
+
+/// Mean payoffs of all roles.
+fn means(totals: &[RootTotals], n_roles: usize) -> Vec<f64> {
+    let games = totals.iter().map(|t| t.playouts).sum::<u64>().max(1) as f64;
+    let mean = |role: usize| totals.iter().map(|t| t.points[role]).sum::<u64>() as f64 / games;
+    (0..n_roles).map(mean).collect()
 }
 
 /// States after our move and random moves of the others: one for each of `n` games, or a single one if the others have

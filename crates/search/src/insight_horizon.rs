@@ -6,7 +6,7 @@
 
 use crate::cfr::Horizon;
 use crate::{Insight, Tools};
-use game::{Budget, Fault, RoleId, Seed, State, StopFlag};
+use game::{Budget, Fault, Seed, State, StopFlag};
 
 /// Values by an [`Insight`] into each state.
 pub struct InsightHorizon {
@@ -16,25 +16,19 @@ pub struct InsightHorizon {
 
 impl Horizon for InsightHorizon {
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault> {
-        let (me, nature, n_roles) = (tools.role, tools.sim.nature(), tools.sim.roles().len());
-        let mut values = Vec::with_capacity(states.len() * n_roles);
+        let budget = Budget::until(stop.clone());
+        let mut values = Vec::with_capacity(states.len() * tools.sim.roles().len());
         for (number, state) in states.iter().enumerate() {
             if stop.is_raised() {
                 break;
             }
-            for role in (0..n_roles).map(|r| RoleId(r as u16)) {
-                if Some(role) == nature {
-                    values.push(0.0);
-                    continue;
-                }
-                tools.role = role;
-                let seed = seed.nth(number as u64).nth(u64::from(role.0));
-                let worths = self.insight.value(tools, state, seed, &Budget::until(stop.clone()));
-                tools.role = me;
-                let best = worths?.first().map_or(0.0, |w| w.mean);
-                values.push(best as f32 / 100.0);
-            }
+            let payoffs = self.insight.payoffs(tools, state, seed.nth(number as u64), &budget)?;
+            values.extend(payoffs.iter().map(|&points| points as f32 / 100.0));
         }
         Ok(values)
+    }
+
+    fn is_slow(&self) -> bool {
+        true
     }
 }

@@ -4,7 +4,7 @@
 //! ([`HyperPlay`](crate::HyperPlay)), and plays from the true state ([`Cheater`](crate::Cheater)).
 
 use crate::Tools;
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, Seed, State, Told};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, State, Told};
 
 /// The value of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,27 @@ pub trait Insight: Send {
     /// Ends soon after the budget's flag is raised, with the values found so far. Results may be kept for later calls
     /// with other states of the same game.
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault>;
+
+    /// Expected payoffs in a state that is not terminal, 0..=100 and in role order, if every role knows it; 0 for
+    /// nature. An answer after the budget's flag was raised may be meaningless.
+    ///
+    /// Here each role is valued by a search of its own. Methods for which the payoffs of all roles are one search, or
+    /// which do not value a role without a choice, have to do it in their own way.
+    fn payoffs(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<f64>, Fault> {
+        let (me, nature) = (tools.role, tools.sim.nature());
+        let mut payoffs = Vec::with_capacity(tools.sim.roles().len());
+        for role in (0..tools.sim.roles().len()).map(|r| RoleId(r as u16)) {
+            if Some(role) == nature {
+                payoffs.push(0.0);
+                continue;
+            }
+            tools.role = role;
+            let worths = self.value(tools, state, seed.nth(u64::from(role.0)), budget);
+            tools.role = me;
+            payoffs.push(worths?.first().map_or(0.0, |worth| worth.mean));
+        }
+        Ok(payoffs)
+    }
 
     /// Name of the method.
     fn name(&self) -> &'static str;

@@ -4,8 +4,10 @@ mod common;
 
 use belief::{Options, SamplerKind};
 use common::{TestGame, budget};
-use game::{Budget, Decision, Player, StopFlag, Told};
-use surmise_search::{Cfr, CfrOptions, PlayoutHorizon, Roots, Tools};
+use game::{Budget, Decision, Fault, Player, Seed, State, StopFlag, Told};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use surmise_search::{Cfr, CfrOptions, Flat, Horizon, InsightHorizon, PlayoutHorizon, Roots, Tools};
 
 fn player(tools: Tools, options: CfrOptions) -> Cfr {
     let belief = Options {
@@ -106,6 +108,66 @@ fn an_answer_when_there_is_no_time() {
     let mut player = player(table.tools(0, 1), CfrOptions::default());
     let decision = player.choose(&[], &Budget::timed(flag)).unwrap();
     assert!(decision.mv.starts_with("(mark "), "{decision:?}");
+}
+
+/// After one round of tic-tac-toe the opponent is to move. We have no choice there, and still expect something.
+#[test]
+fn leaves_where_only_the_opponent_moves_have_a_value() {
+    let table = TestGame::of("phantom-tictactoe");
+    let options = CfrOptions {
+        common: 0,
+        depth: Some(1),
+        ..CfrOptions::default()
+    };
+    let horizon = Box::new(InsightHorizon {
+        insight: Box::new(Flat { playouts: Some(64) }),
+    });
+    let belief = Options {
+        models: 4,
+        ..Options::default()
+    };
+    let mut player = Cfr::new(table.tools(0, 1), SamplerKind::Trellis, &belief, options, horizon).unwrap();
+    let decision = player.choose(&[], &budget()).unwrap();
+    let values: Vec<f64> = decision.candidates.iter().map(|c| c.mean).collect();
+    // The best reply of nine, by random games, leaves the first player somewhat less than half to two thirds.
+    assert!(values.iter().all(|value| (25.0..75.0).contains(value)), "{decision:?}");
+}
+
+/// Each leaf takes a sixtieth of the time. Eight positions with eight moves are too many; one, and then four, are not.
+#[test]
+fn slow_leaves_are_searched_in_growing_samples() {
+    struct Slow(Arc<AtomicU32>);
+    impl Horizon for Slow {
+        fn values(&mut self, tools: &mut Tools, states: &[State], _: Seed, _: &StopFlag) -> Result<Vec<f32>, Fault> {
+            self.0.fetch_add(states.len() as u32, Ordering::Relaxed);
+            Ok(vec![0.5; states.len() * tools.sim.roles().len()])
+        }
+        fn is_slow(&self) -> bool {
+            true
+        }
+    }
+    let table = TestGame::of("phantom-tictactoe");
+    let (valued, most) = (Arc::new(AtomicU32::new(0)), 60);
+    let clock = valued.clone();
+    let stop = StopFlag::by(move || f64::from(clock.load(Ordering::Relaxed)) / f64::from(most));
+    let options = CfrOptions {
+        common: 0,
+        depth: Some(1),
+        ..CfrOptions::default()
+    };
+    let belief = Options {
+        models: 80,
+        ..Options::default()
+    };
+    let horizon = Box::new(Slow(valued.clone()));
+    let mut player = Cfr::new(table.tools(0, 1), SamplerKind::Trellis, &belief, options, horizon).unwrap();
+    // We marked a cell, and the opponent one of the others.
+    let told = [told("(mark 1 1)", &[]), told("noop", &["your-turn"])];
+    let decision = player.choose(&told, &Budget::timed(stop)).unwrap();
+    assert!(
+        decision.belief.contains("from 4 histories") && decision.belief.contains("1 rounds ahead"),
+        "{decision:?}"
+    );
 }
 
 /// Three roles show a side at once; a role that is alone with its side wins.

@@ -90,6 +90,17 @@ fn small_open_games_are_played_without_mistakes() {
     }
 }
 
+/// Both move at once, and a round has 256 joint moves from each position: our own moves are looked at first, in both
+/// seats.
+#[test]
+fn our_moves_of_a_simultaneous_round_are_valued_first() {
+    let table = TestGame::of("krieg-tictactoe:size=4,line=4");
+    for role in 0..2 {
+        let decision = player(table.tools(role, 1), 16).choose(&[], &budget()).unwrap();
+        assert_eq!(decision.candidates.len(), 16, "role {role}: {decision:?}");
+    }
+}
+
 #[test]
 fn the_tree_is_carried_over() {
     let table = TestGame::of("phantom-tictactoe");

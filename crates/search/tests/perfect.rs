@@ -373,3 +373,33 @@ fn hyperplay_averages_over_models() {
     assert_eq!(decision.mv, "switch");
     assert!((mean(&decision, "switch") - 200.0 / 3.0).abs() < 1e-3, "{decision:?}");
 }
+
+/// The first player chooses who gets how much; the second can do nothing.
+const DIVIDE: &str = "
+(role chooser) (role waiter)
+(init ready)
+(<= (legal chooser fair) (true ready)) (<= (legal chooser kind) (true ready)) (legal waiter noop)
+(<= (next (did ?m)) (does chooser ?m))
+(<= terminal (not (true ready)))
+(<= (goal chooser 60) (true (did fair))) (<= (goal waiter 40) (true (did fair)))
+(<= (goal chooser 10) (true (did kind))) (<= (goal waiter 90) (true (did kind)))
+";
+
+#[test]
+fn a_role_without_a_choice_is_worth_something() {
+    let table = TestGame::from_text(DIVIDE);
+    for seat in 0..2 {
+        for mut insight in [flat(4), uct(200), minimax(2)] {
+            let mut tools = table.tools(seat, 1);
+            let state = tools.sim.initial().unwrap();
+            let payoffs = insight.payoffs(&mut tools, &state, Seed(1), &budget()).unwrap();
+            let close = |(payoff, known): (&f64, f64)| (payoff - known).abs() < 5.0;
+            assert!(
+                payoffs.iter().zip([60.0, 40.0]).all(close),
+                "{}: {payoffs:?}",
+                insight.name()
+            );
+            assert_eq!(usize::from(tools.role.0), usize::from(seat), "the role is as before");
+        }
+    }
+}

@@ -12,6 +12,11 @@ pub trait Horizon: Send {
     /// the flag was raised may be incomplete, and is not used.
     fn values(&mut self, tools: &mut Tools, states: &[State], seed: Seed, stop: &StopFlag) -> Result<Vec<f32>, Fault>;
 
+    /// Whether values take so long that few states can be valued in the time of a move.
+    fn is_slow(&self) -> bool {
+        false
+    }
+
     /// Playouts behind each value; none if the values have no noise.
     fn playouts(&self) -> Option<u64> {
         None

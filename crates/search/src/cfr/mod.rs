@@ -98,6 +98,8 @@ const MOST_NODES: usize = 4_000_000;
 const QUICK: usize = 2_000;
 /// Steps for extending the common-knowledge closure by a round.
 const COMMON_STEPS: usize = 200_000;
+/// By how much a sample of histories is larger than the one before, where values take long.
+const GROWTH: usize = 4;
 /// Share of the time for extending the closure, or for following sampled histories.
 const FOLLOWING: f64 = 0.3;
 /// Share of the time that is left for searching. Storing what was found takes the rest.
@@ -127,6 +129,8 @@ struct SearchResult {
     depth: usize,
     whole: bool,
     kept: u64,
+    /// Histories that it began in.
+    histories: usize,
 }
 
 impl Cfr {
@@ -293,6 +297,9 @@ impl Cfr {
             None => USUAL_NODES,
         };
         let stop = budget.stop.part(SEARCHING);
+        if budget.timed && self.horizon.is_slow() {
+            return self.search_growing(starts, seed, &stop);
+        }
         let mut found = None;
         if budget.timed {
             let few = self.fewer(starts, QUICK, seed);
@@ -302,6 +309,34 @@ impl Cfr {
         let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
         let further = self.deepen(&some, depth, most, seed, &stop)?;
         Ok(further.or(found))
+    }
+
+    /// The same where values at the horizon take long: samples of growing size, so that there is an answer at any time.
+    /// A larger sample counts unless it was searched less deep.
+    fn search_growing(&mut self, starts: &[Start], seed: Seed, stop: &StopFlag) -> Result<Option<SearchResult>, Fault> {
+        let steps = self.options.nodes.unwrap_or(USUAL_NODES);
+        let depth = self.options.depth.unwrap_or(usize::MAX).max(1);
+        let enough = self.fewer(starts, steps, seed);
+        let all: Vec<&Start> = enough.iter().collect();
+        let mut found: Option<SearchResult> = None;
+        let mut size = 1;
+        loop {
+            let some = match size < all.len() {
+                true => resample(&all, size, &mut seed.child("growing").nth(size as u64).rng()),
+                false => enough.clone(),
+            };
+            let Some(next) = self.deepen(&some, depth, steps, seed, stop)? else {
+                break;
+            };
+            if found.as_ref().is_none_or(|known| next.depth >= known.depth) {
+                found = Some(next);
+            }
+            if size >= all.len() || stop.is_raised() {
+                break;
+            }
+            size *= GROWTH;
+        }
+        Ok(found)
     }
 
     fn deepen(
@@ -362,6 +397,7 @@ impl Cfr {
                 depth: subgame.depth,
                 whole: subgame.is_whole(),
                 kept,
+                histories: starts.len(),
             });
         }
         Ok(found)
@@ -543,10 +579,10 @@ impl Cfr {
         Ok((legal.len() == 1).then(|| Decision::plain(self.believer.tools.text(legal[0]))))
     }
 
-    fn describe(&self, starts: &[Start], found: &SearchResult) -> String {
+    fn describe(&self, found: &SearchResult) -> String {
         let from = match &self.common {
             Some(common) => format!("{} histories that everybody holds possible", common.len()),
-            None => format!("{} histories of {}", starts.len(), self.believer.belief().report),
+            None => format!("{} histories of {}", found.histories, self.believer.belief().report),
         };
         let to = match found.whole {
             true => "to the end of the game".to_owned(),
@@ -643,7 +679,7 @@ impl Player for Cfr {
             .iter_mut()
             .zip(&shares)
             .for_each(|((_, p, _), share)| *p = *share);
-        let belief = self.describe(&starts, &found);
+        let belief = self.describe(&found);
         Ok(self.play(policy, found.solution.iterations, belief, seed))
     }
 

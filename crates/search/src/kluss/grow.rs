@@ -21,6 +21,11 @@ use std::sync::Arc;
 const COMPLETIONS: usize = 3;
 /// Steps between two looks at the flag.
 const STEPS_A_LOOK: u32 = 64;
+/// The order in which decisions of one round are serialised. Neither player sees the other's, so any order is the same
+/// game; but only what is expanded is searched. A round has as many nodes as joint moves, from each of many roots: with
+/// our own decision first, one expansion of a root values all of our moves there. With the opponent's first a search
+/// could end without having looked at any.
+const ORDER: [usize; 2] = [ME, OPPONENT];
 
 /// Which role is who.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +47,6 @@ impl Seats {
             roles: [me, opponent],
             nature,
         })
-    }
-
-    /// The players in the order in which their decisions are serialised.
-    fn order(&self) -> [usize; 2] {
-        match self.roles[ME] < self.roles[OPPONENT] {
-            true => [ME, OPPONENT],
-            false => [OPPONENT, ME],
-        }
     }
 }
 
@@ -207,7 +204,7 @@ impl Grower {
     fn actor(&self, place: &Place) -> Actor {
         let legal = &self.atlas.node(place.at).legal;
         let open = |&player: &usize| place.picks[player].is_none() && legal[self.seats.roles[player]].len() > 1;
-        match self.seats.order().into_iter().find(open) {
+        match ORDER.into_iter().find(open) {
             Some(player) => Actor::Player(player),
             None if self.seats.nature.is_some_and(|n| legal[n].len() > 1) => Actor::Nature,
             None => Actor::Nobody,

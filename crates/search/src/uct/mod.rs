@@ -29,7 +29,7 @@ use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
 pub(crate) use choose::SquareRoots;
 use flights::{Flights, Wide};
-use game::{Budget, Fault, Seed, State, UnknownWord, by_word};
+use game::{Budget, Fault, RoleId, Seed, State, UnknownWord, by_word};
 use graph::{Graph, MoveStats, NodeId, Stage};
 
 /// How UCT searches.
@@ -164,6 +164,15 @@ impl Uct {
         Ok(root)
     }
 
+    /// The moves of a role with their values, the one to play first.
+    fn worths(&self, root: NodeId, role: usize, n_roles: usize) -> Vec<Worth> {
+        let mut choices = self.graph.moves(root, role, n_roles).unwrap_or_default().to_vec();
+        if let ([only], Some(proof)) = (&mut choices[..], self.graph.proof(root)) {
+            only.known = Some((proof.points[role], proof.rounds));
+        }
+        ranked(&choices)
+    }
+
     /// Whether there is no memory for further states.
     fn is_full(&self) -> bool {
         self.graph.bytes() >= TOO_MUCH
@@ -187,12 +196,19 @@ impl Insight for Uct {
     fn value(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<Worth>, Fault> {
         self.search(tools, state, seed, budget)?;
         let (root, _) = self.graph.place(state.clone());
-        let (role, n_roles) = (usize::from(tools.role.0), tools.sim.roles().len());
-        let mut choices = self.graph.moves(root, role, n_roles).unwrap_or_default().to_vec();
-        if let ([only], Some(proof)) = (&mut choices[..], self.graph.proof(root)) {
-            only.known = Some((proof.points[role], proof.rounds));
-        }
-        Ok(ranked(&choices))
+        Ok(self.worths(root, usize::from(tools.role.0), tools.sim.roles().len()))
+    }
+
+    /// By one search: it plays for all roles.
+    fn payoffs(&mut self, tools: &mut Tools, state: &State, seed: Seed, budget: &Budget) -> Result<Vec<f64>, Fault> {
+        self.search(tools, state, seed, budget)?;
+        let (root, _) = self.graph.place(state.clone());
+        let (nature, n_roles) = (tools.sim.nature(), tools.sim.roles().len());
+        let payoff = |role: usize| match nature == Some(RoleId(role as u16)) {
+            true => 0.0,
+            false => self.worths(root, role, n_roles).first().map_or(0.0, |worth| worth.mean),
+        };
+        Ok((0..n_roles).map(payoff).collect())
     }
 
     fn name(&self) -> &'static str {

@@ -441,7 +441,7 @@ const EPIMC: &[OptionDef] = &[
     option(
         "depth",
         OptionKind::Count { min: 1, max: 1_000 },
-        "2",
+        "1",
         "Rounds that are decided by what each role knows",
     ),
     option("iterations", COUNT, "300", "Iterations of regret minimisation"),
@@ -458,7 +458,7 @@ const EPIMC: &[OptionDef] = &[
     option(
         "with",
         OptionKind::OpenPlayer,
-        "mc:8",
+        "uct:100",
         "Player of open games that values the states after these rounds; its options follow as with.KEY=VALUE",
     ),
 ];
