@@ -368,6 +368,10 @@ impl Compiled {
         &self.0.noop_moves
     }
 
+    pub(crate) fn lane_options(&self) -> LaneOptions {
+        self.0.options.lanes
+    }
+
     pub(crate) fn scalar_mode(&self) -> ScalarMode {
         self.0.options.scalar
     }

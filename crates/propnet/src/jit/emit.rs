@@ -3,6 +3,9 @@
 //! Operations are emitted depth first. Registers are allocated by Belady's rule: the value that is needed last is
 //! spilled first. A spilled value is stored only if it is needed again and is not in memory already. Cells may be read
 //! and written by the same circuit: a store waits until the old content has been read.
+//!
+//! Large circuits become several pieces, each a function that begins and ends with empty registers, so that a piece
+//! can run over several frames while it is in the cache.
 
 use super::order::depth_first;
 use crate::circuit::{Circuit, Component, Op, Wire};
@@ -46,17 +49,30 @@ pub(super) trait Target {
     fn test(&self, a: u8) -> Result<Instruction, IcedError>;
 }
 
-/// Machine code for a circuit, and how many cells it uses; scratch cells start at `scratch`. `None` if the circuit
+/// Machine code of a circuit.
+pub(super) struct Emitted {
+    /// The code of all pieces.
+    pub bytes: Vec<u8>,
+    /// Offset of each piece: a function of its own. Pieces run in order, and pass values on through cells.
+    pub entries: Vec<usize>,
+    /// Cells of a frame, scratch included.
+    pub n_cells: u32,
+}
+
+/// Machine code for a circuit in pieces of about `piece` bytes; scratch cells start at `scratch`. `None` if the circuit
 /// cannot be encoded or the flag is raised.
-pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T, stop: &StopFlag) -> Option<(Vec<u8>, u32)> {
-    Emitter::emit(circuit, scratch, target, stop).ok().flatten()
+pub(super) fn emit<T: Target>(
+    circuit: &Circuit,
+    scratch: u32,
+    target: T,
+    piece: usize,
+    stop: &StopFlag,
+) -> Option<Emitted> {
+    Emitter::emit(circuit, scratch, target, piece, stop).ok().flatten()
 }
 
 /// Items emitted between two checks of the stop flag.
 const BETWEEN_LOOKS: usize = 4_096;
-
-/// Code and its cells, or `None` if the flag was raised.
-type Emitted = Result<Option<(Vec<u8>, u32)>, IcedError>;
 
 /// Operations and stores in one order.
 #[derive(Clone, Copy, Debug)]
@@ -90,10 +106,17 @@ struct Emitter<'c, T> {
     n_cells: u32,
     now: u32,
     loop_head: u64,
+    in_loop: bool,
 }
 
 impl<'c, T: Target> Emitter<'c, T> {
-    fn emit(circuit: &'c Circuit, scratch: u32, target: T, stop: &StopFlag) -> Emitted {
+    fn emit(
+        circuit: &'c Circuit,
+        scratch: u32,
+        target: T,
+        piece: usize,
+        stop: &StopFlag,
+    ) -> Result<Option<Emitted>, IcedError> {
         let n = circuit.ops().len();
         let (prologue, epilogue) = target.frame()?;
         let mut emitter = Emitter {
@@ -111,6 +134,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             n_cells: scratch,
             now: 0,
             loop_head: 0,
+            in_loop: false,
         };
         for (at, op) in circuit.ops().iter().enumerate() {
             emitter.home[at] = match *op {
@@ -121,16 +145,22 @@ impl<'c, T: Target> Emitter<'c, T> {
                 _ => NONE,
             };
         }
-        for instruction in prologue {
-            emitter.put(instruction)?;
-        }
+        emitter.put_all(&prologue)?;
         emitter.save_overwritten_copies()?;
         let items = emitter.order();
         if stop.is_raised() {
             return Ok(None);
         }
         emitter.find_uses(&items);
+        let mut entries = vec![0];
         for (at, &item) in items.iter().enumerate() {
+            let length = emitter.ip as usize - entries[entries.len() - 1];
+            if length >= piece && !emitter.in_loop {
+                emitter.flush()?;
+                emitter.put_all(&epilogue)?;
+                entries.push(emitter.ip as usize);
+                emitter.put_all(&prologue)?;
+            }
             if at % BETWEEN_LOOKS == 0 && stop.is_raised() {
                 return Ok(None);
             }
@@ -142,10 +172,12 @@ impl<'c, T: Target> Emitter<'c, T> {
                 Item::LoopEnd(component) => emitter.end_loop(component)?,
             }
         }
-        for instruction in epilogue {
-            emitter.put(instruction)?;
-        }
-        Ok(Some((emitter.encoder.take_buffer(), emitter.n_cells)))
+        emitter.put_all(&epilogue)?;
+        Ok(Some(Emitted {
+            bytes: emitter.encoder.take_buffer(),
+            entries,
+            n_cells: emitter.n_cells,
+        }))
     }
 
     /// Saves values that are the content of one stored cell and are stored to another, before the first is overwritten.
@@ -358,6 +390,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             self.save_to(cell, 0)?;
         }
         self.loop_head = self.ip;
+        self.in_loop = true;
         Ok(())
     }
 
@@ -383,6 +416,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         for &definition in definitions {
             self.release_if_dead(definition);
         }
+        self.in_loop = false;
         Ok(())
     }
 
@@ -490,6 +524,10 @@ impl<'c, T: Target> Emitter<'c, T> {
 
     fn save_to(&mut self, cell: u32, r: u8) -> Result<(), IcedError> {
         self.put(self.target.store(cell, r)?)
+    }
+
+    fn put_all(&mut self, instructions: &[Instruction]) -> Result<(), IcedError> {
+        instructions.iter().try_for_each(|&instruction| self.put(instruction))
     }
 
     fn put(&mut self, instruction: Instruction) -> Result<(), IcedError> {

@@ -19,6 +19,8 @@ use memmap2::{Mmap, MmapMut};
 #[derive(Debug)]
 pub struct Native {
     code: Mmap,
+    /// Offset of each piece.
+    entries: Vec<usize>,
     /// Bytes of code.
     pub n_bytes: usize,
     /// Cells of a frame, scratch included.
@@ -26,32 +28,47 @@ pub struct Native {
 }
 
 impl Native {
-    /// Compiles a circuit; scratch cells start at `scratch`. `None` if the machine or the system cannot, or the
-    /// flag is raised.
-    pub fn new(circuit: &Circuit, scratch: u32, stop: &StopFlag) -> Option<Native> {
+    /// Compiles a circuit in pieces of about `piece` bytes; scratch cells start at `scratch`. `None` if the machine or
+    /// the system cannot, or the flag is raised.
+    pub fn new(circuit: &Circuit, scratch: u32, piece: usize, stop: &StopFlag) -> Option<Native> {
         if !makes_machine_code() {
             return None;
         }
-        let (bytes, n_cells) = emit::emit(circuit, scratch, avx2::Avx2, stop)?;
+        let made = emit::emit(circuit, scratch, avx2::Avx2, piece, stop)?;
         Some(Native {
-            code: executable(&bytes)?,
-            n_bytes: bytes.len(),
-            n_cells,
+            code: executable(&made.bytes)?,
+            entries: made.entries,
+            n_bytes: made.bytes.len(),
+            n_cells: made.n_cells,
         })
+    }
+
+    /// Number of pieces.
+    pub fn n_pieces(&self) -> usize {
+        self.entries.len()
     }
 
     /// Runs the circuit once over a frame.
     #[inline]
     pub fn run(&self, frame: &mut [Mask]) {
+        for piece in 0..self.entries.len() {
+            self.run_piece(piece, frame);
+        }
+    }
+
+    /// Runs a piece of the circuit over a frame. The pieces before it must have run over this frame.
+    #[inline]
+    pub fn run_piece(&self, piece: usize, frame: &mut [Mask]) {
         assert!(
             frame.len() >= self.n_cells as usize,
             "the frame is too small for this code"
         );
-        // SAFETY: the memory holds a complete function that `emit` made for this calling convention; it ends in
-        // `ret`, keeps callee-saved registers, needs AVX2, which `new` has checked, and touches only cells
+        // SAFETY: each entry is the start of a complete function that `emit` made for this calling convention; it ends
+        // in `ret`, keeps callee-saved registers, needs AVX2, which `new` has checked, and touches only cells
         // below `n_cells` of the frame that is passed, which the line above has checked. Cells are 32-aligned.
         unsafe {
-            let entry: unsafe extern "sysv64" fn(*mut Mask) = std::mem::transmute(self.code.as_ptr());
+            let start = self.code.as_ptr().add(self.entries[piece]);
+            let entry: unsafe extern "sysv64" fn(*mut Mask) = std::mem::transmute(start);
             entry(frame.as_mut_ptr());
         }
     }
@@ -103,14 +120,14 @@ impl BlocksBuilder {
             scratch: self.scratch,
             short: circuit.ops().len() < LONG,
         };
-        let (bytes, n_cells) = emit::emit(circuit, self.scratch, target, stop)?;
+        let made = emit::emit(circuit, self.scratch, target, usize::MAX, stop)?;
         self.frame_len = self
             .frame_len
-            .max(self.scratch as usize + (n_cells - self.scratch) as usize * 4);
+            .max(self.scratch as usize + (made.n_cells - self.scratch) as usize * 4);
         // Code that begins at the start of a line of the instruction cache is fetched sooner.
         self.bytes.resize(self.bytes.len().next_multiple_of(32), 0xcc);
         self.entries.push(self.bytes.len());
-        self.bytes.extend(bytes);
+        self.bytes.extend(made.bytes);
         Some(BlockId(self.entries.len() as u32 - 1))
     }
 
