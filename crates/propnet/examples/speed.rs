@@ -1,5 +1,6 @@
 //! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] [--rewritten]
-//! [--whole BYTES] [--piece BYTES] [--groups N] [--store GAME.net] FILE…`
+//! [--whole BYTES] [--piece BYTES] [--groups N] [--pairs N] [--visits N] [--store GAME.net]
+//! FILE…`
 //!
 //! `--store` keeps the compiled game of the last file; a file named `*.net` is such a game.
 //!
@@ -9,6 +10,7 @@
 use game::{RoleId, Seed, Simulator, StopFlag};
 use ground::Passes;
 use std::time::Instant;
+use surmise_propnet::passes::pairs::PairBudget;
 use surmise_propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 
 fn cpu_seconds() -> f64 {
@@ -24,7 +26,7 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let (mut seconds, mut engines, mut passes, mut split) = (1.0, "sij".to_string(), false, true);
     let (mut mode, mut most, mut rewritten) = (ScalarMode::Auto, u64::MAX, false);
-    let (mut lane_options, mut store) = (LaneOptions::default(), None);
+    let (mut lane_options, mut store, mut pairs) = (LaneOptions::default(), None, PairBudget::default());
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -32,6 +34,8 @@ fn main() {
             "--playouts" => most = args.next().and_then(|s| s.parse().ok()).unwrap_or(u64::MAX),
             "--engines" => engines = args.next().unwrap_or_default(),
             "--passes" => passes = true,
+            "--pairs" => pairs.pairs = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
+            "--visits" => pairs.visits = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
             "--store" => store = args.next(),
             "--whole" => lane_options.most_whole = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
             "--piece" => lane_options.piece = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
@@ -55,6 +59,7 @@ fn main() {
         let options = CompileOptions {
             scalar: mode,
             lanes: lane_options,
+            pairs,
             ..Default::default()
         };
         if file.ends_with(".net") {

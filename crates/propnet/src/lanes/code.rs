@@ -29,7 +29,7 @@ impl Default for LaneOptions {
             native_limit: 1_000_000,
             most_whole: 400_000,
             piece: 24_000,
-            most_groups: 8,
+            most_groups: 4,
         }
     }
 }
