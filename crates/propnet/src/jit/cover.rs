@@ -8,6 +8,7 @@
 use super::emit::Kind;
 use crate::circuit::{Circuit, Op, Wire};
 use crate::schedule::operands;
+use game::StopFlag;
 
 /// How a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,9 @@ pub(super) fn pairs(circuit: &Circuit) -> Vec<Option<Gate>> {
 }
 
 /// Gates of up to three inputs for all stores of a circuit without components. Values without a gate are not computed.
-pub(super) fn threes(circuit: &Circuit) -> Vec<Option<Gate>> {
-    let cuts = best_cuts(circuit);
+/// `None` if the flag is raised.
+pub(super) fn threes(circuit: &Circuit, stop: &StopFlag) -> Option<Vec<Option<Gate>>> {
+    let cuts = best_cuts(circuit, stop)?;
     let mut required = vec![false; circuit.ops().len()];
     circuit
         .stores
@@ -61,7 +63,7 @@ pub(super) fn threes(circuit: &Circuit) -> Vec<Option<Gate>> {
             gates[at] = Some(gate);
         }
     }
-    gates
+    Some(gates)
 }
 
 /// Values from which another value is computed, ascending.
@@ -124,8 +126,11 @@ impl Cut {
     }
 }
 
-/// The cut with the least area flow of every operation.
-fn best_cuts(circuit: &Circuit) -> Vec<Cut> {
+/// Operations between two checks of the stop flag.
+const BETWEEN_LOOKS: usize = 4_096;
+
+/// The cut with the least area flow of every operation; `None` if the flag is raised.
+fn best_cuts(circuit: &Circuit, stop: &StopFlag) -> Option<Vec<Cut>> {
     let ops = circuit.ops();
     let readers = readers(circuit);
     let mut cuts = vec![[Cut::NONE; KEPT]; ops.len()];
@@ -133,6 +138,9 @@ fn best_cuts(circuit: &Circuit) -> Vec<Cut> {
     // Share of gates that one reader of a value pays for.
     let mut share = vec![0.0_f32; ops.len()];
     for at in 0..ops.len() {
+        if at % BETWEEN_LOOKS == 0 && stop.is_raised() {
+            return None;
+        }
         let Some((a, b)) = operands(ops[at]).filter(|_| readers[at] > 0) else {
             continue;
         };
@@ -153,7 +161,7 @@ fn best_cuts(circuit: &Circuit) -> Vec<Cut> {
         cuts[at] = kept;
         n_cuts[at] = n as u8;
     }
-    cuts.into_iter().map(|[best, ..]| best).collect()
+    Some(cuts.into_iter().map(|[best, ..]| best).collect())
 }
 
 /// Adds a cut to the best ones, least flow first.
@@ -241,7 +249,7 @@ mod tests {
         let carry = circuit.or(both, through);
         circuit.store(5, sum);
         circuit.store(6, carry);
-        let gates = threes(&circuit);
+        let gates = threes(&circuit, &StopFlag::default()).expect("nobody stops it");
         assert_eq!(count(&gates), 2);
         assert_eq!(gates[sum.0 as usize], Some(Gate::Table(0x96, [a, b, c])));
         assert_eq!(gates[carry.0 as usize], Some(Gate::Table(0xe8, [a, b, c])));
@@ -257,7 +265,7 @@ mod tests {
         let all = circuit.and(or, c);
         circuit.store(5, all);
         circuit.store(6, not);
-        let gates = threes(&circuit);
+        let gates = threes(&circuit, &StopFlag::default()).expect("nobody stops it");
         assert_eq!(gates[not.0 as usize], Some(Gate::Table(0x0f, [a, a, a])));
         assert_eq!(gates[all.0 as usize], Some(Gate::Table(0x8a, [a, b, c])));
         assert_eq!(count(&gates), 2);

@@ -137,12 +137,12 @@ impl<'c, T: Target> Emitter<'c, T> {
         let n = circuit.ops().len();
         let (prologue, epilogue) = target.frame()?;
         let gates = match target.has_tables() && circuit.components.is_empty() {
-            true => threes(circuit),
-            false => pairs(circuit),
+            true => threes(circuit, stop),
+            false => Some(pairs(circuit)),
         };
-        if stop.is_raised() {
+        let Some(gates) = gates.filter(|_| !stop.is_raised()) else {
             return Ok(None);
-        }
+        };
         let mut emitter = Emitter {
             target,
             circuit,

@@ -244,7 +244,7 @@ mod tests {
                 let mut natives = vec![Native::for_target(avx2::Avx2, &circuit, scratch, piece, &stop)];
                 if has_avx512() {
                     natives.push(Native::for_target(avx512::Avx512, &circuit, scratch, piece, &stop));
-                    let gates = cover::threes(&circuit);
+                    let gates = cover::threes(&circuit, &stop).expect("nobody stops it");
                     let is_table = |gate: &&cover::Gate| matches!(gate, cover::Gate::Table(..));
                     tables += gates.iter().flatten().filter(is_table).count();
                 }

@@ -342,7 +342,7 @@ impl PlayoutCode {
                 points,
                 percepts: options.percepts,
             };
-            game.has_code(Segment::Step(kind(true))) || game.has_code(Segment::Step(kind(false)))
+            game.has_met(Segment::Step(kind(true))) || game.has_met(Segment::Step(kind(false)))
         };
         let ended = match from_initial && (has(Ended::ToInitial) || !has(Ended::ToRoot)) {
             true => Ended::ToInitial,
@@ -368,7 +368,7 @@ impl PlayoutCode {
             GoalTiming::Auto => {
                 // Freezing costs two operations per state bit and a share of idle lanes.
                 let rest = StepKind { points: false, ..kind };
-                let rest = game.code_until(Segment::Step(rest), stop)?.ops;
+                let rest = game.count_ops_until(Segment::Step(rest), stop)?;
                 game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents()
             }
         };
