@@ -33,11 +33,15 @@ pub struct Native {
 impl Native {
     /// Compiles a circuit in pieces of about `piece` bytes; scratch cells start at `scratch`. `None` if the machine or
     /// the system cannot, or the flag is raised.
+    ///
+    /// Circuits in pieces do not use AVX-512. Most of their operations read memory, where its instructions are longer,
+    /// and the time goes into fetching instructions: hex and chess of others as fast in pieces, and slower without
+    /// other groups of lanes (0.9 times).
     pub fn new(circuit: &Circuit, scratch: u32, piece: usize, stop: &StopFlag) -> Option<Native> {
         if !makes_machine_code() {
             return None;
         }
-        match has_avx512() {
+        match has_avx512() && piece == usize::MAX {
             true => Native::for_target(avx512::Avx512, circuit, scratch, piece, stop),
             false => Native::for_target(avx2::Avx2, circuit, scratch, piece, stop),
         }
