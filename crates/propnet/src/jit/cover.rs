@@ -137,11 +137,11 @@ fn best_cuts(circuit: &Circuit, stop: &StopFlag) -> Option<Vec<Cut>> {
     let mut n_cuts = vec![0_u8; ops.len()];
     // Share of gates that one reader of a value pays for.
     let mut share = vec![0.0_f32; ops.len()];
-    for at in 0..ops.len() {
+    for (at, &op) in ops.iter().enumerate() {
         if at % BETWEEN_LOOKS == 0 && stop.is_raised() {
             return None;
         }
-        let Some((a, b)) = operands(ops[at]).filter(|_| readers[at] > 0) else {
+        let Some((a, b)) = operands(op).filter(|_| readers[at] > 0) else {
             continue;
         };
         let of = |wire: Wire| {
