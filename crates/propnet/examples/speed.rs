@@ -1,4 +1,8 @@
-//! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] [--rewritten] FILE…`
+//! Measures how fast games run: `speed [--seconds S] [--playouts N] [--engines sij] [--passes] [--rewritten]
+//! [--whole BYTES] [--piece BYTES] [--groups N] [--pairs N] [--visits N] [--store GAME.net]
+//! FILE…`
+//!
+//! `--store` keeps the compiled game of the last file; a file named `*.net` is such a game.
 //!
 //! Engines: `s` scalar, `i` interpreted lanes, `j` lanes as machine code. Rates are per second of the thread's CPU
 //! time. With `--playouts` the scalar simulator plays exactly N games, for tools that count instructions.
@@ -6,6 +10,7 @@
 use game::{RoleId, Seed, Simulator, StopFlag};
 use ground::Passes;
 use std::time::Instant;
+use surmise_propnet::passes::pairs::PairBudget;
 use surmise_propnet::{CompileOptions, Compiled, LaneOptions, PlayoutOptions, Scalar, ScalarMode, compile, playouts};
 
 fn cpu_seconds() -> f64 {
@@ -21,6 +26,7 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let (mut seconds, mut engines, mut passes, mut split) = (1.0, "sij".to_string(), false, true);
     let (mut mode, mut most, mut rewritten) = (ScalarMode::Auto, u64::MAX, false);
+    let (mut lane_options, mut store, mut pairs) = (LaneOptions::default(), None, PairBudget::default());
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -28,6 +34,12 @@ fn main() {
             "--playouts" => most = args.next().and_then(|s| s.parse().ok()).unwrap_or(u64::MAX),
             "--engines" => engines = args.next().unwrap_or_default(),
             "--passes" => passes = true,
+            "--pairs" => pairs.pairs = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
+            "--visits" => pairs.visits = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
+            "--store" => store = args.next(),
+            "--whole" => lane_options.most_whole = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
+            "--piece" => lane_options.piece = args.next().and_then(|s| s.parse().ok()).unwrap_or(0),
+            "--groups" => lane_options.most_groups = args.next().and_then(|s| s.parse().ok()).unwrap_or(1),
             "--rewritten" => rewritten = true,
             "--nosplit" => split = false,
             "--incremental" => mode = ScalarMode::Incremental,
@@ -44,6 +56,19 @@ fn main() {
             .trim_end_matches(".kif")
             .to_string();
         let text = std::fs::read(&file).expect("a rules file");
+        let options = CompileOptions {
+            scalar: mode,
+            lanes: lane_options,
+            pairs,
+            ..Default::default()
+        };
+        if file.ends_with(".net") {
+            let game = Compiled::from_bytes(&text, &options).expect("a stored game");
+            let sees = game.stats().sees_ops > 0;
+            engines.contains('s').then(|| scalar(&game, seconds, most, sees));
+            engines.contains('j').then(|| lanes("native", &game, seconds, sees));
+            continue;
+        }
         let t0 = cpu_seconds();
         let reading = gdl::read(&String::from_utf8_lossy(&text), &gdl::Options::default());
         let mut limits = ground::Limits::default();
@@ -66,14 +91,11 @@ fn main() {
             }
         };
         let t1 = cpu_seconds();
-        let game = compile(
-            &program,
-            &CompileOptions {
-                scalar: mode,
-                ..Default::default()
-            },
-        );
+        let game = compile(&program, &options);
         let t2 = cpu_seconds();
+        if let Some(path) = &store {
+            std::fs::write(path, game.to_bytes().expect("a game that can be stored")).expect("a file");
+        }
         let s = game.stats();
         let moves: Vec<usize> = program.moves.iter().map(Vec::len).collect();
         print!(
@@ -106,7 +128,7 @@ fn main() {
             let options = CompileOptions {
                 lanes: LaneOptions {
                     native: false,
-                    ..Default::default()
+                    ..lane_options
                 },
                 ..Default::default()
             };

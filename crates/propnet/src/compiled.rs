@@ -120,6 +120,8 @@ struct Inner {
     options: CompileOptions,
     stats: Stats,
     codes: Mutex<FxHashMap<Segment, Arc<Runnable>>>,
+    /// Operations of segments that were counted without code.
+    counted: Mutex<FxHashMap<Segment, usize>>,
     scalar: OnceLock<Arc<Shared>>,
 }
 
@@ -220,6 +222,7 @@ fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) 
         options: *options,
         stats,
         codes: Mutex::default(),
+        counted: Mutex::default(),
         scalar: OnceLock::new(),
     })))
 }
@@ -333,6 +336,7 @@ impl Compiled {
             options: *options,
             stats: stored.stats,
             codes: Mutex::default(),
+            counted: Mutex::default(),
             scalar: OnceLock::new(),
         })))
     }
@@ -372,6 +376,10 @@ impl Compiled {
     /// The move that each role most often has as its only one, if it ever has only one.
     pub(crate) fn noop_moves(&self) -> &[Option<u32>] {
         &self.0.noop_moves
+    }
+
+    pub(crate) fn lane_options(&self) -> LaneOptions {
+        self.0.options.lanes
     }
 
     pub(crate) fn scalar_mode(&self) -> ScalarMode {
@@ -524,10 +532,34 @@ impl Compiled {
             .expect("nobody else has the flag")
     }
 
-    /// Whether the code of a segment was made already.
-    pub(crate) fn has_code(&self, segment: Segment) -> bool {
+    /// Whether the code of a segment was made already, or its operations counted.
+    pub(crate) fn has_met(&self, segment: Segment) -> bool {
         let codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.contains_key(&segment)
+        let counted = self.0.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.contains_key(&segment) || counted.contains_key(&segment)
+    }
+
+    /// Two-input operations of a segment, unless the flag is raised. Makes no code for it.
+    pub(crate) fn count_ops_until(&self, segment: Segment, stop: &StopFlag) -> Result<usize, CompileError> {
+        let mut counted = self.0.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&ops) = counted.get(&segment) {
+            return Ok(ops);
+        }
+        let ops = self.source().circuit(segment).cost();
+        if stop.is_raised() {
+            return Err(CompileError::Stopped);
+        }
+        Ok(*counted.entry(segment).or_insert(ops))
+    }
+
+    fn source(&self) -> Source<'_> {
+        let inner = &*self.0;
+        Source {
+            net: &inner.net,
+            layout: &inner.layout,
+            initial: &inner.initial,
+            plan: &inner.plan,
+        }
     }
 
     /// Runnable code of a segment, made on first use, unless the flag is raised.
@@ -537,13 +569,7 @@ impl Compiled {
             return Ok(code.clone());
         }
         let inner = &*self.0;
-        let source = Source {
-            net: &inner.net,
-            layout: &inner.layout,
-            initial: &inner.initial,
-            plan: &inner.plan,
-        };
-        let circuit = source.circuit(segment);
+        let circuit = self.source().circuit(segment);
         if stop.is_raised() {
             return Err(CompileError::Stopped);
         }

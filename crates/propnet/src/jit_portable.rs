@@ -20,8 +20,18 @@ pub struct Native {
 
 impl Native {
     /// There is no machine code for this processor.
-    pub fn new(_circuit: &Circuit, _scratch: u32, _stop: &StopFlag) -> Option<Native> {
+    pub fn new(_circuit: &Circuit, _scratch: u32, _piece: usize, _stop: &StopFlag) -> Option<Native> {
         None
+    }
+
+    /// Number of pieces.
+    pub fn n_pieces(&self) -> usize {
+        match self.never {}
+    }
+
+    /// Runs a piece of the circuit over a frame.
+    pub fn run_piece(&self, _piece: usize, _frame: &mut [Mask]) {
+        match self.never {}
     }
 
     /// Runs the circuit once over a frame.

@@ -234,11 +234,22 @@ fn scalar_playouts_do_not_depend_on_the_mode() {
 }
 
 #[test]
-fn playouts_do_not_depend_on_threads_or_machine_code() {
+fn playouts_do_not_depend_on_threads_pieces_or_machine_code() {
     let mut rng = Seed(13).rng();
+    let whole = options(true);
+    let in_pieces = CompileOptions {
+        lanes: LaneOptions {
+            most_whole: 0,
+            piece: 40,
+            most_groups: 3,
+            ..whole.lanes
+        },
+        ..whole
+    };
     for case in 0..60 {
         let mut direct = Direct::new(random_program(&mut rng));
         let native = compile(direct.program(), &options(true));
+        let pieces = compile(direct.program(), &in_pieces);
         let portable = compile(direct.program(), &options(false));
         let mut roots = vec![native.initial_state()];
         if case % 2 == 1 {
@@ -246,7 +257,15 @@ fn playouts_do_not_depend_on_threads_or_machine_code() {
         }
         for goals in [GoalTiming::EveryStep, GoalTiming::WhenWorthIt] {
             let mut results = Vec::new();
-            for (game, threads) in [(&native, 1), (&native, 2), (&native, 3), (&portable, 2)] {
+            let ways = [
+                (&native, 1),
+                (&native, 2),
+                (&native, 3),
+                (&portable, 2),
+                (&pieces, 1),
+                (&pieces, 2),
+            ];
+            for (game, threads) in ways {
                 let options = PlayoutOptions {
                     threads,
                     goals,

@@ -50,10 +50,10 @@ impl Target for Avx2 {
     }
 }
 
-fn ymm(register: u8) -> Register {
+pub(super) fn ymm(register: u8) -> Register {
     Register::YMM0 + u32::from(register)
 }
 
-fn at(cell: u32) -> MemoryOperand {
+pub(super) fn at(cell: u32) -> MemoryOperand {
     MemoryOperand::with_base_displ(Register::RDI, i64::from(cell) * size_of::<Mask>() as i64)
 }

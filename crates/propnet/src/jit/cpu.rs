@@ -8,6 +8,11 @@ pub fn makes_machine_code() -> bool {
         && std::arch::is_x86_feature_detected!("bmi2")
 }
 
+/// Whether machine code may use the instructions of AVX-512 on 256 bits.
+pub(super) fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vl")
+}
+
 /// Calls `f`. Its inlined code may use these instructions if the machine has them; the result is the same.
 #[inline]
 pub fn wide<R>(f: impl FnOnce() -> R) -> R {

@@ -3,11 +3,15 @@
 //! Operations are emitted depth first. Registers are allocated by Belady's rule: the value that is needed last is
 //! spilled first. A spilled value is stored only if it is needed again and is not in memory already. Cells may be read
 //! and written by the same circuit: a store waits until the old content has been read.
+//!
+//! Large circuits become several pieces, each a function that begins and ends with empty registers, so that a piece
+//! can run over several frames while it is in the cache.
 
-use super::order::depth_first;
+use super::cover::{Gate, pairs, threes};
+use super::order::{depth_first, depth_first_gates};
 use crate::circuit::{Circuit, Component, Op, Wire};
 use crate::lanes::layout::{ONE, ZERO};
-use crate::schedule::{Block, operands, schedule};
+use crate::schedule::{Block, schedule};
 use game::StopFlag;
 use iced_x86::{Code, Encoder, IcedError, Instruction};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,7 +34,7 @@ pub(super) enum Place {
 
 /// Instructions on a kind of register.
 pub(super) trait Target {
-    /// Number of registers; fewer than 32.
+    /// Number of registers; at most 32.
     fn registers(&self) -> u8;
     /// Prologue and epilogue.
     fn frame(&self) -> Result<(Vec<Instruction>, Vec<Instruction>), IcedError>;
@@ -44,19 +48,46 @@ pub(super) trait Target {
     fn operation(&self, kind: Kind, to: u8, a: u8, b: Place) -> Result<[Option<Instruction>; 2], IcedError>;
     /// Sets the zero flag if a register is all zero.
     fn test(&self, a: u8) -> Result<Instruction, IcedError>;
+    /// Whether there is an instruction for any function of three values; then every operation can read memory.
+    fn has_tables(&self) -> bool {
+        false
+    }
+    /// `to = table(to, b, c)`; see [`Gate::Table`].
+    fn table(&self, table: u8, to: u8, b: u8, c: Place) -> Result<Instruction, IcedError> {
+        let _ = (table, to, b, c);
+        unreachable!("this target has no tables")
+    }
+    /// `to = from`.
+    fn copy(&self, to: u8, from: u8) -> Result<Instruction, IcedError> {
+        let _ = (to, from);
+        unreachable!("only tables need copies")
+    }
 }
 
-/// Machine code for a circuit, and how many cells it uses; scratch cells start at `scratch`. `None` if the circuit
+/// Machine code of a circuit.
+pub(super) struct Emitted {
+    /// The code of all pieces.
+    pub bytes: Vec<u8>,
+    /// Offset of each piece: a function of its own. Pieces run in order, and pass values on through cells.
+    pub entries: Vec<usize>,
+    /// Cells of a frame, scratch included.
+    pub n_cells: u32,
+}
+
+/// Machine code for a circuit in pieces of about `piece` bytes; scratch cells start at `scratch`. `None` if the circuit
 /// cannot be encoded or the flag is raised.
-pub(super) fn emit<T: Target>(circuit: &Circuit, scratch: u32, target: T, stop: &StopFlag) -> Option<(Vec<u8>, u32)> {
-    Emitter::emit(circuit, scratch, target, stop).ok().flatten()
+pub(super) fn emit<T: Target>(
+    circuit: &Circuit,
+    scratch: u32,
+    target: T,
+    piece: usize,
+    stop: &StopFlag,
+) -> Option<Emitted> {
+    Emitter::emit(circuit, scratch, target, piece, stop).ok().flatten()
 }
 
 /// Items emitted between two checks of the stop flag.
 const BETWEEN_LOOKS: usize = 4_096;
-
-/// Code and its cells, or `None` if the flag was raised.
-type Emitted = Result<Option<(Vec<u8>, u32)>, IcedError>;
 
 /// Operations and stores in one order.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +98,15 @@ enum Item {
     LoopEnd(usize),
 }
 
-/// More than any target has.
+/// As many as any target has.
 const MOST_REGISTERS: usize = 32;
 const NONE: u32 = u32::MAX;
 
 struct Emitter<'c, T> {
     target: T,
     circuit: &'c Circuit,
+    /// How each value is computed.
+    gates: Vec<Option<Gate>>,
     encoder: Encoder,
     ip: u64,
     /// Which value each register holds.
@@ -90,15 +123,30 @@ struct Emitter<'c, T> {
     n_cells: u32,
     now: u32,
     loop_head: u64,
+    in_loop: bool,
 }
 
 impl<'c, T: Target> Emitter<'c, T> {
-    fn emit(circuit: &'c Circuit, scratch: u32, target: T, stop: &StopFlag) -> Emitted {
+    fn emit(
+        circuit: &'c Circuit,
+        scratch: u32,
+        target: T,
+        piece: usize,
+        stop: &StopFlag,
+    ) -> Result<Option<Emitted>, IcedError> {
         let n = circuit.ops().len();
         let (prologue, epilogue) = target.frame()?;
+        let gates = match target.has_tables() && circuit.components.is_empty() {
+            true => threes(circuit, stop),
+            false => Some(pairs(circuit)),
+        };
+        let Some(gates) = gates.filter(|_| !stop.is_raised()) else {
+            return Ok(None);
+        };
         let mut emitter = Emitter {
             target,
             circuit,
+            gates,
             encoder: Encoder::new(64),
             ip: 0,
             held: [None; MOST_REGISTERS],
@@ -111,6 +159,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             n_cells: scratch,
             now: 0,
             loop_head: 0,
+            in_loop: false,
         };
         for (at, op) in circuit.ops().iter().enumerate() {
             emitter.home[at] = match *op {
@@ -121,16 +170,22 @@ impl<'c, T: Target> Emitter<'c, T> {
                 _ => NONE,
             };
         }
-        for instruction in prologue {
-            emitter.put(instruction)?;
-        }
+        emitter.put_all(&prologue)?;
         emitter.save_overwritten_copies()?;
         let items = emitter.order();
         if stop.is_raised() {
             return Ok(None);
         }
         emitter.find_uses(&items);
+        let mut entries = vec![0];
         for (at, &item) in items.iter().enumerate() {
+            let length = emitter.ip as usize - entries[entries.len() - 1];
+            if length >= piece && !emitter.in_loop {
+                emitter.flush()?;
+                emitter.put_all(&epilogue)?;
+                entries.push(emitter.ip as usize);
+                emitter.put_all(&prologue)?;
+            }
             if at % BETWEEN_LOOKS == 0 && stop.is_raised() {
                 return Ok(None);
             }
@@ -142,10 +197,12 @@ impl<'c, T: Target> Emitter<'c, T> {
                 Item::LoopEnd(component) => emitter.end_loop(component)?,
             }
         }
-        for instruction in epilogue {
-            emitter.put(instruction)?;
-        }
-        Ok(Some((emitter.encoder.take_buffer(), emitter.n_cells)))
+        emitter.put_all(&epilogue)?;
+        Ok(Some(Emitted {
+            bytes: emitter.encoder.take_buffer(),
+            entries,
+            n_cells: emitter.n_cells,
+        }))
     }
 
     /// Saves values that are the content of one stored cell and are stored to another, before the first is overwritten.
@@ -170,7 +227,13 @@ impl<'c, T: Target> Emitter<'c, T> {
 
     /// Operations in schedule order. Each store comes as soon as its value exists and its cell has been read.
     fn order(&self) -> Vec<Item> {
-        let blocks = schedule(self.circuit, depth_first);
+        let blocks = match self.target.has_tables() && self.circuit.components.is_empty() {
+            true => {
+                let roots: Vec<Wire> = self.circuit.stores.iter().map(|&(_, w)| w).collect();
+                vec![Block::Straight(depth_first_gates(&self.gates, &roots))]
+            }
+            false => schedule(self.circuit, depth_first),
+        };
         let n = self.circuit.ops().len();
         let mut items: Vec<Item> = Vec::new();
         let mut ready = vec![0_usize; n];
@@ -188,11 +251,9 @@ impl<'c, T: Target> Emitter<'c, T> {
                 items.push(Item::Op(wire));
                 let after = end.unwrap_or(items.len());
                 ready[wire.0 as usize] = after;
-                if let Some((a, b)) = operands(self.circuit.op(wire)) {
-                    for read in [a, b] {
-                        if matches!(self.circuit.op(read), Op::Load(_)) {
-                            last_read.insert(self.home[read.0 as usize], after);
-                        }
+                for &read in self.gates[wire.0 as usize].iter().flat_map(Gate::inputs) {
+                    if matches!(self.circuit.op(read), Op::Load(_)) {
+                        last_read.insert(self.home[read.0 as usize], after);
                     }
                 }
             }
@@ -215,7 +276,7 @@ impl<'c, T: Target> Emitter<'c, T> {
                 continue;
             }
             // Values that are not computed here are in memory from the start: they are written last.
-            let is_op = operands(self.circuit.op(wire)).is_some();
+            let is_op = self.gates[wire.0 as usize].is_some();
             let value_at = if is_op { ready[wire.0 as usize] } else { items.len() };
             let free_at = last_read.get(&cell).copied().unwrap_or(0);
             stores.push((value_at.max(free_at), cell, wire));
@@ -251,9 +312,8 @@ impl<'c, T: Target> Emitter<'c, T> {
             };
             match item {
                 Item::Op(wire) => {
-                    if let Some((a, b)) = operands(self.circuit.op(wire)) {
-                        read(a, &mut self.uses, &mut outer);
-                        read(b, &mut self.uses, &mut outer);
+                    for &input in self.gates[wire.0 as usize].iter().flat_map(Gate::inputs) {
+                        read(input, &mut self.uses, &mut outer);
                     }
                     defined[wire.0 as usize] = at;
                 }
@@ -286,13 +346,14 @@ impl<'c, T: Target> Emitter<'c, T> {
     }
 
     fn operation(&mut self, wire: Wire) -> Result<(), IcedError> {
-        let (kind, mut a, mut b) = match self.circuit.op(wire) {
-            Op::And(a, b) => (Kind::And, a, b),
-            Op::AndNot(a, b) => (Kind::AndNot, a, b),
-            Op::Or(a, b) => (Kind::Or, a, b),
-            Op::Xor(a, b) => (Kind::Xor, a, b),
-            _ => return Ok(()),
-        };
+        match self.gates[wire.0 as usize] {
+            Some(Gate::Pair(kind, inputs)) => self.pair(wire, kind, inputs),
+            Some(Gate::Table(table, inputs)) => self.table(wire, table, inputs),
+            None => Ok(()),
+        }
+    }
+
+    fn pair(&mut self, wire: Wire, kind: Kind, [mut a, mut b]: [Wire; 2]) -> Result<(), IcedError> {
         if kind != Kind::AndNot {
             // One operand must be in a register: the one that is, or else the one that is needed again sooner.
             let swap = match (self.register[a.0 as usize], self.register[b.0 as usize]) {
@@ -305,13 +366,13 @@ impl<'c, T: Target> Emitter<'c, T> {
             }
         }
         // Loading one operand must not evict the other, even if the other is not read again.
-        let left = self.in_register(a, self.register[b.0 as usize])?;
+        let left = self.in_register(a, [self.register[b.0 as usize], None])?;
         let right = match self.register[b.0 as usize] {
             Some(r) => Place::Register(r),
             None => {
                 let cell = self.home[b.0 as usize];
                 if !self.target.reads_memory(kind, cell) || self.worth_loading(b) {
-                    Place::Register(self.in_register(b, Some(left))?)
+                    Place::Register(self.in_register(b, [Some(left), None])?)
                 } else {
                     Place::Cell(cell)
                 }
@@ -320,8 +381,8 @@ impl<'c, T: Target> Emitter<'c, T> {
         self.free_register_if_dead(a);
         self.free_register_if_dead(b);
         let keep = match right {
-            Place::Register(r) => [Some(left), Some(r)],
-            Place::Cell(_) => [Some(left), None],
+            Place::Register(r) => [Some(left), Some(r), None],
+            Place::Cell(_) => [Some(left), None, None],
         };
         let to = if self.held[left as usize].is_none() {
             left
@@ -334,15 +395,65 @@ impl<'c, T: Target> Emitter<'c, T> {
         // Only now: a value that is spilled must not overwrite what this instruction still reads.
         self.free_slot_if_dead(a);
         self.free_slot_if_dead(b);
-        if self.next_use(wire) != NONE {
-            self.held[to as usize] = Some(wire);
-            self.register[wire.0 as usize] = Some(to);
-        }
+        self.hold(wire, to);
         Ok(())
     }
 
+    /// The instruction replaces its first operand, and may read its last one from memory.
+    fn table(&mut self, wire: Wire, table: u8, inputs: [Wire; 3]) -> Result<(), IcedError> {
+        // Inputs that are not read again go first: they may be replaced. Those that are in no register go last.
+        let mut order = [0, 1, 2];
+        order.sort_by_key(|&at| {
+            let input = inputs[at];
+            let in_memory = self.register[input.0 as usize].is_none();
+            (in_memory, (self.next_use(input) == NONE) == in_memory)
+        });
+        let last = inputs[order[2]];
+        if self.next_use(inputs[order[0]]) != NONE && self.next_use(last) == NONE {
+            // Loading it leaves a register to write to.
+            order.rotate_right(1);
+        }
+        let [a, b, c] = order.map(|at| inputs[at]);
+        let keep = [b, c].map(|input| self.register[input.0 as usize]);
+        let first = self.in_register(a, keep)?;
+        let keep = [Some(first), self.register[c.0 as usize]];
+        let second = self.in_register(b, keep)?;
+        let there = self.register[c.0 as usize];
+        let third = match there {
+            Some(r) => Place::Register(r),
+            None if self.worth_loading(c) => Place::Register(self.in_register(c, [Some(first), Some(second)])?),
+            None => Place::Cell(self.home[c.0 as usize]),
+        };
+        [a, b, c].iter().for_each(|&input| self.free_register_if_dead(input));
+        let to = match self.held[first as usize] {
+            None => first,
+            Some(_) => {
+                let mut keep = [Some(first), Some(second), None];
+                if let Place::Register(r) = third {
+                    keep[2] = Some(r);
+                }
+                let to = self.take_register(keep)?;
+                self.put(self.target.copy(to, first)?)?;
+                to
+            }
+        };
+        let table = permute(table, order);
+        self.put(self.target.table(table, to, second, third)?)?;
+        [a, b, c].iter().for_each(|&input| self.free_slot_if_dead(input));
+        self.hold(wire, to);
+        Ok(())
+    }
+
+    /// Notes that a register holds a value, if that is read later.
+    fn hold(&mut self, wire: Wire, register: u8) {
+        if self.next_use(wire) != NONE {
+            self.held[register as usize] = Some(wire);
+            self.register[wire.0 as usize] = Some(register);
+        }
+    }
+
     fn store(&mut self, cell: u32, wire: Wire) -> Result<(), IcedError> {
-        let from = self.in_register(wire, None)?;
+        let from = self.in_register(wire, [None; 2])?;
         self.save_to(cell, from)?;
         if self.home[wire.0 as usize] == NONE {
             self.home[wire.0 as usize] = cell;
@@ -358,6 +469,7 @@ impl<'c, T: Target> Emitter<'c, T> {
             self.save_to(cell, 0)?;
         }
         self.loop_head = self.ip;
+        self.in_loop = true;
         Ok(())
     }
 
@@ -383,6 +495,7 @@ impl<'c, T: Target> Emitter<'c, T> {
         for &definition in definitions {
             self.release_if_dead(definition);
         }
+        self.in_loop = false;
         Ok(())
     }
 
@@ -412,11 +525,11 @@ impl<'c, T: Target> Emitter<'c, T> {
         })
     }
 
-    fn in_register(&mut self, wire: Wire, keep: Option<u8>) -> Result<u8, IcedError> {
+    fn in_register(&mut self, wire: Wire, [a, b]: [Option<u8>; 2]) -> Result<u8, IcedError> {
         if let Some(r) = self.register[wire.0 as usize] {
             return Ok(r);
         }
-        let r = self.take_register([keep, None])?;
+        let r = self.take_register([a, b, None])?;
         self.load_to(r, self.home[wire.0 as usize])?;
         self.held[r as usize] = Some(wire);
         self.register[wire.0 as usize] = Some(r);
@@ -424,7 +537,7 @@ impl<'c, T: Target> Emitter<'c, T> {
     }
 
     /// A register to write to: a free one, or that of the value that is needed last.
-    fn take_register(&mut self, keep: [Option<u8>; 2]) -> Result<u8, IcedError> {
+    fn take_register(&mut self, keep: [Option<u8>; 3]) -> Result<u8, IcedError> {
         let mut best = (0, 0);
         for r in 0..self.target.registers() {
             match self.held[r as usize] {
@@ -492,8 +605,22 @@ impl<'c, T: Target> Emitter<'c, T> {
         self.put(self.target.store(cell, r)?)
     }
 
+    fn put_all(&mut self, instructions: &[Instruction]) -> Result<(), IcedError> {
+        instructions.iter().try_for_each(|&instruction| self.put(instruction))
+    }
+
     fn put(&mut self, instruction: Instruction) -> Result<(), IcedError> {
         self.ip += self.encoder.encode(&instruction, self.ip)? as u64;
         Ok(())
     }
+}
+
+/// The table of a function whose arguments come in another order: the first is what was argument `order[0]`.
+fn permute(table: u8, order: [usize; 3]) -> u8 {
+    let mut permuted = 0;
+    for row in 0..8_u8 {
+        let old = (0..3).fold(0, |old, at| old | (row >> (2 - at) & 1) << (2 - order[at]));
+        permuted |= (table >> old & 1) << row;
+    }
+    permuted
 }

@@ -1,5 +1,6 @@
 //! The order of operations in machine code: depth first, so that few values are alive at a time.
 
+use super::cover::Gate;
 use crate::circuit::{Circuit, Wire};
 use crate::schedule::operands;
 
@@ -46,4 +47,44 @@ fn weights(circuit: &Circuit, ops: &[Wire]) -> Vec<u16> {
         }
     }
     weight
+}
+
+/// All gates that these values need, in the order of [`depth_first`].
+pub(super) fn depth_first_gates(gates: &[Option<Gate>], roots: &[Wire]) -> Vec<Wire> {
+    let mut weight = vec![0_u16; gates.len()];
+    for (at, gate) in gates.iter().enumerate() {
+        let Some(gate) = gate else { continue };
+        let mut of: [u16; 3] = [0; 3];
+        gate.inputs()
+            .iter()
+            .zip(&mut of)
+            .for_each(|(w, of)| *of = weight[w.0 as usize]);
+        of.sort_unstable();
+        let [least, middle, most] = of;
+        // The heaviest input goes first; each further input needs room beside those before it.
+        weight[at] = most.max(middle.saturating_add(1)).max(least.saturating_add(2));
+    }
+    let mut pending: Vec<bool> = gates.iter().map(Option::is_some).collect();
+    let mut done = Vec::new();
+    let mut work = Vec::new();
+    for &root in roots {
+        work.push((root, false));
+        while let Some((wire, entered)) = work.pop() {
+            let at = wire.0 as usize;
+            let Some(gate) = gates[at].as_ref().filter(|_| pending[at]) else {
+                continue;
+            };
+            if entered {
+                pending[at] = false;
+                done.push(wire);
+                continue;
+            }
+            work.push((wire, true));
+            let first = work.len();
+            work.extend(gate.inputs().iter().map(|&input| (input, false)));
+            // What is pushed last goes first.
+            work[first..].sort_by_key(|(input, _)| weight[input.0 as usize]);
+        }
+    }
+    done
 }

@@ -189,6 +189,8 @@ struct Job<'a> {
     /// Cell, role and points of every goal that counts.
     goals: Vec<(usize, usize, u64)>,
     n_random: usize,
+    /// Units that one thread plays side by side.
+    side_by_side: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,13 +216,18 @@ impl<'a> Job<'a> {
         let unit = (total / 16).clamp(1, 16_384).next_multiple_of(256);
         let from_initial = roots.len() == 1 && roots[0] == game.initial_state();
         let code = PlayoutCode::of(game, options, from_initial, stop)?;
+        let n_units = total.div_ceil(unit);
+        let side_by_side = match code.step.is_in_pieces() {
+            true => (n_units / options.threads.max(1) as u64).clamp(1, game.lane_options().most_groups as u64) as usize,
+            false => 1,
+        };
         Ok(Job {
             game,
             roots,
             open,
             per_root,
             unit,
-            n_units: total.div_ceil(unit),
+            n_units,
             next_unit: AtomicU64::new(0),
             seed,
             stop,
@@ -229,6 +236,7 @@ impl<'a> Job<'a> {
             finish: code.finish,
             goals: goals_that_count(game),
             n_random: game.plan().random_bits().into_iter().sum(),
+            side_by_side,
         })
     }
 
@@ -244,18 +252,56 @@ impl<'a> Job<'a> {
     }
 
     fn work(&self, totals: &mut PlayoutTotals) {
+        jit::wide(
+            #[inline(always)]
+            || match self.side_by_side {
+                1 => self.work_one_by_one(totals),
+                _ => self.work_side_by_side(totals),
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn work_one_by_one(&self, totals: &mut PlayoutTotals) {
         let mut frame = self.frame();
-        while !self.stop.is_raised() {
-            let number = self.next_unit.fetch_add(1, Ordering::Relaxed);
-            if number >= self.n_units {
+        while let Some(mut unit) = self.next_unit(&mut frame) {
+            unit.run(totals);
+        }
+    }
+
+    /// Plays several units, a step of each in turn; a unit that has ended is replaced by the next one.
+    #[inline(always)]
+    fn work_side_by_side(&self, totals: &mut PlayoutTotals) {
+        let mut frames: Vec<Vec<Mask>> = (0..self.side_by_side).map(|_| self.frame()).collect();
+        let mut units: Vec<Unit> = frames.iter_mut().map_while(|frame| self.next_unit(frame)).collect();
+        while !units.is_empty() {
+            units.iter_mut().for_each(Unit::begin_step);
+            let mut frames: Vec<&mut [Mask]> = units.iter_mut().map(|unit| &mut *unit.frame).collect();
+            self.step.run_all(&mut frames);
+            let stopped = self.stop.is_raised();
+            units.iter_mut().for_each(|unit| unit.end_step(stopped, totals));
+            if stopped {
                 return;
             }
-            let mut unit = Unit::new(self, &mut frame, number, totals);
-            jit::wide(
-                #[inline(always)]
-                || unit.run(),
-            );
+            let mut at = 0;
+            while at < units.len() {
+                if units[at].n_active > 0 {
+                    at += 1;
+                    continue;
+                }
+                let Unit { frame, .. } = units.swap_remove(at);
+                units.extend(self.next_unit(frame));
+            }
         }
+    }
+
+    /// The next unit, unless there is none or the flag is raised.
+    fn next_unit<'f>(&self, frame: &'f mut [Mask]) -> Option<Unit<'f, '_>> {
+        if self.stop.is_raised() {
+            return None;
+        }
+        let number = self.next_unit.fetch_add(1, Ordering::Relaxed);
+        (number < self.n_units).then(|| Unit::new(self, frame, number))
     }
 
     /// The roots and numbers of games of a unit.
@@ -296,7 +342,7 @@ impl PlayoutCode {
                 points,
                 percepts: options.percepts,
             };
-            game.has_code(Segment::Step(kind(true))) || game.has_code(Segment::Step(kind(false)))
+            game.has_met(Segment::Step(kind(true))) || game.has_met(Segment::Step(kind(false)))
         };
         let ended = match from_initial && (has(Ended::ToInitial) || !has(Ended::ToRoot)) {
             true => Ended::ToInitial,
@@ -322,7 +368,7 @@ impl PlayoutCode {
             GoalTiming::Auto => {
                 // Freezing costs two operations per state bit and a share of idle lanes.
                 let rest = StepKind { points: false, ..kind };
-                let rest = game.code_until(Segment::Step(rest), stop)?.ops;
+                let rest = game.count_ops_until(Segment::Step(rest), stop)?;
                 game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents()
             }
         };
@@ -379,10 +425,9 @@ pub(crate) fn prepare_playouts(
 }
 
 /// A unit in progress.
-struct Unit<'a, 'j> {
-    job: &'a Job<'j>,
-    frame: &'a mut [Mask],
-    totals: &'a mut PlayoutTotals,
+struct Unit<'f, 'j> {
+    job: &'j Job<'j>,
+    frame: &'f mut [Mask],
     rng: LaneRng,
     /// Lanes whose games count.
     active: Mask,
@@ -393,15 +438,18 @@ struct Unit<'a, 'j> {
     tasks: Vec<(usize, u64)>,
     /// The task of each lane; empty if there is only one.
     lane_task: Vec<u32>,
+    /// Operations that finished lanes have missed while they wait for goals.
+    missed: u64,
+    /// Steps since a game ended.
+    fruitless: usize,
 }
 
-impl<'a, 'j> Unit<'a, 'j> {
-    fn new(job: &'a Job<'j>, frame: &'a mut [Mask], number: u64, totals: &'a mut PlayoutTotals) -> Self {
+impl<'f, 'j> Unit<'f, 'j> {
+    fn new(job: &'j Job<'j>, frame: &'f mut [Mask], number: u64) -> Self {
         let tasks = job.tasks(number);
         let mut unit = Unit {
             job,
             frame,
-            totals,
             rng: LaneRng::new(job.seed.nth(number)),
             active: Mask::ZERO,
             n_active: 0,
@@ -409,6 +457,8 @@ impl<'a, 'j> Unit<'a, 'j> {
             total_left: tasks.iter().map(|&(_, n)| n).sum(),
             tasks,
             lane_task: Vec::new(),
+            missed: 0,
+            fruitless: 0,
         };
         unit.deal_lanes();
         unit
@@ -482,57 +532,64 @@ impl<'a, 'j> Unit<'a, 'j> {
 
     /// Plays the unit to its end.
     #[inline(always)]
-    fn run(&mut self) {
-        let layout = self.job.game.layout();
-        let random = layout.random as usize;
-        let (ended_cell, stuck_cell) = (layout.ended as usize, layout.stuck as usize);
-        let mut missed = 0;
-        // Steps since a game ended.
-        let mut fruitless = 0;
+    fn run(&mut self, totals: &mut PlayoutTotals) {
         while self.n_active > 0 {
-            fruitless += 1;
-            // Nothing in a game's rules makes it end.
-            if fruitless > PLAYOUT_ROUNDS {
-                self.give_up();
-                return;
-            }
-            self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
+            self.begin_step();
             self.job.step.run(self.frame);
             let stopped = self.job.stop.is_raised();
-            let ended = self.frame[ended_cell] & self.active;
-            let stuck = self.frame[stuck_cell] & self.active;
-            match self.job.mode {
-                Mode::Fused => {
-                    // A stuck lane made no move; all others did.
-                    self.totals.meter.states += self.n_active - u64::from(stuck.count());
-                    if !ended.is_empty() {
-                        fruitless = 0;
-                        self.account(ended, stuck);
-                    }
-                }
-                Mode::Deferred { step_ops, goal_ops } => {
-                    let waiting = u64::from(ended.count());
-                    self.totals.meter.states += self.n_active - waiting;
-                    missed += waiting * step_ops;
-                    let due = missed >= goal_ops * LANES as u64 || waiting == self.n_active;
-                    if due || stopped {
-                        (missed, fruitless) = (0, 0);
-                        self.finish(ended, stuck);
-                    }
-                }
-            }
+            self.end_step(stopped, totals);
             if stopped {
                 return;
             }
         }
     }
 
+    /// Draws the random bits of a step.
+    #[inline(always)]
+    fn begin_step(&mut self) {
+        let random = self.job.game.layout().random as usize;
+        self.rng.fill(&mut self.frame[random..random + self.job.n_random]);
+    }
+
+    /// Counts the games that a step has ended.
+    #[inline(always)]
+    fn end_step(&mut self, stopped: bool, totals: &mut PlayoutTotals) {
+        let layout = self.job.game.layout();
+        let ended = self.frame[layout.ended as usize] & self.active;
+        let stuck = self.frame[layout.stuck as usize] & self.active;
+        self.fruitless += 1;
+        match self.job.mode {
+            Mode::Fused => {
+                // A stuck lane made no move; all others did.
+                totals.meter.states += self.n_active - u64::from(stuck.count());
+                if !ended.is_empty() {
+                    self.fruitless = 0;
+                    self.account(ended, stuck, totals);
+                }
+            }
+            Mode::Deferred { step_ops, goal_ops } => {
+                let waiting = u64::from(ended.count());
+                totals.meter.states += self.n_active - waiting;
+                self.missed += waiting * step_ops;
+                let due = self.missed >= goal_ops * LANES as u64 || waiting == self.n_active;
+                if due || stopped {
+                    (self.missed, self.fruitless) = (0, 0);
+                    self.finish(ended, stuck, totals);
+                }
+            }
+        }
+        // Nothing in a game's rules makes it end.
+        if self.fruitless >= PLAYOUT_ROUNDS && !stopped {
+            self.give_up(totals);
+        }
+    }
+
     /// Counts the unfinished games as stuck and begins no others, because they seem never to end.
     #[cold]
-    fn give_up(&mut self) {
+    fn give_up(&mut self, totals: &mut PlayoutTotals) {
         for lane in self.active.lanes() {
             let task = self.lane_task.get(lane).map_or(0, |&t| t as usize);
-            let total = &mut self.totals.roots[self.tasks[task].0];
+            let total = &mut totals.roots[self.tasks[task].0];
             total.playouts += 1;
             total.stuck += 1;
         }
@@ -541,28 +598,28 @@ impl<'a, 'j> Unit<'a, 'j> {
     }
 
     /// Computes the goals that lanes are waiting for, and lets those lanes go on.
-    fn finish(&mut self, ended: Mask, stuck: Mask) {
+    fn finish(&mut self, ended: Mask, stuck: Mask, totals: &mut PlayoutTotals) {
         let Some((points, restart)) = &self.job.finish else {
             return;
         };
         points.run(self.frame);
-        self.account(ended, stuck);
+        self.account(ended, stuck, totals);
         self.frame[self.job.game.layout().mask as usize] = ended;
         restart.run(self.frame);
     }
 
     #[inline(always)]
-    fn account(&mut self, ended: Mask, stuck: Mask) {
+    fn account(&mut self, ended: Mask, stuck: Mask, totals: &mut PlayoutTotals) {
         if self.lane_task.is_empty() {
-            self.account_one_root(ended, stuck);
+            self.account_one_root(ended, stuck, totals);
         } else {
-            self.account_many_roots(ended, stuck);
+            self.account_many_roots(ended, stuck, totals);
         }
     }
 
     #[inline(always)]
-    fn account_one_root(&mut self, ended: Mask, stuck: Mask) {
-        let total = &mut self.totals.roots[self.tasks[0].0];
+    fn account_one_root(&mut self, ended: Mask, stuck: Mask, totals: &mut PlayoutTotals) {
+        let total = &mut totals.roots[self.tasks[0].0];
         let n_ended = u64::from(ended.count());
         total.playouts += n_ended;
         total.stuck += u64::from(stuck.count());
@@ -585,16 +642,16 @@ impl<'a, 'j> Unit<'a, 'j> {
         self.total_left = 0;
     }
 
-    fn account_many_roots(&mut self, ended: Mask, stuck: Mask) {
+    fn account_many_roots(&mut self, ended: Mask, stuck: Mask, totals: &mut PlayoutTotals) {
         for &(cell, role, points) in &self.job.goals {
             for lane in (self.frame[cell] & ended & !stuck).lanes() {
                 let root = self.tasks[self.lane_task[lane] as usize].0;
-                self.totals.roots[root].points[role] += points;
+                totals.roots[root].points[role] += points;
             }
         }
         for lane in ended.lanes() {
             let task = self.lane_task[lane] as usize;
-            let total = &mut self.totals.roots[self.tasks[task].0];
+            let total = &mut totals.roots[self.tasks[task].0];
             total.playouts += 1;
             total.stuck += u64::from(stuck.get(lane));
             if self.left[task] > 0 {
@@ -658,9 +715,9 @@ mod tests {
             meter: Meter::default(),
         };
         let mut frame = job.frame();
-        let mut unit = Unit::new(&job, &mut frame, 0, &mut totals);
+        let mut unit = Unit::new(&job, &mut frame, 0);
         stop.raise();
-        unit.run();
+        unit.run(&mut totals);
         totals
     }
 
