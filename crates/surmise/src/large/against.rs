@@ -2,8 +2,8 @@
 
 use super::{LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep};
 use crate::exploit::{self, AgainstOptions, ModelReport, ModelSpec, read_records};
-use crate::{Error, Unsuitable};
-use solve::{LargeSolver, Profile, ProfileBuilder};
+use crate::{Error, Method, Unsuitable};
+use solve::{LargeAlgorithm, LargeSolver, Profile, ProfileBuilder};
 use std::time::{Duration, Instant};
 
 /// What a role can gain against a model, and what it risks.
