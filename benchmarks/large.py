@@ -2,9 +2,10 @@
 """Rates the uniform policy of large games exactly, and solves them, without a tree.
 
 For each game: sizes, value and best responses of the uniform policy with and without the symmetries of the game, and
-predictive CFR+ until exploitability is a thousandth of the payoffs' half range (where a win is 1 and a loss -1), or
-1e-5 with --deep. With --algorithms also discounted CFR. CPU time (user and system), wall-clock time and peak memory of
-the whole command; "seconds" are those of rating or iterating alone. Prints Markdown and writes benchmarks/large.json.
+the default algorithm until exploitability is a thousandth of the payoffs' half range (where a win is 1 and a loss -1),
+or 1e-5 with --deep. With --algorithms also discounted and predictive CFR+. CPU time (user and system), wall-clock time
+and peak memory of the whole command; "seconds" are those of rating or iterating alone. Prints Markdown and writes
+benchmarks/large.json.
 
     benchmarks/large.py [--threads N] [--rate-only] [--deep] [--algorithms] [--seconds S] [GAME ...]
 
@@ -112,8 +113,8 @@ def measure(args, game):
     limits = ["--until", "0.001" if args.deep else "0.1", "--seconds", str(args.seconds)]
     if not args.rate_only:
         row["solving"] = solving_of(*run([*base, *limits]))
-    if args.algorithms:
-        row["discounted"] = solving_of(*run([*base, *limits, "--algorithm", "discounted"]))
+    for algorithm in ("discounted", "pcfr+") if args.algorithms else ():
+        row[algorithm] = solving_of(*run([*base, *limits, "--algorithm", algorithm]))
     solving = row.get("solving", {})
     print(f"| {game} | {row['histories']:.0f} | {row['infosets']} | {row['symmetries']} "
           f"| {row['uniform_exploitability']:.6f} | {row['rating']['build_s']} + {row['rating']['seconds']} "
@@ -142,7 +143,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rate-only", action="store_true")
     parser.add_argument("--deep", action="store_true", help="solve to 1e-5 in place of 1e-3")
-    parser.add_argument("--algorithms", action="store_true", help="solve by discounted CFR, too")
+    parser.add_argument("--algorithms", action="store_true", help="solve by discounted CFR and predictive CFR+, too")
     parser.add_argument("--seconds", type=float, default=600, help="seconds of iterating at most")
     parser.add_argument("--larger", action="store_true", help="what becomes of larger games, nothing else")
     parser.add_argument("--memory", type=int, default=12000, help="MiB for --larger")

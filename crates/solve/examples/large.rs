@@ -1,4 +1,5 @@
-//! Sizes of a game, the exploitability of the uniform policy, and some iterations of predictive CFR+, without a tree:
+//! Sizes of a game, the exploitability of the uniform policy, and some iterations of regret minimisation, without a tree
+//! (exploitability of the average, of the last strategies, and of the best so far):
 //! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off [ALGORITHM]]]]`: with
 //! `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the
 //! literature counts them, where forced moves are decisions and `noop` is none.
@@ -6,7 +7,9 @@
 use game::{MoveId, Simulator, StopFlag};
 use propnet::Scalar;
 use std::time::Instant;
-use surmise_solve::{LargeAlgorithm, LargeGame, LargeLimits, LargeProgress, LargeSolver, Profile, RoundsInViews};
+use surmise_solve::{
+    LargeAlgorithm, LargeGame, LargeLimits, LargeProgress, LargeSolver, Profile, RoundsInViews, is_rated,
+};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -14,7 +17,9 @@ fn main() {
     let iterations = args.next().unwrap_or_else(|| "0".to_owned());
     let threads: usize = args.next().map_or(1, |n| n.parse().expect("threads"));
     let symmetry = args.next().as_deref() != Some("off");
-    let algorithm = args.next().unwrap_or_else(|| "pcfr+".to_owned());
+    let algorithm = args
+        .next()
+        .unwrap_or_else(|| LargeAlgorithm::default().name().to_owned());
     let algorithm = LargeAlgorithm::ALL.into_iter().find(|a| a.name() == algorithm);
     let algorithm = algorithm.expect("an algorithm");
     let text = catalogue::rules(&spec).expect("a game of the catalogue");
@@ -33,10 +38,15 @@ fn main() {
     }
     let iterations: u32 = iterations.parse().expect("iterations");
     let started = Instant::now();
-    let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &limits, &mut |p| {
-        if p == LargeProgress::Views {
-            println!("states in {:.2} s", started.elapsed().as_secs_f64());
+    let mut least = 0;
+    let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &limits, &mut |step| match step {
+        LargeProgress::States(so_far) => {
+            if so_far.least > so_far.found && so_far.least != least {
+                println!("{so_far:?} after {:.2} s", started.elapsed().as_secs_f64());
+                least = so_far.least;
+            }
         }
+        LargeProgress::Views => println!("states in {:.2} s", started.elapsed().as_secs_f64()),
     })
     .expect("a game that fits");
     println!("{:#?}", large.sizes());
@@ -52,17 +62,17 @@ fn main() {
     println!("rated in {:.2} s", started.elapsed().as_secs_f64());
     let mut solver = LargeSolver::new(&large, algorithm, threads);
     let started = Instant::now();
-    let mut next = 4;
-    for iteration in 1..=iterations {
+    for iteration in 1..=u64::from(iterations) {
         solver.iterate(&stop, &mut |_| {});
-        if iteration == next || iteration == iterations {
-            next = next * 3 / 2;
+        if is_rated(iteration) || iteration == u64::from(iterations) {
             let spent = started.elapsed().as_secs_f64();
-            let rating = solver.rate(&stop, &mut |_| {});
-            let gap = rating.nash_conv() / 2.0;
+            let average = solver.rate(&stop, &mut |_| {}).nash_conv() / 2.0;
+            let last = solver.rate_last(&stop, &mut |_| {}).nash_conv() / 2.0;
+            let kept = solver.keep_best(&stop, &mut |_| {}).nash_conv() / 2.0;
             println!(
-                "{iteration} iterations in {spent:.1} s, {} entries: {gap} {:?}",
-                solver.entries, rating.values
+                "{iteration} iterations in {spent:.1} s, {} entries: average {average:.3e}, last {last:.3e}, kept \
+                 {kept:.3e}",
+                solver.entries
             );
         }
     }

@@ -7,12 +7,12 @@
 //! seat order is counted, as in OpenSpiel.
 
 use crate::form::Policy;
-use crate::sampling::{FlatNode, FlatTree, NATURE, Sums};
+use crate::sampling::{FlatNode, FlatTree, NATURE, draw};
 use crate::solver::Solver;
-use crate::streams::{Stream, Streams};
+use crate::streams::{Stream, Streams, add_all};
 use crate::tree::Tree;
-use game::Seed;
 use game::regret::normalise;
+use game::{Rng, Seed};
 use std::sync::Arc;
 
 /// External sampling.
@@ -31,22 +31,60 @@ impl<'a> ExternalSampling<'a> {
     }
 }
 
+/// What is accumulated for one sequence. All of it lies together, since a visit needs most of it.
+#[derive(Clone, Copy)]
+struct Cell {
+    regret: f64,
+    /// The strategy that matches the regrets of the information set. It is made when regrets change: drawing a move,
+    /// on which everything that follows has to wait, then waits for no division.
+    policy: f64,
+    /// Sum of strategies.
+    total: f64,
+}
+
 /// One stream of samples.
 struct ExternalStream {
-    sums: Sums,
-    /// Strategies and values of the nodes on the path, so that a walk does not allocate.
+    tree: Arc<FlatTree>,
+    cells: Vec<Cell>,
+    rng: Rng,
+    /// Nodes visited.
+    visits: u64,
+    /// Values and strategies of the nodes on the path, so that a walk does not allocate.
     stack: Vec<f64>,
 }
 
 impl ExternalStream {
+    fn new(tree: Arc<FlatTree>, rng: Rng) -> ExternalStream {
+        let cell = Cell {
+            regret: 0.0,
+            policy: 0.0,
+            total: 0.0,
+        };
+        let mut stream = ExternalStream {
+            cells: vec![cell; tree.n_sequences],
+            tree,
+            rng,
+            visits: 0,
+            stack: Vec::new(),
+        };
+        stream.match_all();
+        stream
+    }
+
     /// Makes streams by number. The first has the generator of the seed itself.
     fn maker(tree: &Tree, seed: Seed) -> impl FnMut(u64) -> ExternalStream {
         let (flat, seed) = (Arc::new(FlatTree::new(tree)), seed.child("external"));
         move |number| {
             let seed = if number == 0 { seed } else { seed.nth(number) };
-            ExternalStream {
-                sums: Sums::new(flat.clone(), seed.rng()),
-                stack: Vec::new(),
+            ExternalStream::new(flat.clone(), seed.rng())
+        }
+    }
+
+    /// Matches all strategies to their regrets.
+    fn match_all(&mut self) {
+        for node in &self.tree.nodes {
+            if node.n > 0 && node.player != NATURE {
+                match_regrets(&mut self.cells[node.sequences()], &mut self.stack);
             }
         }
     }
@@ -55,18 +93,18 @@ impl ExternalStream {
     #[inline]
     fn walk(&mut self, tree: &FlatTree, node: u32, player: u32) -> f64 {
         let node = tree.nodes[node as usize];
-        self.sums.visits += 1;
         match node.n {
             0 => tree.payoff(node, player as usize),
             _ => self.walk_on(tree, node, player),
         }
     }
 
-    /// The same for a node that is not terminal.
+    /// The same for a node that is not terminal. Counts the children that are visited.
     fn walk_on(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
+        self.visits += if node.player == player { u64::from(node.n) } else { 1 };
         match node.n {
             _ if node.player == NATURE => {
-                let (child, _) = self.sums.nature(tree, node);
+                let (child, _) = tree.nature(node, &mut self.rng);
                 self.walk(tree, child, player)
             }
             // Most sets are small, and cheaper without the stack.
@@ -80,38 +118,48 @@ impl ExternalStream {
     /// A decision with a known number of actions: the compiler makes straight code of every loop over them.
     #[inline]
     fn decide_few<const N: usize>(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
-        let mut policy = few::<N>(&self.sums.regret[node.sequences()]).map(|r| r.max(0.0));
-        normalise(&mut policy);
+        let cells = few_mut::<N>(&mut self.cells[node.sequences()]);
+        let policy = cells.map(|cell| cell.policy);
         if node.player != player {
             if counts(tree, node, player) {
-                add(few_mut::<N>(&mut self.sums.total[node.sequences()]), &policy);
+                cells.iter_mut().for_each(|cell| cell.total += cell.policy);
             }
-            let drawn = self.sums.draw(&policy);
+            let drawn = draw(&mut self.rng, &policy);
             return self.walk(tree, node.first + drawn as u32, player);
         }
         let mut values = [0.0; N];
         for (action, value) in values.iter_mut().enumerate() {
             *value = self.walk(tree, node.first + action as u32, player);
         }
-        regret(few_mut::<N>(&mut self.sums.regret[node.sequences()]), &policy, &values)
+        let cells = few_mut::<N>(&mut self.cells[node.sequences()]);
+        let mean = regret(cells, &policy, &values);
+        let mut policy = cells.map(|cell| cell.regret.max(0.0));
+        normalise(&mut policy);
+        cells.iter_mut().zip(policy).for_each(|(cell, p)| cell.policy = p);
+        mean
     }
 
     /// A decision with any number of actions.
     fn decide(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
         let begin = self.stack.len();
-        self.sums.match_regrets(node.sequences(), &mut self.stack);
+        let policy = self.cells[node.sequences()].iter().map(|cell| cell.policy);
+        self.stack.extend(policy);
         let value = if node.player == player {
             for action in 0..node.n {
                 let value = self.walk(tree, node.first + action, player);
                 self.stack.push(value);
             }
             let (policy, values) = self.stack[begin..].split_at(node.n as usize);
-            regret(&mut self.sums.regret[node.sequences()], policy, values)
+            let cells = &mut self.cells[node.sequences()];
+            let mean = regret(cells, policy, values);
+            match_regrets(cells, &mut self.stack);
+            mean
         } else {
             if counts(tree, node, player) {
-                add(&mut self.sums.total[node.sequences()], &self.stack[begin..]);
+                let cells = self.cells[node.sequences()].iter_mut();
+                cells.for_each(|cell| cell.total += cell.policy);
             }
-            let drawn = self.sums.draw(&self.stack[begin..]);
+            let drawn = draw(&mut self.rng, &self.stack[begin..]);
             self.walk(tree, node.first + drawn as u32, player)
         };
         self.stack.truncate(begin);
@@ -121,8 +169,9 @@ impl ExternalStream {
 
 impl Stream for ExternalStream {
     fn iterate(&mut self, n: u64) {
-        let tree = self.sums.tree.clone();
+        let tree = self.tree.clone();
         for _ in 0..n {
+            self.visits += tree.n_players as u64;
             for player in 0..tree.n_players {
                 self.walk(&tree, 0, player as u32);
             }
@@ -130,15 +179,25 @@ impl Stream for ExternalStream {
     }
 
     fn visits(&self) -> u64 {
-        self.sums.visits
+        self.visits
     }
 
-    fn regrets(&mut self) -> &mut [f64] {
-        &mut self.sums.regret
+    fn sequences(&self) -> usize {
+        self.cells.len()
     }
 
-    fn totals(&self) -> &[f64] {
-        &self.sums.total
+    fn add_regrets(&self, sums: &mut [f64]) {
+        add_all(sums, self.cells.iter().map(|cell| &cell.regret));
+    }
+
+    fn set_regrets(&mut self, regrets: &[f64]) {
+        let cells = self.cells.iter_mut().zip(regrets);
+        cells.for_each(|(cell, regret)| cell.regret = *regret);
+        self.match_all();
+    }
+
+    fn add_totals(&self, sums: &mut [f64]) {
+        add_all(sums, self.cells.iter().map(|cell| &cell.total));
     }
 }
 
@@ -149,28 +208,32 @@ fn counts(tree: &FlatTree, node: FlatNode, player: u32) -> bool {
     node.player as usize == if next == tree.n_players { 0 } else { next }
 }
 
-/// Another player's decision: adds its strategy to the average.
-#[inline]
-fn add(totals: &mut [f64], policy: &[f64]) {
-    totals.iter_mut().zip(policy).for_each(|(t, p)| *t += p);
-}
-
 /// The player's own decision: updates its regrets. Returns the value of the decision.
 #[inline]
-fn regret(regrets: &mut [f64], policy: &[f64], values: &[f64]) -> f64 {
+fn regret(cells: &mut [Cell], policy: &[f64], values: &[f64]) -> f64 {
     let mean: f64 = policy.iter().zip(values).map(|(p, v)| p * v).sum();
-    regrets.iter_mut().zip(values).for_each(|(r, v)| *r += v - mean);
+    cells
+        .iter_mut()
+        .zip(values)
+        .for_each(|(cell, v)| cell.regret += v - mean);
     mean
+}
+
+/// Matches the strategy of an information set to its regrets. The stack is left as it was.
+fn match_regrets(cells: &mut [Cell], stack: &mut Vec<f64>) {
+    let begin = stack.len();
+    stack.extend(cells.iter().map(|cell| cell.regret.max(0.0)));
+    normalise(&mut stack[begin..]);
+    cells
+        .iter_mut()
+        .zip(&stack[begin..])
+        .for_each(|(cell, p)| cell.policy = *p);
+    stack.truncate(begin);
 }
 
 /// A slice of known length as an array.
 #[inline]
-fn few<const N: usize>(all: &[f64]) -> [f64; N] {
-    *all.first_chunk().expect("as many as there are actions")
-}
-
-#[inline]
-fn few_mut<const N: usize>(all: &mut [f64]) -> &mut [f64; N] {
+fn few_mut<const N: usize>(all: &mut [Cell]) -> &mut [Cell; N] {
     all.first_chunk_mut().expect("as many as there are actions")
 }
 
@@ -196,6 +259,77 @@ mod tests {
 
     fn totals(streams: &Streams<ExternalStream>) -> Vec<u64> {
         streams.totals().iter().map(|t| t.to_bits()).collect()
+    }
+
+    /// The slow twin: strategies are matched to regrets wherever they are needed.
+    struct Plain {
+        tree: FlatTree,
+        regret: Vec<f64>,
+        total: Vec<f64>,
+        rng: Rng,
+        visits: u64,
+    }
+
+    impl Plain {
+        fn walk(&mut self, node: u32, player: u32) -> f64 {
+            let node = self.tree.nodes[node as usize];
+            self.visits += 1;
+            if node.n == 0 {
+                return self.tree.payoff(node, player as usize);
+            }
+            if node.player == NATURE {
+                let (child, _) = self.tree.nature(node, &mut self.rng);
+                return self.walk(child, player);
+            }
+            let sequences = node.sequences();
+            let mut policy: Vec<f64> = self.regret[sequences.clone()].iter().map(|r| r.max(0.0)).collect();
+            normalise(&mut policy);
+            if node.player != player {
+                if counts(&self.tree, node, player) {
+                    add_all(&mut self.total[sequences], policy.iter());
+                }
+                let drawn = draw(&mut self.rng, &policy);
+                return self.walk(node.first + drawn as u32, player);
+            }
+            let values: Vec<f64> = (0..node.n)
+                .map(|action| self.walk(node.first + action, player))
+                .collect();
+            let mean: f64 = policy.iter().zip(&values).map(|(p, v)| p * v).sum();
+            let regrets = self.regret[sequences].iter_mut().zip(&values);
+            regrets.for_each(|(regret, v)| *regret += v - mean);
+            mean
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_twin_to_the_bit() {
+        for spec in ["kuhn-poker", "leduc-poker", "liars-dice:sides=3", "goofspiel:cards=4"] {
+            let tree = tree(spec);
+            let mut make = ExternalStream::maker(&tree, Seed(3));
+            let mut fast = make(0);
+            let flat = FlatTree::new(&tree);
+            let n = flat.n_sequences;
+            let mut plain = Plain {
+                regret: vec![0.0; n],
+                total: vec![0.0; n],
+                rng: Seed(3).child("external").rng(),
+                visits: 0,
+                tree: flat,
+            };
+            fast.iterate(3_000);
+            for _ in 0..3_000 {
+                for player in 0..plain.tree.n_players {
+                    plain.walk(0, player as u32);
+                }
+            }
+            let (mut regrets, mut totals) = (vec![0.0; n], vec![0.0; n]);
+            fast.add_regrets(&mut regrets);
+            fast.add_totals(&mut totals);
+            let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert!(bits(&regrets) == bits(&plain.regret), "{spec}");
+            assert!(bits(&totals) == bits(&plain.total), "{spec}");
+            assert_eq!(fast.visits(), plain.visits, "{spec}");
+        }
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub use form::{Form, Policy};
 pub use large::{
     LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSampler, LargeSampling,
     LargeSizes, LargeSolver, OutlineClass, PlaceError, Profile, ProfileBuilder, RatingWork, RestoreError,
-    RoundsInViews, ViewOutline,
+    RoundsInViews, StatesSoFar, ViewOutline, is_rated,
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use response::{Response, Trust, response};

@@ -5,7 +5,7 @@
 use crate::form::Policy;
 use crate::sampling::{FlatNode, FlatTree, NATURE, Sums};
 use crate::solver::Solver;
-use crate::streams::{Stream, Streams};
+use crate::streams::{Stream, Streams, add_all};
 use crate::tree::Tree;
 use game::Seed;
 use std::sync::Arc;
@@ -137,12 +137,20 @@ impl Stream for OutcomeStream {
         self.sums.visits
     }
 
-    fn regrets(&mut self) -> &mut [f64] {
-        &mut self.sums.regret
+    fn sequences(&self) -> usize {
+        self.sums.regret.len()
     }
 
-    fn totals(&self) -> &[f64] {
-        &self.sums.total
+    fn add_regrets(&self, sums: &mut [f64]) {
+        add_all(sums, self.sums.regret.iter());
+    }
+
+    fn set_regrets(&mut self, regrets: &[f64]) {
+        self.sums.regret.copy_from_slice(regrets);
+    }
+
+    fn add_totals(&self, sums: &mut [f64]) {
+        add_all(sums, self.sums.total.iter());
     }
 }
 

@@ -98,6 +98,24 @@ impl FlatTree {
         flat
     }
 
+    /// Lets nature move: a child and the probability of it.
+    #[inline]
+    pub fn nature(&self, node: FlatNode, rng: &mut Rng) -> (u32, f64) {
+        if self.counts.is_empty() {
+            let drawn = rng.below(node.n as usize);
+            return (node.first + drawn as u32, 1.0 / f64::from(node.n));
+        }
+        let counts = &self.counts[node.first as usize..(node.first + node.n) as usize];
+        let total: u32 = counts.iter().sum();
+        let mut left = rng.below(total as usize) as u32;
+        let mut at = 0;
+        while left >= counts[at] {
+            left -= counts[at];
+            at += 1;
+        }
+        (node.first + at as u32, f64::from(counts[at]) / f64::from(total))
+    }
+
     /// A player's payoff at a terminal node, from the middle.
     #[inline]
     pub fn payoff(&self, node: FlatNode, player: usize) -> f64 {
@@ -143,19 +161,7 @@ impl Sums {
     /// Lets nature move: a child and the probability of it.
     #[inline]
     pub fn nature(&mut self, tree: &FlatTree, node: FlatNode) -> (u32, f64) {
-        if tree.counts.is_empty() {
-            let drawn = self.rng.below(node.n as usize);
-            return (node.first + drawn as u32, 1.0 / f64::from(node.n));
-        }
-        let counts = &tree.counts[node.first as usize..(node.first + node.n) as usize];
-        let total: u32 = counts.iter().sum();
-        let mut left = self.rng.below(total as usize) as u32;
-        let mut at = 0;
-        while left >= counts[at] {
-            left -= counts[at];
-            at += 1;
-        }
-        (node.first + at as u32, f64::from(counts[at]) / f64::from(total))
+        tree.nature(node, &mut self.rng)
     }
 }
 

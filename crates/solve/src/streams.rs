@@ -26,11 +26,22 @@ pub(crate) trait Stream: Send {
     /// Nodes visited so far.
     fn visits(&self) -> u64;
 
-    /// The accumulated regrets by sequence.
-    fn regrets(&mut self) -> &mut [f64];
+    /// Number of sequences.
+    fn sequences(&self) -> usize;
 
-    /// The sum of the strategies by sequence.
-    fn totals(&self) -> &[f64];
+    /// Adds the accumulated regrets by sequence to some sums.
+    fn add_regrets(&self, sums: &mut [f64]);
+
+    /// Sets the accumulated regrets by sequence.
+    fn set_regrets(&mut self, regrets: &[f64]);
+
+    /// Adds the sums of the strategies by sequence to some sums.
+    fn add_totals(&self, sums: &mut [f64]);
+}
+
+/// Adds numbers to sums.
+pub(crate) fn add_all<'a>(sums: &mut [f64], numbers: impl Iterator<Item = &'a f64>) {
+    sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
 }
 
 /// Streams that work together.
@@ -48,8 +59,8 @@ pub(crate) struct Streams<S> {
 impl<S: Stream> Streams<S> {
     /// Streams that are made by number, on some threads.
     pub fn new(threads: usize, mut make: impl FnMut(u64) -> S) -> Streams<S> {
-        let mut first = make(0);
-        let alone = ALONE.max(first.regrets().len() as u64);
+        let first = make(0);
+        let alone = ALONE.max(first.sequences() as u64);
         let streams = std::iter::once(first).chain((1..STREAMS as u64).map(make)).collect();
         Streams {
             streams,
@@ -113,14 +124,15 @@ impl<S: Stream> Streams<S> {
 
     /// The other streams begin.
     fn join(&mut self) {
-        self.base = self.streams[0].regrets().to_vec();
+        self.base = vec![0.0; self.streams[0].sequences()];
+        self.streams[0].add_regrets(&mut self.base);
         self.begin();
     }
 
     /// A batch begins with the same regrets everywhere.
     fn begin(&mut self) {
         for stream in &mut self.streams {
-            stream.regrets().copy_from_slice(&self.base);
+            stream.set_regrets(&self.base);
         }
         let each = (self.iterations / 4 / STREAMS as u64).max(1);
         self.batch = (self.iterations, self.iterations + each * STREAMS as u64);
@@ -158,19 +170,16 @@ impl<S: Stream> Streams<S> {
     /// The mean of the regrets of all streams.
     fn merge(&mut self) {
         self.base.fill(0.0);
-        for stream in &mut self.streams {
-            let regrets = stream.regrets().iter();
-            self.base.iter_mut().zip(regrets).for_each(|(sum, r)| *sum += r);
+        for stream in &self.streams {
+            stream.add_regrets(&mut self.base);
         }
         self.base.iter_mut().for_each(|sum| *sum /= STREAMS as f64);
     }
 
     /// The sums of the strategies of all streams.
     pub fn totals(&self) -> Vec<f64> {
-        let mut sums = self.streams[0].totals().to_vec();
-        for stream in &self.streams[1..] {
-            sums.iter_mut().zip(stream.totals()).for_each(|(sum, t)| *sum += t);
-        }
+        let mut sums = vec![0.0; self.streams[0].sequences()];
+        self.streams.iter().for_each(|stream| stream.add_totals(&mut sums));
         sums
     }
 }

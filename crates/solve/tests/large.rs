@@ -6,8 +6,8 @@ use common::{game, random_game, rules};
 use game::{Seed, Simulator, StopFlag};
 use propnet::Scalar;
 use surmise_solve::{
-    Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeSampler, LargeSampling, LargeSolver,
-    Limits, Policy, Profile, ProfileBuilder, RoundsInViews, Tree,
+    Algorithm, Form, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeSampler, LargeSampling,
+    LargeSolver, Limits, Policy, Profile, ProfileBuilder, RoundsInViews, Tree, is_rated,
 };
 
 fn large(sim: &mut Scalar, rounds: RoundsInViews) -> LargeGame {
@@ -154,22 +154,33 @@ fn any_number_of_threads_gives_the_same_bytes_and_a_checkpoint_goes_on() {
         solver.save(&mut out).unwrap();
         out
     };
-    let mut one = LargeSolver::new(&large, LargeAlgorithm::Predictive, 1);
-    let mut three = LargeSolver::new(&large, LargeAlgorithm::Predictive, 3);
-    for _ in 0..5 {
-        one.iterate(&stop, &mut |_| {});
-        three.iterate(&stop, &mut |_| {});
+    let mut saved = Vec::new();
+    for algorithm in LargeAlgorithm::ALL {
+        let mut one = LargeSolver::new(&large, algorithm, 1);
+        let mut three = LargeSolver::new(&large, algorithm, 3);
+        for iteration in 1..=18 {
+            one.iterate(&stop, &mut |_| {});
+            three.iterate(&stop, &mut |_| {});
+            if is_rated(iteration) {
+                // Whether the average was rated before a restart changes nothing.
+                one.keep_best(&stop, &mut |_| {});
+            }
+        }
+        three.keep_best(&stop, &mut |_| {});
+        one.keep_best(&stop, &mut |_| {});
+        saved = bytes(&one);
+        let mut later = LargeSolver::new(&large, algorithm, 2);
+        later.restore(&mut saved.as_slice()).unwrap();
+        assert_eq!(later.iterations(), 18);
+        for _ in 0..20 {
+            one.iterate(&stop, &mut |_| {});
+            three.iterate(&stop, &mut |_| {});
+            later.iterate(&stop, &mut |_| {});
+        }
+        assert!(bytes(&one) == bytes(&later), "{algorithm:?}");
+        assert!(one.average() == three.average(), "{algorithm:?}");
     }
-    let saved = bytes(&one);
-    assert!(saved == bytes(&three));
-    let mut later = LargeSolver::new(&large, LargeAlgorithm::Predictive, 2);
-    later.restore(&mut saved.as_slice()).unwrap();
-    assert_eq!(later.iterations(), 5);
-    for _ in 0..3 {
-        one.iterate(&stop, &mut |_| {});
-        later.iterate(&stop, &mut |_| {});
-    }
-    assert!(bytes(&one) == bytes(&later));
+    let mut later = LargeSolver::new(&large, LargeAlgorithm::default(), 2);
     for wrong in [
         &saved[..saved.len() - 1],
         &saved[..40],
@@ -193,6 +204,25 @@ fn too_little_memory_is_told_before_it_is_used() {
     };
     let error = LargeGame::build(&mut game("leduc-poker"), RoundsInViews::Auto, &limits, &mut |_| {}).err();
     assert!(matches!(error, Some(LargeError::Memory { .. })), "{error:?}");
+}
+
+/// Random plays tell of more states than fit when a quarter of the memory is full.
+#[test]
+fn a_game_that_is_far_too_large_is_refused_early() {
+    let limits = LargeLimits {
+        bytes: 100 << 20,
+        ..LargeLimits::default()
+    };
+    let mut far_too_large = game("dark-hex:width=4,height=3,hidden=1");
+    let mut used = 0;
+    let error = LargeGame::build(&mut far_too_large, RoundsInViews::Auto, &limits, &mut |step| {
+        if let LargeProgress::States(so_far) = step {
+            used = so_far.bytes;
+        }
+    });
+    let error = error.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error.contains("random plays"), "{error}");
+    assert!(used < limits.bytes / 2, "{used}");
 }
 
 #[test]

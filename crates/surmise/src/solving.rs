@@ -76,12 +76,13 @@ impl FromStr for Method {
         match text {
             "auto" => Ok(Method::Auto),
             "lp" => Ok(Method::Lp),
+            "restarting" => Ok(Method::Graph(LargeAlgorithm::Restarting)),
             "pcfr+" => Ok(Method::Graph(LargeAlgorithm::Predictive)),
             "pdcfr+" => Ok(Method::Graph(LargeAlgorithm::PredictiveDiscounted)),
             other => other.parse().map(Method::Iterate).map_err(|_| Error::Option {
                 option: "algorithm",
                 must: format!(
-                    "must be auto, lp, {}, or pcfr+ or pdcfr+ without a tree, not `{other}`",
+                    "must be auto, lp, {}, or restarting, pcfr+ or pdcfr+ without a tree, not `{other}`",
                     algorithms()
                 ),
             }),

@@ -27,10 +27,10 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 /// comes first, by cfr+ or what --algorithm says: cfr, cfr+, linear, discounted, or external and outcome, which
 /// sample.
 ///
-/// A game with too many histories for a tree is solved on graphs of its states and views instead, by pcfr+ (predictive
-/// CFR+), discounted CFR, pdcfr+ (predictive discounted CFR+), or external or outcome sampling; the sizes are printed
-/// before the work begins, and the best strategies found so far are what is printed and saved. So
-/// games of ten billion histories are rated and solved exactly in minutes, if their states and views are few. --graph
+/// A game with too many histories for a tree is solved on graphs of its states and views instead, by `restarting`
+/// (discounted CFR with restarts at the average), pcfr+ (predictive CFR+), discounted CFR, pdcfr+ (predictive
+/// discounted CFR+), or external or outcome sampling; the sizes are printed before the work begins, and the best
+/// strategies found so far are what is printed and saved. So games of ten billion histories are rated and solved exactly in minutes, if their states and views are few. --graph
 /// does that for any game of one or two roles.
 ///
 /// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It
@@ -43,8 +43,8 @@ pub struct Args {
     /// Rules file or game of the catalogue
     #[arg(add = ArgValueCompleter::new(complete::games))]
     game: String,
-    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree pcfr+, pdcfr+, discounted,
-    /// external or outcome
+    /// How: auto, lp, cfr, cfr+, linear, discounted, external or outcome; without a tree restarting, pcfr+, pdcfr+,
+    /// discounted, external or outcome
     #[arg(long, default_value = "auto", value_name = "A")]
     algorithm: Method,
     /// Iterations at most; 1000 if nothing is said, a million for those that sample

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use surmise::solve::{LargeError, LargeSizes, RoundsInViews};
+use surmise::solve::{LargeError, LargeSizes, RoundsInViews, StatesSoFar};
 use surmise::{
     CurvePoint, Error, Game, LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep, SolveOptions, policy_file,
 };
@@ -64,7 +64,8 @@ pub fn run(
         stop: options.stop.clone(),
     };
     let shown = progress::spinner("finding states and views");
-    let solving = game.large(&options, &mut |step| tell(&shown, &step, None));
+    let started = Some(Instant::now());
+    let solving = game.large(&options, &mut |step| tell(&shown, &step, started));
     shown.finish();
     let solving = solving.map_err(|error| {
         let fits = matches!(
@@ -218,7 +219,7 @@ fn tell(shown: &progress::Progress, step: &LargeStep, started: Option<Instant>) 
         None => String::new(),
     };
     match step {
-        LargeStep::States(n) => shown.set_message(|| format!("{n} states")),
+        LargeStep::States(so_far) => shown.set_message(|| finding(so_far, started)),
         LargeStep::Views => shown.set_message(|| "views".to_owned()),
         LargeStep::Rating(share) => shown.set_message(|| format!("rating: {:.0} %{}", 100.0 * share, left(*share))),
         LargeStep::Iterations(n, share) => {
@@ -232,6 +233,25 @@ fn tell(shown: &progress::Progress, step: &LargeStep, started: Option<Instant>) 
             path.display()
         )),
     }
+}
+
+/// How far finding states is, and when memory will be full if it goes on like this.
+fn finding(so_far: &StatesSoFar, started: Option<Instant>) -> String {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let full = match started.map(|started| started.elapsed().as_secs_f64()) {
+        Some(spent) if spent > 5.0 => {
+            let left = so_far.limit.saturating_sub(so_far.bytes) as f64 / so_far.bytes as f64 * spent;
+            format!(", enough for {left:.0} s more")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{} of at least {} states, {} of {} MiB{full}",
+        so_far.played,
+        so_far.least,
+        mib(so_far.bytes),
+        mib(so_far.limit)
+    )
 }
 
 /// How large a game is.

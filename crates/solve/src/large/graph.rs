@@ -10,8 +10,9 @@
 //! [`Silence::Dropped`] a state in which all roles have a single move and nobody perceives anything is not stored: its
 //! successor takes its place.
 
+use super::estimate::least_states;
 use super::intern::{Index, Kinds, States};
-use super::{LargeError, LargeLimits, Silence};
+use super::{LargeError, LargeLimits, Silence, StatesSoFar};
 use game::{MoveId, PerceptId, RoleId, Simulator, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -21,6 +22,14 @@ const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
 
 /// How often progress is told and the stop flag looked at, in states.
 const PACE: usize = 256;
+
+/// States after which random plays tell for the first time how many there are at least, and how many times as many are
+/// found before the next time.
+const FIRST_LOOK: usize = 1 << 18;
+const BETWEEN_LOOKS: usize = 4;
+
+/// States visited by random plays at most.
+const MOST_VISITS: usize = 1 << 21;
 
 /// One joint move, or several moves of nature that have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,7 +186,7 @@ impl Draft {
         sim: &mut dyn Simulator,
         silence: Silence,
         limits: &LargeLimits,
-        progress: &mut dyn FnMut(usize),
+        progress: &mut dyn FnMut(StatesSoFar),
     ) -> Result<Draft, LargeError> {
         let mut draft = GraphBuilder::new(sim, silence)?.run(limits, progress)?;
         draft.rank()?;
@@ -362,6 +371,8 @@ struct GraphBuilder<'a> {
     waiting: std::collections::VecDeque<u32>,
     moves: [Numbers<MoveId>; 2],
     percepts: [Numbers<PerceptId>; 2],
+    /// States of the graph at least, by random plays.
+    least: f64,
 }
 
 impl<'a> GraphBuilder<'a> {
@@ -398,6 +409,7 @@ impl<'a> GraphBuilder<'a> {
             waiting: std::collections::VecDeque::new(),
             moves: Default::default(),
             percepts: Default::default(),
+            least: 0.0,
         };
         for percepts in &mut builder.percepts {
             percepts.insert(Vec::new(), 0);
@@ -408,8 +420,9 @@ impl<'a> GraphBuilder<'a> {
     }
 
     /// Plays out all states. The words of states are not needed any more then.
-    fn run(mut self, limits: &LargeLimits, progress: &mut dyn FnMut(usize)) -> Result<Draft, LargeError> {
+    fn run(mut self, limits: &LargeLimits, progress: &mut dyn FnMut(StatesSoFar)) -> Result<Draft, LargeError> {
         let mut number = 0;
+        let mut next_look = FIRST_LOOK;
         while let Some(met) = self.waiting.pop_front() {
             if !self.draft.is_over(number) {
                 let state = self.met.state(met);
@@ -418,11 +431,52 @@ impl<'a> GraphBuilder<'a> {
             self.draft.first.push(self.draft.edges.len() as u32);
             number += 1;
             if (number as usize).is_multiple_of(PACE) {
-                progress(number as usize);
+                progress(self.so_far(number as usize, limits));
                 self.check(number as usize, limits)?;
+            }
+            if self.met.len() >= next_look {
+                next_look *= BETWEEN_LOOKS;
+                self.look_ahead(limits)?;
             }
         }
         Ok(self.draft)
+    }
+
+    fn so_far(&self, played: usize, limits: &LargeLimits) -> StatesSoFar {
+        StatesSoFar {
+            played,
+            found: self.draft.len(),
+            least: (self.least as usize).max(self.draft.len()),
+            bytes: self.bytes(),
+            limit: limits.bytes,
+        }
+    }
+
+    /// An error if random plays show that there will be far more than allowed.
+    fn look_ahead(&mut self, limits: &LargeLimits) -> Result<(), LargeError> {
+        let found = self.met.len();
+        let plays = least_states(self.sim, (found / 2).min(MOST_VISITS), MAX_ROUNDS, &limits.stop)?;
+        // Of those that are met in plays, some are passed over.
+        let stored = self.draft.len() as f64 / found as f64;
+        self.least = self.least.max(plays.states * stored);
+        // States met later may take less memory than those so far. Measured: 228 bytes each at first, 215 at the end.
+        let bytes = 0.75 * self.bytes() as f64 / self.draft.len() as f64;
+        let needed = (self.least * bytes) as u64;
+        if needed > limits.bytes {
+            return Err(LargeError::Memory {
+                what: format!(
+                    "the graph of states (at least {:.1} million of them by {} random plays)",
+                    self.least / 1e6,
+                    plays.plays
+                ),
+                needed,
+                limit: limits.bytes,
+            });
+        }
+        match self.least / 2.0 > limits.states as f64 {
+            true => Err(LargeError::States(limits.states)),
+            false => Ok(()),
+        }
     }
 
     /// An error if the work was stopped or there is more than allowed.

@@ -17,6 +17,7 @@
 //! by [`RoundsInViews::Auto`]. [`RoundsInViews::Dropped`] leaves them out in any case, which makes another game of one
 //! in which they do tell something.
 
+mod estimate;
 mod graph;
 mod intern;
 mod learn;
@@ -28,7 +29,7 @@ mod sample;
 mod symmetry;
 mod views;
 
-pub use learn::{LargeAlgorithm, LargeSolver, RestoreError};
+pub use learn::{LargeAlgorithm, LargeSolver, RestoreError, is_rated};
 pub use profile::{OutlineClass, PlaceError, Profile, ProfileBuilder, ViewOutline};
 pub use resume::RatingWork;
 pub use sample::{LargeSampler, LargeSampling};
@@ -215,11 +216,26 @@ pub struct LargeSizes {
     pub solving_bytes: u64,
 }
 
+/// How many states were found so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatesSoFar {
+    /// States played out.
+    pub played: usize,
+    /// States found, those included that are not played out.
+    pub found: usize,
+    /// States that there are at least; by an estimate from random plays, once there are many.
+    pub least: usize,
+    /// Bytes of memory used, roughly.
+    pub bytes: u64,
+    /// Bytes allowed.
+    pub limit: u64,
+}
+
 /// What building is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeProgress {
-    /// States played out so far.
-    States(usize),
+    /// States are being found.
+    States(StatesSoFar),
     /// States are being merged, and views and pairs found.
     Views,
 }

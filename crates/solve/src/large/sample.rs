@@ -11,7 +11,7 @@ use super::profile::{Profile, ProfileBuilder};
 use super::views::{arrival, seen};
 use super::{LargeGame, Silence};
 use crate::sampling::draw;
-use crate::streams::{STREAMS, Stream, Streams};
+use crate::streams::{STREAMS, Stream, Streams, add_all};
 use game::regret::normalise;
 use game::{Rng, Seed};
 use smallvec::SmallVec;
@@ -337,11 +337,19 @@ impl Stream for GraphStream<'_> {
         self.visits
     }
 
-    fn regrets(&mut self) -> &mut [f64] {
-        &mut self.regret
+    fn sequences(&self) -> usize {
+        self.regret.len()
     }
 
-    fn totals(&self) -> &[f64] {
-        &self.total
+    fn add_regrets(&self, sums: &mut [f64]) {
+        add_all(sums, self.regret.iter());
+    }
+
+    fn set_regrets(&mut self, regrets: &[f64]) {
+        self.regret.copy_from_slice(regrets);
+    }
+
+    fn add_totals(&self, sums: &mut [f64]) {
+        add_all(sums, self.total.iter());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{LargeHow, LargeOptions, LargeSolution, LargeSolving, LargeStep};
 use crate::exploit::{self, AgainstOptions, ModelReport, ModelSpec, read_records};
-use crate::{Error, Unsuitable};
-use solve::{LargeSolver, Profile, ProfileBuilder};
+use crate::{Error, Method, Unsuitable};
+use solve::{LargeAlgorithm, LargeSolver, Profile, ProfileBuilder};
 use std::time::{Duration, Instant};
 
 /// What a role can gain against a model, and what it risks.
@@ -107,7 +107,12 @@ impl LargeSolving<'_> {
         options: &LargeOptions,
         progress: &mut dyn FnMut(LargeStep),
     ) -> Result<Option<(Profile, u64)>, Error> {
-        let mut solver = LargeSolver::new(&self.large, options.algorithm()?, options.threads);
+        // Restarts are judged by NashConv, which says nothing of a restricted game.
+        let algorithm = match options.method {
+            Method::Auto => LargeAlgorithm::Predictive,
+            _ => options.algorithm()?,
+        };
+        let mut solver = LargeSolver::new(&self.large, algorithm, options.threads);
         match &model.observed {
             None => solver.restrict(1 - player, &model.profile, weight),
             Some(observed) => {

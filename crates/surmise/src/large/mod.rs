@@ -15,7 +15,7 @@ use game::{Simulator, StopFlag};
 use serde_json::{Map, Value, json};
 use solve::{
     Algorithm, LargeAlgorithm, LargeError, LargeGame, LargeLimits, LargeProgress, LargeRating, LargeSampling,
-    LargeSizes, LargeSolver, Profile, ProfileBuilder, RoundsInViews,
+    LargeSizes, LargeSolver, Profile, ProfileBuilder, RoundsInViews, StatesSoFar, is_rated,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub struct LargeOptions {
     pub states: usize,
     /// Whether symmetries of the game are looked for and used.
     pub symmetry: bool,
-    /// Algorithm: [`Method::Auto`] is predictive CFR+.
+    /// Algorithm: [`Method::Auto`] is discounted CFR with restarts.
     pub method: Method,
     /// Iterations at most.
     pub iterations: Option<u64>,
@@ -78,16 +78,15 @@ impl LargeOptions {
         }
     }
 
-    /// The algorithm that works in passes. Predictive CFR+ is the usual one: its last strategies settle, and those of
-    /// discounted CFR do not (docs/solving.md).
+    /// The algorithm that works in passes. Discounted CFR with restarts is the usual one: docs/solving.md says why.
     fn algorithm(&self) -> Result<LargeAlgorithm, Error> {
         match self.method {
-            Method::Auto => Ok(LargeAlgorithm::Predictive),
+            Method::Auto => Ok(LargeAlgorithm::default()),
             Method::Iterate(Algorithm::Discounted) => Ok(LargeAlgorithm::Discounted),
             Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto, pcfr+, pdcfr+, discounted, external or outcome for a game too large for a tree"
+                must: "must be auto, restarting, pcfr+, pdcfr+, discounted, external or outcome for a game too large for a tree"
                     .to_owned(),
             }),
         }
@@ -97,8 +96,8 @@ impl LargeOptions {
 /// What the work is at.
 #[derive(Clone, Debug)]
 pub enum LargeStep {
-    /// States played out so far.
-    States(usize),
+    /// States are being found.
+    States(StatesSoFar),
     /// States are merged, views found.
     Views,
     /// Share of a rating that is done.
@@ -187,7 +186,7 @@ impl Game {
         };
         let large = LargeGame::build(sim.as_mut(), options.rounds, &limits, &mut |step| {
             progress(match step {
-                LargeProgress::States(n) => LargeStep::States(n),
+                LargeProgress::States(so_far) => LargeStep::States(so_far),
                 LargeProgress::Views => LargeStep::Views,
             });
         })?;
@@ -604,13 +603,4 @@ impl LargeRun<'_> {
         });
         Ok(())
     }
-}
-
-/// Whether the average is rated after so many iterations: after 1, 2, 3, 5, 8, 12, …
-fn is_rated(iterations: u64) -> bool {
-    let mut next = 1;
-    while next < iterations {
-        next = (next * 3).div_ceil(2);
-    }
-    next == iterations
 }

@@ -26,7 +26,7 @@ impl LargeSolving<'_> {
         if options.checkpoint.is_some() {
             return Err(Error::Option {
                 option: "--checkpoint",
-                must: "goes with pcfr+, pdcfr+ and discounted: sampling has none".to_owned(),
+                must: "goes with restarting, pcfr+, pdcfr+ and discounted: sampling has none".to_owned(),
             });
         }
         let sizes = self.large.sizes();

@@ -35,6 +35,7 @@ impl LargeSolver<'_> {
         if !average.complete {
             return self.best.as_ref().map_or(average, |best| best.rating.clone());
         }
+        self.rated_average = Some((self.iterations, average.nash_conv()));
         if self.game.constant_sum().is_none() || self.iterations == 0 {
             return self.take([Source::Average; 2], average);
         }

@@ -19,12 +19,14 @@
 //! Averages are kept as realization plans, so that rating the average needs no conversion.
 
 mod best;
+mod restart;
 mod rule;
 mod saved;
 mod spread;
 #[cfg(test)]
 mod twin;
 
+pub use restart::is_rated;
 pub use saved::RestoreError;
 
 use super::pass::{Choice, Pass, Place, Worth, task_size};
@@ -34,6 +36,7 @@ use super::views::{ViewClass, ViewGraph};
 use super::{LargeGame, LargeRating};
 use best::Best;
 use game::StopFlag;
+use restart::Epoch;
 use rule::Rule;
 use spread::{Spread, Twin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,12 +48,14 @@ const NOISE: f64 = 1e-11;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LargeAlgorithm {
     /// Predictive CFR+.
-    #[default]
     Predictive,
     /// Discounted CFR with exponents 1.5, 0 and 2.
     Discounted,
     /// Predictive discounted CFR+ with exponents 2.3 and 5.
     PredictiveDiscounted,
+    /// Discounted CFR with exponents 1.5, 0 and 1 that begins anew at its average when that is twice as good.
+    #[default]
+    Restarting,
 }
 
 impl LargeAlgorithm {
@@ -60,19 +65,26 @@ impl LargeAlgorithm {
             LargeAlgorithm::Predictive => "pcfr+",
             LargeAlgorithm::Discounted => "discounted",
             LargeAlgorithm::PredictiveDiscounted => "pdcfr+",
+            LargeAlgorithm::Restarting => "restarting",
         }
     }
 
     /// All of them.
-    pub const ALL: [LargeAlgorithm; 3] = [
+    pub const ALL: [LargeAlgorithm; 4] = [
         LargeAlgorithm::Predictive,
         LargeAlgorithm::Discounted,
         LargeAlgorithm::PredictiveDiscounted,
+        LargeAlgorithm::Restarting,
     ];
 
     /// Whether the last regrets predict the next.
     fn predicts(self) -> bool {
-        self != LargeAlgorithm::Discounted
+        matches!(self, LargeAlgorithm::Predictive | LargeAlgorithm::PredictiveDiscounted)
+    }
+
+    /// Whether it begins anew at its average now and then.
+    fn restarts(self) -> bool {
+        self == LargeAlgorithm::Restarting
     }
 
     /// The exponent of the discount of earlier regrets.
@@ -85,9 +97,10 @@ impl LargeAlgorithm {
 
     /// The exponent of an iteration's weight in the average.
     fn averaging(self) -> i32 {
-        match self.predicts() {
-            true => 5,
-            false => 2,
+        match self {
+            LargeAlgorithm::Predictive | LargeAlgorithm::PredictiveDiscounted => 5,
+            LargeAlgorithm::Discounted => 2,
+            LargeAlgorithm::Restarting => 1,
         }
     }
 }
@@ -119,6 +132,10 @@ pub struct LargeSolver<'g> {
     restriction: Option<Restriction>,
     bias: Option<Bias>,
     best: Option<Best>,
+    /// Since when the average is summed up.
+    epoch: Epoch,
+    /// Iterations after which the average was rated last, and its NashConv.
+    rated_average: Option<(u64, f64)>,
     /// Entries visited so far.
     pub entries: u64,
 }
@@ -166,6 +183,8 @@ impl<'g> LargeSolver<'g> {
             restriction: None,
             bias: None,
             best: None,
+            epoch: Epoch::FIRST,
+            rated_average: None,
             entries: 0,
         };
         solver.keep(game.symmetries.as_ref().map_or(TRIVIAL, |s| s.group.all()));
@@ -243,11 +262,14 @@ impl<'g> LargeSolver<'g> {
     /// One more iteration: an update of each player in turn. Returns false if the flag was raised; then the averages
     /// are those of the last complete update.
     pub fn iterate(&mut self, stop: &StopFlag, progress: &mut dyn FnMut(f64)) -> bool {
+        if !self.restart_if_due(stop) {
+            return false;
+        }
         let iteration = self.iterations + 1;
         let n = self.game.graph.players.len();
         for player in 0..n {
             let (half_range, _) = self.game.half_and_middle(player);
-            let rule = Rule::new(self.algorithm, iteration, NOISE * half_range);
+            let rule = Rule::new(self.algorithm, iteration, self.epoch.start, NOISE * half_range);
             let free = &self.plans[1 - player];
             let mixed: Vec<f64> = match &self.restriction {
                 Some(r) if r.player != player => {

@@ -19,7 +19,8 @@ pub(super) struct Rule {
 const NEGATIVE: f64 = 0.5;
 
 impl Rule {
-    pub fn new(algorithm: LargeAlgorithm, iteration: u64, noise: f64) -> Rule {
+    /// The update in an iteration of an average that began after iteration `start`.
+    pub fn new(algorithm: LargeAlgorithm, iteration: u64, start: u64, noise: f64) -> Rule {
         let remains = |iteration: u64| {
             let power = (iteration as f64).powf(algorithm.discount());
             power / (power + 1.0)
@@ -30,7 +31,7 @@ impl Rule {
         };
         Rule {
             algorithm,
-            weight: (iteration as f64).powi(algorithm.averaging()),
+            weight: ((iteration - start) as f64).powi(algorithm.averaging()),
             noise,
             positive,
             next,

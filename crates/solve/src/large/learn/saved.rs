@@ -32,7 +32,7 @@ impl From<io::Error> for RestoreError {
 }
 
 /// First bytes of a checkpoint.
-const MAGIC: &[u8; 8] = b"SURMLRG3";
+const MAGIC: &[u8; 8] = b"SURMLRG4";
 
 impl LargeSolver<'_> {
     /// Writes everything that is needed to go on later.
@@ -46,6 +46,8 @@ impl LargeSolver<'_> {
         out.write_all(&self.subgroup.to_le_bytes())?;
         out.write_all(&self.iterations.to_le_bytes())?;
         out.write_all(&self.entries.to_le_bytes())?;
+        out.write_all(&self.epoch.start.to_le_bytes())?;
+        write_numbers(out, &[self.epoch.gap])?;
         for player in 0..2 {
             for piece in &self.pieces[player] {
                 let piece = lock(piece);
@@ -103,6 +105,11 @@ impl LargeSolver<'_> {
         }
         self.iterations = read_number(from)?;
         self.entries = read_number(from)?;
+        self.epoch.start = read_number(from)?;
+        read_numbers(from, std::slice::from_mut(&mut self.epoch.gap))?;
+        if self.epoch.start > self.iterations {
+            return Err(RestoreError::Foreign("it is damaged"));
+        }
         for player in 0..2 {
             for piece in &self.pieces[player] {
                 let mut piece = lock(piece);
@@ -112,7 +119,7 @@ impl LargeSolver<'_> {
             read_numbers(from, &mut self.averages[player])?;
         }
         for player in 0..2 {
-            let mut rule = Rule::new(self.algorithm, self.iterations, 0.0);
+            let mut rule = Rule::new(self.algorithm, self.iterations, self.epoch.start, 0.0);
             rule.weight = 0.0;
             self.follow(player, rule);
         }

@@ -2,6 +2,7 @@
 //! pieces or threads. The solver of large games must compute the same averages.
 
 use super::super::{LargeGame, LargeLimits, RoundsInViews};
+use super::restart::{Epoch, is_rated, redistribute};
 use super::rule::Rule;
 use super::{LargeAlgorithm, LargeSolver};
 use crate::form::{Form, Policy};
@@ -21,6 +22,7 @@ struct TreeTwin<'a> {
     policy: Vec<f64>,
     /// Sums of weighted realization plans by sequence.
     total: Vec<f64>,
+    epoch: Epoch,
 }
 
 impl<'a> TreeTwin<'a> {
@@ -34,12 +36,16 @@ impl<'a> TreeTwin<'a> {
             last: vec![0.0; n],
             policy: Policy::uniform(form.tree()).0,
             total: vec![0.0; n],
+            epoch: Epoch::FIRST,
         }
     }
 
     fn iterate(&mut self) {
+        if self.algorithm.restarts() && self.iteration > 0 && is_rated(self.iteration) {
+            self.restart_if_due();
+        }
         self.iteration += 1;
-        let rule = Rule::new(self.algorithm, self.iteration, 0.0);
+        let rule = Rule::new(self.algorithm, self.iteration, self.epoch.start, 0.0);
         for player in 0..self.form.tree().players.len() {
             let mut reach = self.form.reach_all(&Policy(self.policy.clone()));
             let mut gain = vec![0.0; reach.len()];
@@ -66,6 +72,26 @@ impl<'a> TreeTwin<'a> {
         }
     }
 
+    fn restart_if_due(&mut self) {
+        let gap = self.form.nash_conv(&self.average());
+        if self.epoch.gap == f64::MAX {
+            self.epoch.gap = gap;
+        }
+        let Some(epoch) = self.epoch.next(self.iteration, gap) else {
+            return;
+        };
+        self.epoch = epoch;
+        let rule = Rule::new(self.algorithm, self.iteration, self.epoch.start, 0.0);
+        for set in self.form.tree().infosets() {
+            let range = set.sequences();
+            self.last[range.clone()].fill(0.0);
+            redistribute(&mut self.regret[range.clone()], &self.total[range.clone()]);
+            let (regret, last) = (&self.regret[range.clone()], &self.last[range.clone()]);
+            rule.next_policy(regret, last, &mut self.policy[range]);
+        }
+        self.total.fill(0.0);
+    }
+
     fn average(&self) -> Policy {
         Policy::proportional(self.form.tree(), &self.total)
     }
@@ -74,6 +100,7 @@ impl<'a> TreeTwin<'a> {
 #[test]
 fn averages_and_last_strategies_are_those_of_the_twin() {
     let stop = StopFlag::default();
+    let mut restarts = 0;
     for spec in [
         "kuhn-poker",
         "liars-dice:sides=3",
@@ -103,9 +130,12 @@ fn averages_and_last_strategies_are_those_of_the_twin() {
                     (ours - theirs).abs() < 1e-6,
                     "{spec} {algorithm:?} {iteration}: {ours} {theirs}"
                 );
+                assert_eq!(solver.epoch.start, twin.epoch.start, "{spec} {iteration}");
             }
+            restarts += u32::from(solver.epoch.start > 0);
         }
     }
+    assert!(restarts > 2, "{restarts} games in which a restart was compared");
 }
 
 #[test]
