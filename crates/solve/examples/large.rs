@@ -1,8 +1,8 @@
-//! Sizes of a game, the exploitability of the uniform policy, and some iterations of regret minimisation, without a tree
-//! (exploitability of the average, of the last strategies, and of the best so far):
-//! `cargo run --release -p surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off [ALGORITHM]]]]`: with
-//! `off` symmetries are not used. With `counts` in place of iterations: information sets and histories as the
-//! literature counts them, where forced moves are decisions and `noop` is none.
+//! Sizes of a game, the exploitability of the uniform policy, and some iterations of regret minimisation, without a
+//! tree (exploitability of the average, of the last strategies, and of the best so far): `cargo run --release -p
+//! surmise-solve --example large -- GAME [ITERATIONS [THREADS [on|off [ALGORITHM]]]]`: with `off` symmetries are not
+//! used. With `counts` in place of iterations: information sets and histories as the literature counts them, where
+//! forced moves are decisions and `noop` is none.
 
 use game::{MoveId, Simulator, StopFlag};
 use propnet::Scalar;

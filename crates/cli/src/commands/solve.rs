@@ -30,8 +30,8 @@ use surmise::{Error, Game, How, Method, ResponseBounds, Solution, SolveOptions, 
 /// A game with too many histories for a tree is solved on graphs of its states and views instead, by `restarting`
 /// (discounted CFR with restarts at the average), pcfr+ (predictive CFR+), discounted CFR, pdcfr+ (predictive
 /// discounted CFR+), or external or outcome sampling; the sizes are printed before the work begins, and the best
-/// strategies found so far are what is printed and saved. So games of ten billion histories are rated and solved exactly in minutes, if their states and views are few. --graph
-/// does that for any game of one or two roles.
+/// strategies found so far are what is printed and saved. So games of ten billion histories are rated and solved
+/// exactly in minutes, if their states and views are few. --graph does that for any game of one or two roles.
 ///
 /// NashConv is the sum of what each role could gain by its best response, in points of goals: 0 in an equilibrium. It
 /// is computed exactly, whatever the algorithm.

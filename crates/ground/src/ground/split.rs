@@ -51,8 +51,8 @@ pub(crate) fn split(theory: &mut Theory, splitting: Splitting) {
 /// Literals times variables of a rule beyond which it is left as it is: the search for the best group takes their cube.
 const MOST_SPLIT: usize = 1 << 14;
 
-/// Literals without variables that a rule keeps. A rule is joined from each of its literals with all others, which takes
-/// the square of their number.
+/// Literals without variables that a rule keeps. A rule is joined from each of its literals with all others, which
+/// takes the square of their number.
 const MOST_CLOSED: usize = 128;
 
 /// Literals that one auxiliary relation stands for.

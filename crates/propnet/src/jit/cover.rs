@@ -1,9 +1,10 @@
 //! Gates of machine code: what one instruction computes of other values.
 //!
 //! Some processors compute any function of three values in one instruction. Then a circuit is covered by cones of at
-//! most three inputs, of which only the top is computed: the technology mapping of field-programmable gate arrays (Cong,
-//! Wu and Ding, "Cut ranking and pruning", FPGA 1999). For each value a few cuts are kept, those with the least area
-//! flow: the share of gates that the cut needs, where a value that is read n times counts for 1/n to each reader.
+//! most three inputs, of which only the top is computed: the technology mapping of field-programmable gate arrays
+//! (Cong, Wu and Ding, "Cut ranking and pruning", FPGA 1999). For each value a few cuts are kept, those with the
+//! least area flow: the share of gates that the cut needs, where a value that is read n times counts for 1/n to each
+//! reader.
 
 use super::emit::Kind;
 use crate::circuit::{Circuit, Op, Wire};

@@ -2,10 +2,10 @@
 //! before memory is full of its states.
 //!
 //! The estimate is Chao's for samples of several things each (Chao, *Estimating the Population Size for
-//! Capture-Recapture Data with Unequal Catchability*, 1987): from the states that were met in one play, in two plays and
-//! in more it follows how many were met in none, at least. Some states are far likelier than others in random plays,
-//! which makes the estimate too small, hardly ever too large. What is returned is the lower end of its confidence
-//! interval, three standard deviations below.
+//! Capture-Recapture Data with Unequal Catchability*, 1987): from the states that were met in one play, in two plays
+//! and in more it follows how many were met in none, at least. Some states are far likelier than others in random
+//! plays, which makes the estimate too small, hardly ever too large. What is returned is the lower end of its
+//! confidence interval, three standard deviations below.
 
 use super::LargeError;
 use game::{MoveId, RoleId, Seed, Simulator, State, StopFlag};

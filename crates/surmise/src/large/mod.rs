@@ -86,7 +86,8 @@ impl LargeOptions {
             Method::Graph(algorithm) => Ok(algorithm),
             _ => Err(Error::Option {
                 option: "algorithm",
-                must: "must be auto, restarting, pcfr+, pdcfr+, discounted, external or outcome for a game too large for a tree"
+                must: "must be auto, restarting, pcfr+, pdcfr+, discounted, external or outcome for a game too \
+                       large for a tree"
                     .to_owned(),
             }),
         }

@@ -1,12 +1,13 @@
 //! Restarts at the average.
 //!
-//! Regret minimisation circles around an equilibrium: the average is near it, the last strategies are not, and what was
-//! averaged long ago stays in the average. So the average becomes the current strategy, and a new average begins, each
-//! time NashConv of the average has fallen to [`FALLEN`] of what it was at the last restart. That is the adaptive restart
-//! of first-order methods for linear programs (Applegate, Hinder, Lu and Lubin, *Faster First-Order Primal-Dual Methods
-//! for Linear Programming using Restarts and Sharpness*, 2023), carried over to regrets: the positive regrets of an
-//! information set keep their sum, which is the inverse of the step size, and are distributed as the average plays.
-//! *Tried* on games of the catalogue: sums of half and twice the size at a restart, both of which are far worse.
+//! Regret minimisation circles around an equilibrium: the average is near it, the last strategies are not, and what
+//! was averaged long ago stays in the average. So the average becomes the current strategy, and a new average begins,
+//! each time NashConv of the average has fallen to [`FALLEN`] of what it was at the last restart. That is the
+//! adaptive restart of first-order methods for linear programs (Applegate, Hinder, Lu and Lubin, *Faster First-Order
+//! Primal-Dual Methods for Linear Programming using Restarts and Sharpness*, 2023), carried over to regrets: the
+//! positive regrets of an information set keep their sum, which is the inverse of the step size, and are distributed
+//! as the average plays. *Tried* on games of the catalogue: sums of half and twice the size at a restart, both of
+//! which are far worse.
 
 use super::super::pass::Place;
 use super::rule::Rule;
