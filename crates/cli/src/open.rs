@@ -22,6 +22,7 @@ pub fn engine_options(kind: EngineKind, native: bool) -> EngineOptions {
         ..EngineOptions::default()
     };
     options.limits.stop = interrupt::flag();
+    options.evaluation_stop = interrupt::flag();
     options.cache = cache::folder();
     memory::shrink(&mut options);
     options

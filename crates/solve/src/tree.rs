@@ -205,7 +205,7 @@ impl Tree {
     /// # Errors
     /// If the game is too large, does not end, or cannot be solved as it is.
     pub fn build(sim: &mut dyn Simulator, limits: &Limits, progress: &mut dyn FnMut(u64)) -> Result<Tree, BuildError> {
-        let mut builder = TreeBuilder::new(sim)?;
+        let mut builder = TreeBuilder::new(sim, limits.stop.clone())?;
         builder.run(u64::MAX, limits, progress)?;
         Ok(builder.finish())
     }
@@ -225,7 +225,7 @@ impl Tree {
         if threads.n < 2 {
             return Tree::build(sim, limits, progress);
         }
-        let mut builder = TreeBuilder::new(sim)?;
+        let mut builder = TreeBuilder::new(sim, limits.stop.clone())?;
         builder.run(threads.histories, limits, progress)?;
         builder.share_out(threads.n, limits, progress)?;
         Ok(builder.finish())

@@ -201,3 +201,18 @@ p "" 1 1 "at the start" { "fist" "hand" } 0
     );
     assert_eq!(text.lines().count(), 1 + tree.nodes().len());
 }
+
+/// One round may have millions of joint moves, long before a thousand histories are counted.
+#[test]
+fn a_round_with_many_joint_moves_can_be_stopped() {
+    let numbers: String = (0..300).map(|n| format!("(number {n})")).collect();
+    let text = format!(
+        "(role ann) (role bob) {numbers} (init on) (<= (legal ?r (say ?n)) (role ?r) (number ?n))
+        (<= (next (said ?r ?n)) (does ?r (say ?n))) (<= terminal (true (said ann ?n)))
+        (<= (goal ?r 100) (true (said ?r 7))) (<= (goal ?r 0) (role ?r) (not (true (said ?r 7))))"
+    );
+    let limits = Limits::default();
+    limits.stop.raise();
+    let error = Tree::build(&mut Scalar::new(&rules(&text)), &limits, &mut |_| {}).unwrap_err();
+    assert!(matches!(error, BuildError::Stopped { reached: 1 }), "{error}");
+}

@@ -1,7 +1,7 @@
 //! Plays out histories depth first, and numbers nodes, views and information sets in the order of visits.
 
 use super::{BuildError, Infoset, Limits, Node, Tree, ViewStep};
-use game::{MoveId, PerceptId, RoleId, Simulator, State};
+use game::{MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 const MAX_ROUNDS: u32 = game::limits::MATCH_ROUNDS as u32;
 /// Waiting histories that are not counted against the limit: they take a few megabytes.
 const MAX_PENDING: usize = 1 << 16;
+/// Joint moves between two looks at the flag.
+const FOLLOWED_A_LOOK: u64 = 1 << 10;
 
 /// The result of a history. Moves of nature that lead to the same state and the same views are merged, since the rest
 /// of the game does not depend on which of them was made.
@@ -55,6 +57,9 @@ pub(super) struct TreeBuilder<'a> {
     limit: u64,
     /// For every history longer than all before it: the number of histories before it, and its rounds.
     pub longest: Vec<(u64, u32)>,
+    /// Joint moves followed in this round.
+    followed: u64,
+    stop: StopFlag,
 }
 
 /// A round being serialised.
@@ -70,7 +75,7 @@ struct SerialRound {
 
 impl<'a> TreeBuilder<'a> {
     /// At the start of the game.
-    pub fn new(sim: &'a mut dyn Simulator) -> Result<TreeBuilder<'a>, BuildError> {
+    pub fn new(sim: &'a mut dyn Simulator, stop: StopFlag) -> Result<TreeBuilder<'a>, BuildError> {
         let state = sim.initial()?;
         let root = PendingHistory {
             after: After {
@@ -83,7 +88,7 @@ impl<'a> TreeBuilder<'a> {
             rounds: 0,
             edge: None,
         };
-        let builder = TreeBuilder::below(sim, root);
+        let builder = TreeBuilder::below(sim, root, stop);
         match builder.tree.players.is_empty() {
             true => Err(BuildError::NoPlayers),
             false => Ok(builder),
@@ -91,7 +96,7 @@ impl<'a> TreeBuilder<'a> {
     }
 
     /// After some history. Views and sequences are numbered as if it were the start.
-    pub fn below(sim: &'a mut dyn Simulator, mut root: PendingHistory) -> TreeBuilder<'a> {
+    pub fn below(sim: &'a mut dyn Simulator, mut root: PendingHistory, stop: StopFlag) -> TreeBuilder<'a> {
         let nature = sim.nature();
         let roles = (0..sim.roles().len() as u16).map(RoleId);
         let players: Vec<RoleId> = roles.filter(|&r| Some(r) != nature).collect();
@@ -126,6 +131,8 @@ impl<'a> TreeBuilder<'a> {
             stack: vec![root],
             longest: Vec::new(),
             limit: allowed(&Limits::default()),
+            followed: 0,
+            stop,
         }
     }
 
@@ -234,6 +241,7 @@ impl<'a> TreeBuilder<'a> {
                 rounds: turn.at.rounds,
             });
         }
+        self.followed = 0;
         let (below, edge) = (self.stack.len(), turn.at.edge);
         self.decide(&mut turn, 0, edge)?;
         self.stack[below..].reverse();
@@ -377,6 +385,12 @@ impl<'a> TreeBuilder<'a> {
 
     /// The result of a joint move: the next state and the views of all players.
     fn follow(&mut self, turn: &SerialRound) -> Result<After, BuildError> {
+        // One round may have millions of joint moves.
+        self.followed += 1;
+        if self.followed.is_multiple_of(FOLLOWED_A_LOOK) && self.stop.is_raised() {
+            let reached = self.tree.histories;
+            return Err(BuildError::Stopped { reached });
+        }
         let at = &turn.at.after;
         let state = self.sim.next(&at.state, &turn.joint)?;
         let over = self.sim.terminal(&state)?;

@@ -10,7 +10,7 @@
 
 use super::builder::{PendingHistory, TreeBuilder, ViewMoves, allowed};
 use super::{BuildError, Limits, Node, Tree};
-use game::Simulator;
+use game::{Simulator, StopFlag};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -45,7 +45,7 @@ struct PlannedHistory {
 
 impl UnitPlan {
     /// Expands the histories with the fewest rounds until there are enough units.
-    fn new(sim: &mut dyn Simulator, stack: &[PendingHistory]) -> UnitPlan {
+    fn new(sim: &mut dyn Simulator, stack: &[PendingHistory], stop: &StopFlag) -> UnitPlan {
         let look = |at: PendingHistory| PlannedHistory { at, children: None };
         let mut looks: Vec<PlannedHistory> = stack.iter().rev().cloned().map(look).collect();
         let roots = 0..looks.len();
@@ -60,7 +60,7 @@ impl UnitPlan {
             let Some(Reverse((_, number))) = open.pop() else {
                 break;
             };
-            let mut below = TreeBuilder::below(sim, looks[number].at.clone());
+            let mut below = TreeBuilder::below(sim, looks[number].at.clone(), stop.clone());
             let Some(root) = below.stack.pop() else { break };
             found = looks.len()..looks.len();
             // An error here will be found again when the unit is built.
@@ -132,7 +132,7 @@ impl TreeBuilder<'_> {
         limits: &Limits,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), BuildError> {
-        let plan = UnitPlan::new(self.sim, &self.stack);
+        let plan = UnitPlan::new(self.sim, &self.stack, &limits.stop);
         let sims: Vec<Box<dyn Simulator>> = (0..threads.min(plan.units.len())).map(|_| self.sim.fork()).collect();
         let (sender, receiver) = channel();
         let left = Limits {
@@ -291,7 +291,7 @@ struct UnitNumbers {
 /// Builds units one after the other, until there are none or the channel is closed.
 fn work(plan: &UnitPlan, sim: &mut dyn Simulator, left: &Limits, sender: &Sender<UnitMessage>) {
     while let Some((number, at)) = plan.take() {
-        let mut unit = TreeBuilder::below(sim, at);
+        let mut unit = TreeBuilder::below(sim, at, left.stop.clone());
         let result = unit.run_unit(plan, number, left, sender);
         let played = FinishedUnit {
             tree: unit.tree,
