@@ -32,6 +32,8 @@ pub fn start(args: &LogArgs) {
     let told = fmt()
         .with_max_level(level)
         .with_target(false)
+        // A line that cannot be written is dropped; telling so on the same stream would panic.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // Somebody else may have started already, as in tests.
     let _ = match args.log {

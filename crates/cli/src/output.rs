@@ -1,4 +1,5 @@
 //! Printing that survives a closed pipe (`surmise games | head -1` must not end in a panic), and colours on terminals.
+//! A note or an error that nobody can read is dropped: work goes on, and the exit code stays what it is.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -10,9 +11,14 @@ pub fn print(text: &str) {
         if error.kind() == io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
-        eprintln!("surmise: cannot write the output: {error}");
+        self::error(&format!("cannot write the output: {error}"));
         std::process::exit(1);
     }
+}
+
+/// Prints a line on standard error, if somebody reads it.
+pub fn to_stderr(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Prints a JSON value on a line.
@@ -23,7 +29,7 @@ pub fn json(value: &serde_json::Value) {
 /// Tells people what was done, on standard error, unless `--quiet` was given.
 pub fn note(text: &str) {
     if !crate::progress::is_quiet() {
-        eprintln!("surmise: {text}");
+        to_stderr(&format!("surmise: {text}"));
     }
 }
 
@@ -33,7 +39,7 @@ pub fn error(text: &str) {
         true => "\x1b[1;31msurmise:\x1b[0m",
         false => "surmise:",
     };
-    eprintln!("{name} {text}");
+    to_stderr(&format!("{name} {text}"));
 }
 
 fn colours() -> bool {

@@ -157,7 +157,7 @@ impl Lines {
                 };
                 if Instant::now() >= next {
                     next += PERIOD;
-                    eprintln!("{}", lines.line());
+                    crate::output::to_stderr(&lines.line());
                 }
             }
         });

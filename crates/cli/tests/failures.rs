@@ -125,6 +125,22 @@ fn results_that_cannot_be_printed_are_an_error() {
     assert_eq!(status.code(), Some(1));
 }
 
+#[test]
+fn notes_and_errors_that_nobody_can_read_change_nothing() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let folder = folder("unread");
+    for (args, code) in [
+        (&["bench", "no-such-game"][..], 1),
+        (&["solve", "kuhn-poker", "--save", "out"], 0),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = after("true", &folder, args).stdout(Stdio::null()).stderr(full).status();
+        assert_eq!(status.unwrap().code(), Some(code), "{args:?}");
+    }
+}
+
 /// Runs a command and kills it after a time.
 fn killed(folder: &Path, args: &[&str], after_ms: u64) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_surmise"))
