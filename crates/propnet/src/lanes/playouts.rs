@@ -693,6 +693,7 @@ mod tests {
             goals: vec![vec![(100, Output::Always)]],
             terminal,
             names: vec!["(true on)".into(), "(does r go)".into(), "(does r switch)".into()],
+            otherwise: None,
             ..Program::default()
         }
     }

@@ -1,6 +1,7 @@
 //! Ways to ground a game: which passes rewrite the rules, how rules are split, and in which order ways are tried.
 
 use super::Rewriting;
+use ground::program::OtherSplits;
 use ground::{GroundError, Passes, Program, Splitting};
 use std::fmt;
 
@@ -12,6 +13,12 @@ const REWRITTEN_FROM: usize = 100_000;
 
 /// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
 const FIRST_INSTANCES: usize = 400_000;
+
+/// Static atoms from which on a relation that exceeds them counts as one without bound when it exceeds twice as many.
+const FIRST_STATIC: usize = 2 * FIRST_INSTANCES;
+
+/// How often estimates of instances may count the same one, before that hides a way that is small.
+const REPETITIONS: usize = 4;
 
 /// A way to ground rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +73,8 @@ pub(super) struct Ways {
     is_large: bool,
     /// Relations that grew without bound.
     unbounded: Vec<String>,
+    /// Estimated sizes of other ways to split the rules as written.
+    otherwise: Option<OtherSplits>,
 }
 
 impl Ways {
@@ -82,6 +91,7 @@ impl Ways {
             least: None,
             is_large: false,
             unbounded: Vec::new(),
+            otherwise: None,
         }
     }
 
@@ -92,14 +102,34 @@ impl Ways {
         }
         let way = self.left.remove(0);
         let is_first = self.last.is_none() && self.rewriting == Rewriting::Auto;
-        let factor = if self.is_large { 2 } else { 3 };
         let most = match self.least {
-            Some(least) => self.most.min((factor * least).max(MIN_INSTANCES)),
+            // Where the rules as written are large, ways that are larger than the rewritten rules take most of the time.
+            Some(least) if self.is_large => self.most.min(least + least / 10),
+            Some(least) => self.most.min((3 * least).max(MIN_INSTANCES)),
             None if is_first => self.most.min(FIRST_INSTANCES),
             None => self.most,
         };
         self.last = Some((way, most));
         self.last
+    }
+
+    /// The instances that a way is expected to have, if they are far more than its limit.
+    pub fn is_hopeless(&self, way: Way, most: usize) -> Option<usize> {
+        let otherwise = self.otherwise.filter(|_| !way.is_rewritten())?;
+        let expected = match way.splitting {
+            Splitting::Off => otherwise.off,
+            Splitting::Components => otherwise.components,
+            Splitting::Full | Splitting::Thorough => return None,
+        };
+        (expected / REPETITIONS > most).then_some(expected)
+    }
+
+    /// The limit of static atoms. What has grown beyond one limit gets one more chance.
+    pub fn static_atoms(&self, instances: usize) -> usize {
+        match self.unbounded.is_empty() {
+            true => 2 * instances,
+            false => (2 * instances).min(2 * FIRST_STATIC),
+        }
     }
 
     /// Takes note of what came of the last way, and plans the next ones.
@@ -124,6 +154,12 @@ impl Ways {
             program,
             Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
         );
+        if let Ok(Some((program, _))) = program
+            && !way.is_rewritten()
+            && program.otherwise.is_some()
+        {
+            self.otherwise = program.otherwise;
+        }
         if let Some(rules) = rules {
             self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
         }
