@@ -20,6 +20,9 @@ const FIRST_STATIC: usize = 2 * FIRST_INSTANCES;
 /// How often estimates of instances may count the same one, before that hides a way that is small.
 const REPETITIONS: usize = 4;
 
+/// Instances of a relation as written from which on other ways to split rules are not tried, if all are too large.
+const MANY_INSTANCES: usize = 1_000_000;
+
 /// A way to ground rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
@@ -102,10 +105,9 @@ impl Ways {
         }
         let way = self.left.remove(0);
         let is_first = self.last.is_none() && self.rewriting == Rewriting::Auto;
+        let factor = if self.is_large { 2 } else { 3 };
         let most = match self.least {
-            // Where the rules as written are large, ways that are larger than the rewritten rules take most of the time.
-            Some(least) if self.is_large => self.most.min(least + least / 10),
-            Some(least) => self.most.min((3 * least).max(MIN_INSTANCES)),
+            Some(least) => self.most.min((factor * least).max(MIN_INSTANCES)),
             None if is_first => self.most.min(FIRST_INSTANCES),
             None => self.most,
         };
@@ -172,6 +174,8 @@ impl Ways {
                     self.rewriting = Rewriting::Never;
                 }
             }
+            // No other way has been seen to give a smaller network then, and each takes as long again.
+            (true, Some(_)) if self.is_large => self.left.clear(),
             (true, _) => {}
             (false, Some(rules)) if way.splitting == Splitting::Full => {
                 self.left = written.to_vec();
@@ -188,10 +192,22 @@ impl Ways {
                     self.left.extend(written);
                 }
             }
-            // Other ways to split rules are seldom smaller by much.
-            (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
+            // Other ways to split rules change auxiliary relations, and have as many atoms of all others.
+            (false, None)
+                if way.splitting == Splitting::Full && self.least.is_none() && !is_written_too_large(program) =>
+            {
+                self.left = written.to_vec();
+            }
             _ => {}
         }
+    }
+}
+
+/// Whether a relation of the rules themselves, and not one that splitting has made, has most of too many instances.
+fn is_written_too_large(program: &Result<Option<(Program, Way)>, GroundError>) -> bool {
+    match program {
+        Err(GroundError::TooLarge { relation, size, .. }) => !relation.contains('#') && *size > MANY_INSTANCES,
+        _ => false,
     }
 }
 
