@@ -351,6 +351,14 @@ impl PlayoutCode {
         PlayoutCode::new(game, options, ended, stop)
     }
 
+    fn fused(game: &Compiled, kind: StepKind, stop: &StopFlag) -> Result<PlayoutCode, CompileError> {
+        Ok(PlayoutCode {
+            mode: Mode::Fused,
+            step: game.code_until(Segment::Step(kind), stop)?,
+            finish: None,
+        })
+    }
+
     pub(super) fn new(
         game: &Compiled,
         options: &PlayoutOptions,
@@ -366,18 +374,20 @@ impl PlayoutCode {
             GoalTiming::EveryStep => true,
             GoalTiming::WhenWorthIt => false,
             GoalTiming::Auto => {
-                // Freezing costs two operations per state bit and a share of idle lanes.
+                // Freezing costs two operations per state bit and a share of idle lanes. The rest of a step has most of
+                // the operations of legal moves and of the next state, so that it is seldom worth counting.
+                let stats = game.stats();
+                let least = (stats.next_ops.max(stats.legal_ops)) / 2;
+                if stats.goal_ops <= least / 3 + 2 * game.n_fluents() {
+                    return PlayoutCode::fused(game, kind, stop);
+                }
                 let rest = StepKind { points: false, ..kind };
                 let rest = game.count_ops_until(Segment::Step(rest), stop)?;
                 game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents()
             }
         };
         if fused {
-            return Ok(PlayoutCode {
-                mode: Mode::Fused,
-                step: game.code_until(Segment::Step(kind), stop)?,
-                finish: None,
-            });
+            return PlayoutCode::fused(game, kind, stop);
         }
         let frozen = StepKind {
             ended: Ended::Frozen,
