@@ -684,6 +684,7 @@ impl<'f, 'j> Unit<'f, 'j> {
 mod tests {
     use super::*;
     use crate::compile;
+    use crate::random_program::random_program;
     use ground::{AtomId, Output, Program};
 
     /// One role and two moves: to go on, or to switch on what may end the game.
@@ -756,5 +757,27 @@ mod tests {
         assert!((90..166).contains(&half.roots[0].playouts), "{half:?}");
         assert_eq!(half.roots[0].points[0], 100 * half.roots[0].playouts);
         assert_eq!(half.meter.states, 256);
+    }
+
+    /// Whether goals are computed in every step does not depend on whether the rest of a step was counted for that.
+    #[test]
+    fn steps_that_are_not_counted_are_large_enough() {
+        let mut n_fused = 0;
+        for case in 0..200 {
+            let program = random_program(&mut Seed(7).nth(case).rng());
+            let game = compile(&program, &crate::CompileOptions::default());
+            let stop = StopFlag::default();
+            let code = PlayoutCode::new(&game, &PlayoutOptions::default(), Ended::ToInitial, &stop).unwrap();
+            let rest = StepKind {
+                ended: Ended::ToInitial,
+                points: false,
+                percepts: PlayoutOptions::default().percepts,
+            };
+            let rest = game.count_ops_until(Segment::Step(rest), &stop).unwrap();
+            let is_fused = game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents();
+            assert_eq!(matches!(code.mode, Mode::Fused), is_fused, "case {case}");
+            n_fused += usize::from(is_fused);
+        }
+        assert!((20..=200).contains(&n_fused), "{n_fused}");
     }
 }

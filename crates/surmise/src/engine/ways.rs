@@ -14,7 +14,7 @@ const REWRITTEN_FROM: usize = 100_000;
 /// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
 const FIRST_INSTANCES: usize = 400_000;
 
-/// Static atoms from which on a relation that exceeds them counts as one without bound when it exceeds twice as many.
+/// Static atoms of the first way. A relation that exceeds twice as many in another way counts as one without bound.
 const FIRST_STATIC: usize = 2 * FIRST_INSTANCES;
 
 /// How often estimates of instances may count the same one, before that hides a way that is small.
@@ -238,5 +238,52 @@ mod tests {
         assert_eq!(tried(&["islist/1", "islist/1"]), 2);
         assert_eq!(tried(&["islist/1", "list/2", "islist/1"]), 3);
         assert_eq!(tried(&["a/1", "b/1", "c/1", "d/1", "e/1"]), 5);
+    }
+
+    fn program(otherwise: Option<OtherSplits>) -> Program {
+        Program {
+            otherwise,
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn rewritten_rules_end_the_search_where_the_written_ones_are_large() {
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        assert_eq!(ways.next(), Some((Way::written(Splitting::Full), FIRST_INSTANCES)));
+        ways.note(&Err(GroundError::TooLarge {
+            relation: "a/1".to_owned(),
+            size: 300_000,
+            limit: "some instances".to_owned(),
+        }));
+        assert_eq!(ways.next(), Some((Way::REWRITTEN, 3_000_000)));
+        ways.note(&Ok(Some((program(None), Way::REWRITTEN))));
+        assert_eq!(ways.next(), None);
+    }
+
+    #[test]
+    fn ways_with_far_too_many_instances_are_hopeless() {
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        let (way, _) = ways.next().unwrap();
+        let otherwise = OtherSplits {
+            off: 9_000_000,
+            components: 5_000,
+        };
+        ways.note(&Ok(Some((program(Some(otherwise)), way))));
+        let expected: Vec<_> = std::iter::from_fn(|| ways.next())
+            .map(|(way, most)| (way.splitting, most))
+            .collect();
+        assert_eq!(
+            expected,
+            [Splitting::Components, Splitting::Off].map(|s| (s, MIN_INSTANCES))
+        );
+        assert_eq!(
+            ways.is_hopeless(Way::written(Splitting::Off), MIN_INSTANCES),
+            Some(9_000_000)
+        );
+        assert_eq!(
+            ways.is_hopeless(Way::written(Splitting::Components), MIN_INSTANCES),
+            None
+        );
     }
 }
