@@ -16,7 +16,7 @@ fn players_change_to_the_compiled_engine_when_it_is_ready() {
     let game = starting(Duration::ZERO);
     assert!(game.is_starting());
     assert_eq!(game.engine().kind, EngineKind::Reference);
-    let white = game.seating().played()[0];
+    let white = game.role("white").unwrap();
     let spec = PlayerSpec::parse("uct:50").unwrap();
     let Seat::Player(mut player) = game.seat(&spec, white, Seed(1)).unwrap() else {
         panic!("uct is a player")
