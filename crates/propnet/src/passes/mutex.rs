@@ -325,7 +325,7 @@ mod tests {
     fn noop_moves_one_by_one(net: &Network, every: usize, samples: &Samples) -> Vec<Option<u32>> {
         let does: Vec<Vec<u64>> = net.n_moves().iter().map(|&n| vec![0; n]).collect();
         let mut only: Vec<Vec<u32>> = does.iter().map(|row| vec![0; row.len()]).collect();
-        for at in (0..samples.words[0].len()).filter(|at| at / WORDS % every == 0) {
+        for at in (0..samples.words[0].len()).filter(|at| (at / WORDS).is_multiple_of(every)) {
             let state: Vec<u64> = samples.words.iter().map(|words| words[at]).collect();
             let values = simulate(net, &state, &does);
             let mut legal = values[net.n_fluents()..].iter();
