@@ -44,6 +44,35 @@ pub fn game(name: &str) -> Result<Game> {
     with(&text(name)?, &engine_options(EngineKind::Auto, true))
 }
 
+/// Time to wait for the compiled engine, before matches with a clock begin on the reference simulator.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Opens a game for matches with a clock, which begin on the reference simulator if the compiled engine is not ready.
+pub fn starting(name: &str) -> Result<Game> {
+    let options = engine_options(EngineKind::Auto, true);
+    let progress = progress::spinner("setting up");
+    let game = Game::starting(&text(name)?, &options, WAIT);
+    progress.finish();
+    interrupt::check("the game was not opened")?;
+    let game = game?;
+    if game.is_starting() {
+        output::note("the reference simulator plays, which is slower, until the game is compiled");
+    } else {
+        note_reference(&game);
+    }
+    Ok(game)
+}
+
+fn note_reference(game: &Game) {
+    let engine = game.engine();
+    if engine.kind == EngineKind::Reference {
+        output::note(&format!(
+            "the reference simulator plays, which is slower: {}",
+            engine.why
+        ));
+    }
+}
+
 /// Opens a game with an engine of choice.
 pub fn with(text: &GameText, options: &EngineOptions) -> Result<Game> {
     let progress = progress::spinner("setting up");
@@ -53,12 +82,8 @@ pub fn with(text: &GameText, options: &EngineOptions) -> Result<Game> {
     progress.finish();
     interrupt::check("the game was not opened")?;
     let game = game?;
-    let engine = game.engine();
-    if options.kind == EngineKind::Auto && engine.kind == EngineKind::Reference {
-        output::note(&format!(
-            "the reference simulator plays, which is slower: {}",
-            engine.why
-        ));
+    if options.kind == EngineKind::Auto {
+        note_reference(&game);
     }
     Ok(game)
 }

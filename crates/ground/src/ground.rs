@@ -11,6 +11,7 @@ mod assemble;
 mod atoms;
 mod census;
 mod demand;
+mod estimate;
 mod instantiate;
 mod join;
 mod simplify;
@@ -35,6 +36,8 @@ use std::sync::Arc;
 pub struct Limits {
     /// Instances of rules.
     pub instances: usize,
+    /// Atoms of static relations; twice the instances by default.
+    pub static_atoms: Option<usize>,
     /// Memory for instances and atoms, roughly.
     pub bytes: usize,
     /// Whether to split rules first.
@@ -47,6 +50,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             instances: 3_000_000,
+            static_atoms: None,
             bytes: 1 << 30,
             splitting: Splitting::default(),
             stop: StopFlag::default(),
@@ -139,12 +143,13 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     }
     theory.for_grounding();
     demand::restrict(&mut theory);
+    let other_ways = (limits.splitting == Splitting::Full).then(|| estimate::OtherWays::of(&theory));
     split::split(&mut theory, limits.splitting);
     let theory = Arc::new(theory);
     let needed = theory.needed_for(&rel::ASKED);
 
     let evaluation = EvaluationLimits {
-        atoms: 2 * limits.instances,
+        atoms: limits.static_atoms.unwrap_or(2 * limits.instances),
         ..EvaluationLimits::default()
     };
     let mut machine = Machine::new(theory.clone(), evaluation);
@@ -163,7 +168,7 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     if limits.stop.is_raised() {
         return Err(GroundError::Stopped);
     }
-    assemble::assemble(&assemble::Parts {
+    let mut program = assemble::assemble(&assemble::Parts {
         theory: &theory,
         terms: &machine.terms,
         symbols: &rules.symbols,
@@ -172,7 +177,9 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
         roles: &roles,
         initial: &initial,
         stop: &limits.stop,
-    })
+    })?;
+    program.otherwise = other_ways.map(|other| other.estimate(&instances));
+    Ok(program)
 }
 
 /// Rewrites rules by some passes and grounds the result; `None` if no pass changes the rules.

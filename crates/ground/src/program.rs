@@ -99,4 +99,15 @@ pub struct Program {
     pub rules: Vec<GroundRule>,
     /// Canonical text of each atom, for printing a program; auxiliary atoms carry made-up names.
     pub names: Vec<String>,
+    /// How large other ways to split the rules are, if that was estimated.
+    pub otherwise: Option<OtherSplits>,
+}
+
+/// Estimated numbers of instances of the same rules, split in other ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OtherSplits {
+    /// If the rules are not split. Instances that symmetric rules find several times are counted as often.
+    pub off: usize,
+    /// If they are split by components: at least so many, up to such repetitions.
+    pub components: usize,
 }

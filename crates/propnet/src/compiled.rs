@@ -161,6 +161,9 @@ pub fn compile_until(program: &Program, options: &CompileOptions, stop: &StopFla
     compiled.filter(|_| !stop.is_raised()).ok_or(CompileError::Stopped)
 }
 
+/// Nodes from which on some of the sampled steps do, to see which moves are made out of turn.
+const MANY_NODES: usize = 100_000;
+
 /// Compiles a ground program. The result is meaningless if the flag was raised.
 fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) -> Option<Compiled> {
     let mut initial = vec![false; program.fluents.len()];
@@ -191,9 +194,16 @@ fn compile_within(program: &Program, options: &CompileOptions, bounds: &Bounds) 
     let flat = merge_chains(&net, bounds)?;
     log("chains", &flat);
     bounds.go_on()?;
+    // Roles that take turns have passed in some of the steps that are left, unless there are five of them.
+    let every = if flat.len() < MANY_NODES { 1 } else { 5 };
     // The common parts change no function, so what moves have as a choice can be found in `flat` meanwhile.
     let (net, plan, noop_moves) = std::thread::scope(|scope| {
-        let choice = scope.spawn(|| (ChoicePlan::merged(&flat, bounds), samples.noop_moves(&flat, bounds)));
+        let choice = scope.spawn(|| {
+            (
+                ChoicePlan::merged(&flat, bounds),
+                samples.noop_moves(&flat, every, bounds),
+            )
+        });
         let net = extract_common(&flat, options.pairs, bounds);
         let (plan, noop_moves) = choice.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Some((net?, plan, noop_moves?))

@@ -7,6 +7,7 @@
 //! Atoms in a positive cycle are leaves too, each with a defining signal; see [`Cycle`].
 
 use crate::gate_table::GateTable;
+use smallvec::SmallVec;
 use std::ops::Not;
 
 /// A gate or a leaf.
@@ -398,6 +399,9 @@ impl Network {
 
     /// Joins the operands over one choice into a single set of its values.
     fn merge_choices(&mut self, list: &mut Vec<Signal>) -> bool {
+        if !self.has_choices_to_merge(list) {
+            return true;
+        }
         let mut sets: Vec<(u32, ValueSet, u32)> = Vec::new();
         let mut rest: Vec<Signal> = Vec::new();
         for &signal in list.iter() {
@@ -427,6 +431,34 @@ impl Network {
         }
         *list = rest;
         normalise(list)
+    }
+
+    /// Whether two of these signals are sets of values of one choice, or one such set is not in its canonical form.
+    fn has_choices_to_merge(&self, list: &[Signal]) -> bool {
+        let mut met: SmallVec<[u32; 16]> = SmallVec::new();
+        for &signal in list {
+            let Some((choice, n)) = self.value_count(signal) else {
+                continue;
+            };
+            let Choice { values, total } = &self.choices[choice as usize];
+            if (*total && n * 2 > values.len()) || met.contains(&choice) {
+                return true;
+            }
+            met.push(choice);
+        }
+        false
+    }
+
+    /// The choice and the number of values of [`Network::value_set`].
+    fn value_count(&self, signal: Signal) -> Option<(u32, usize)> {
+        let of = |signal: Signal| self.choice_of[signal.node().0 as usize];
+        if let Some((choice, _)) = of(signal) {
+            return Some((choice, 1));
+        }
+        let operands = self.operands(signal.node());
+        let (choice, _) = of(*operands.first()?)?;
+        let is_other = |&s: &Signal| s.is_complement() && of(s).is_some_and(|(c, _)| c == choice);
+        operands.iter().all(is_other).then_some((choice, operands.len()))
     }
 
     /// A signal as a set of values of one choice, if it is such a set.

@@ -341,6 +341,7 @@ fn dead_end() -> Program {
         terminal: Output::Never,
         rules: vec![],
         names: vec!["(true alive)".into(), "(does r stay)".into(), "(does r go)".into()],
+        otherwise: None,
     }
 }
 

@@ -269,9 +269,17 @@ impl Engine {
             let mut compiling: VecDeque<Compiling<'_>> = VecDeque::new();
             let mut ways = Ways::new(options.rewriting, limits.instances);
             while let Some((way, most)) = ways.next() {
+                if let Some(expected) = ways.is_hopeless(way, most) {
+                    self.setup.tried.push(Tried {
+                        why: Some(format!("about {expected} rule instances are too many")),
+                        ..Tried::by(way)
+                    });
+                    continue;
+                }
                 let limits = Limits {
                     splitting: way.splitting,
                     instances: most,
+                    static_atoms: Some(ways.static_atoms(most)),
                     ..limits.clone()
                 };
                 let grounding = Instant::now();

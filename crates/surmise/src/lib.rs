@@ -66,6 +66,7 @@ mod solving;
 mod source;
 mod start_training;
 pub mod starters;
+mod starting;
 mod strategy;
 mod training;
 mod training_folder;

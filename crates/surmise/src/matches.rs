@@ -70,6 +70,9 @@ impl Entrant for PlayerSpec {
     }
 
     fn seat_in_series(&self, game: &Game, role: RoleId, seed: Seed, memory: &SeriesMemory) -> Result<Seat, Error> {
+        if !self.learns() {
+            return game.seat(self, role, seed);
+        }
         game.admit(self)?;
         self.seat_with(game.engine(), role, seed, Some(memory))
     }

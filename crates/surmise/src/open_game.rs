@@ -2,12 +2,14 @@
 
 use crate::engine::{Engine, EngineOptions};
 use crate::players::PlayerSpec;
+use crate::starting::{self, Upcoming};
 use crate::{Error, GameText, Unsuitable};
 use game::{RoleId, Seed, Simulator, Told, View};
 use gdl::Information;
 use ggp::spelling::prefix_text;
 use ground::Progress;
 use referee::{Record, Seat, Seating, Title};
+use std::sync::Arc;
 
 /// A game that can be played, believed about, solved and learned.
 ///
@@ -16,7 +18,9 @@ pub struct Game {
     name: String,
     information: Information,
     seating: Seating,
-    engine: Engine,
+    pub(crate) engine: Engine,
+    /// A faster engine that is being made, if the game has started without.
+    pub(crate) upcoming: Option<Arc<Upcoming>>,
 }
 
 impl Game {
@@ -68,6 +72,7 @@ impl Game {
             information: engine.rules.information(),
             seating: Seating::new(engine.state_simulator().as_ref()),
             engine,
+            upcoming: None,
         })
     }
 
@@ -93,12 +98,13 @@ impl Game {
 
     /// The engine that runs the game.
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        let ready = self.upcoming.as_ref().and_then(|upcoming| upcoming.engine());
+        ready.unwrap_or(&self.engine)
     }
 
     /// A simulator for one state at a time.
     pub fn simulator(&self) -> Box<dyn Simulator> {
-        self.engine.state_simulator()
+        self.engine().state_simulator()
     }
 
     /// The role of a name.
@@ -140,7 +146,10 @@ impl Game {
     /// If the player cannot play this game.
     pub fn seat(&self, player: &PlayerSpec, role: RoleId, seed: Seed) -> Result<Seat, Error> {
         self.admit(player)?;
-        player.seat(&self.engine, role, seed)
+        match &self.upcoming {
+            Some(upcoming) if upcoming.engine().is_none() => starting::seat(player, &self.engine, upcoming, role, seed),
+            _ => player.seat(self.engine(), role, seed),
+        }
     }
 
     /// The view of a role as numbers of this simulator, from what the role was told.

@@ -351,6 +351,14 @@ impl PlayoutCode {
         PlayoutCode::new(game, options, ended, stop)
     }
 
+    fn fused(game: &Compiled, kind: StepKind, stop: &StopFlag) -> Result<PlayoutCode, CompileError> {
+        Ok(PlayoutCode {
+            mode: Mode::Fused,
+            step: game.code_until(Segment::Step(kind), stop)?,
+            finish: None,
+        })
+    }
+
     pub(super) fn new(
         game: &Compiled,
         options: &PlayoutOptions,
@@ -366,18 +374,20 @@ impl PlayoutCode {
             GoalTiming::EveryStep => true,
             GoalTiming::WhenWorthIt => false,
             GoalTiming::Auto => {
-                // Freezing costs two operations per state bit and a share of idle lanes.
+                // Freezing costs two operations per state bit and a share of idle lanes. The rest of a step has most of
+                // the operations of legal moves and of the next state, so that it is seldom worth counting.
+                let stats = game.stats();
+                let least = (stats.next_ops.max(stats.legal_ops)) / 2;
+                if stats.goal_ops <= least / 3 + 2 * game.n_fluents() {
+                    return PlayoutCode::fused(game, kind, stop);
+                }
                 let rest = StepKind { points: false, ..kind };
                 let rest = game.count_ops_until(Segment::Step(rest), stop)?;
                 game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents()
             }
         };
         if fused {
-            return Ok(PlayoutCode {
-                mode: Mode::Fused,
-                step: game.code_until(Segment::Step(kind), stop)?,
-                finish: None,
-            });
+            return PlayoutCode::fused(game, kind, stop);
         }
         let frozen = StepKind {
             ended: Ended::Frozen,
@@ -674,6 +684,7 @@ impl<'f, 'j> Unit<'f, 'j> {
 mod tests {
     use super::*;
     use crate::compile;
+    use crate::random_program::random_program;
     use ground::{AtomId, Output, Program};
 
     /// One role and two moves: to go on, or to switch on what may end the game.
@@ -693,6 +704,7 @@ mod tests {
             goals: vec![vec![(100, Output::Always)]],
             terminal,
             names: vec!["(true on)".into(), "(does r go)".into(), "(does r switch)".into()],
+            otherwise: None,
             ..Program::default()
         }
     }
@@ -745,5 +757,27 @@ mod tests {
         assert!((90..166).contains(&half.roots[0].playouts), "{half:?}");
         assert_eq!(half.roots[0].points[0], 100 * half.roots[0].playouts);
         assert_eq!(half.meter.states, 256);
+    }
+
+    /// Whether goals are computed in every step does not depend on whether the rest of a step was counted for that.
+    #[test]
+    fn steps_that_are_not_counted_are_large_enough() {
+        let mut n_fused = 0;
+        for case in 0..200 {
+            let program = random_program(&mut Seed(7).nth(case).rng());
+            let game = compile(&program, &crate::CompileOptions::default());
+            let stop = StopFlag::default();
+            let code = PlayoutCode::new(&game, &PlayoutOptions::default(), Ended::ToInitial, &stop).unwrap();
+            let rest = StepKind {
+                ended: Ended::ToInitial,
+                points: false,
+                percepts: PlayoutOptions::default().percepts,
+            };
+            let rest = game.count_ops_until(Segment::Step(rest), &stop).unwrap();
+            let is_fused = game.stats().goal_ops <= rest / 3 + 2 * game.n_fluents();
+            assert_eq!(matches!(code.mode, Mode::Fused), is_fused, "case {case}");
+            n_fused += usize::from(is_fused);
+        }
+        assert!((20..=200).contains(&n_fused), "{n_fused}");
     }
 }

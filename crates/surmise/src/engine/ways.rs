@@ -1,6 +1,7 @@
 //! Ways to ground a game: which passes rewrite the rules, how rules are split, and in which order ways are tried.
 
 use super::Rewriting;
+use ground::program::OtherSplits;
 use ground::{GroundError, Passes, Program, Splitting};
 use std::fmt;
 
@@ -12,6 +13,15 @@ const REWRITTEN_FROM: usize = 100_000;
 
 /// Instances of the rules as written, beyond which rewritten rules are tried first: they may be much smaller.
 const FIRST_INSTANCES: usize = 400_000;
+
+/// Static atoms of the first way. A relation that exceeds twice as many in another way counts as one without bound.
+const FIRST_STATIC: usize = 2 * FIRST_INSTANCES;
+
+/// How often estimates of instances may count the same one, before that hides a way that is small.
+const REPETITIONS: usize = 4;
+
+/// Instances of a relation as written from which on other ways to split rules are not tried, if all are too large.
+const MANY_INSTANCES: usize = 1_000_000;
 
 /// A way to ground rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +76,8 @@ pub(super) struct Ways {
     is_large: bool,
     /// Relations that grew without bound.
     unbounded: Vec<String>,
+    /// Estimated sizes of other ways to split the rules as written.
+    otherwise: Option<OtherSplits>,
 }
 
 impl Ways {
@@ -82,6 +94,7 @@ impl Ways {
             least: None,
             is_large: false,
             unbounded: Vec::new(),
+            otherwise: None,
         }
     }
 
@@ -100,6 +113,25 @@ impl Ways {
         };
         self.last = Some((way, most));
         self.last
+    }
+
+    /// The instances that a way is expected to have, if they are far more than its limit.
+    pub fn is_hopeless(&self, way: Way, most: usize) -> Option<usize> {
+        let otherwise = self.otherwise.filter(|_| !way.is_rewritten())?;
+        let expected = match way.splitting {
+            Splitting::Off => otherwise.off,
+            Splitting::Components => otherwise.components,
+            Splitting::Full | Splitting::Thorough => return None,
+        };
+        (expected / REPETITIONS > most).then_some(expected)
+    }
+
+    /// The limit of static atoms. What has grown beyond one limit gets one more chance.
+    pub fn static_atoms(&self, instances: usize) -> usize {
+        match self.unbounded.is_empty() {
+            true => 2 * instances,
+            false => (2 * instances).min(2 * FIRST_STATIC),
+        }
     }
 
     /// Takes note of what came of the last way, and plans the next ones.
@@ -124,6 +156,12 @@ impl Ways {
             program,
             Err(GroundError::TooLarge { .. } | GroundError::Unbounded { .. })
         );
+        if let Ok(Some((program, _))) = program
+            && !way.is_rewritten()
+            && program.otherwise.is_some()
+        {
+            self.otherwise = program.otherwise;
+        }
         if let Some(rules) = rules {
             self.least = Some(self.least.map_or(rules, |least| least.min(rules)));
         }
@@ -136,6 +174,8 @@ impl Ways {
                     self.rewriting = Rewriting::Never;
                 }
             }
+            // No other way has been seen to give a smaller network then, and each takes as long again.
+            (true, Some(_)) if self.is_large => self.left.clear(),
             (true, _) => {}
             (false, Some(rules)) if way.splitting == Splitting::Full => {
                 self.left = written.to_vec();
@@ -152,10 +192,22 @@ impl Ways {
                     self.left.extend(written);
                 }
             }
-            // Other ways to split rules are seldom smaller by much.
-            (false, None) if way.splitting == Splitting::Full && self.least.is_none() => self.left = written.to_vec(),
+            // Other ways to split rules change auxiliary relations, and have as many atoms of all others.
+            (false, None)
+                if way.splitting == Splitting::Full && self.least.is_none() && !is_written_too_large(program) =>
+            {
+                self.left = written.to_vec();
+            }
             _ => {}
         }
+    }
+}
+
+/// Whether a relation of the rules themselves, and not one that splitting has made, has most of too many instances.
+fn is_written_too_large(program: &Result<Option<(Program, Way)>, GroundError>) -> bool {
+    match program {
+        Err(GroundError::TooLarge { relation, size, .. }) => !relation.contains('#') && *size > MANY_INSTANCES,
+        _ => false,
     }
 }
 
@@ -186,5 +238,52 @@ mod tests {
         assert_eq!(tried(&["islist/1", "islist/1"]), 2);
         assert_eq!(tried(&["islist/1", "list/2", "islist/1"]), 3);
         assert_eq!(tried(&["a/1", "b/1", "c/1", "d/1", "e/1"]), 5);
+    }
+
+    fn program(otherwise: Option<OtherSplits>) -> Program {
+        Program {
+            otherwise,
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn rewritten_rules_end_the_search_where_the_written_ones_are_large() {
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        assert_eq!(ways.next(), Some((Way::written(Splitting::Full), FIRST_INSTANCES)));
+        ways.note(&Err(GroundError::TooLarge {
+            relation: "a/1".to_owned(),
+            size: 300_000,
+            limit: "some instances".to_owned(),
+        }));
+        assert_eq!(ways.next(), Some((Way::REWRITTEN, 3_000_000)));
+        ways.note(&Ok(Some((program(None), Way::REWRITTEN))));
+        assert_eq!(ways.next(), None);
+    }
+
+    #[test]
+    fn ways_with_far_too_many_instances_are_hopeless() {
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        let (way, _) = ways.next().unwrap();
+        let otherwise = OtherSplits {
+            off: 9_000_000,
+            components: 5_000,
+        };
+        ways.note(&Ok(Some((program(Some(otherwise)), way))));
+        let expected: Vec<_> = std::iter::from_fn(|| ways.next())
+            .map(|(way, most)| (way.splitting, most))
+            .collect();
+        assert_eq!(
+            expected,
+            [Splitting::Components, Splitting::Off].map(|s| (s, MIN_INSTANCES))
+        );
+        assert_eq!(
+            ways.is_hopeless(Way::written(Splitting::Off), MIN_INSTANCES),
+            Some(9_000_000)
+        );
+        assert_eq!(
+            ways.is_hopeless(Way::written(Splitting::Components), MIN_INSTANCES),
+            None
+        );
     }
 }

@@ -264,6 +264,11 @@ impl PlayerSpec {
         matches!(&self.kind, Kind::Exploit(spec) if spec.model.is_none())
     }
 
+    /// Whether the player may change to another engine within a match: nothing is learned before or between matches.
+    pub fn may_change_engine(&self) -> bool {
+        !self.learns() && self.learned().is_none()
+    }
+
     /// The player of a role for one match.
     ///
     /// # Errors
