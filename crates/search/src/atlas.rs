@@ -26,6 +26,11 @@ pub(crate) const FOLLOWING: f64 = 0.3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NodeId(u32);
 
+impl NodeId {
+    /// No state of the atlas.
+    pub(crate) const NONE: NodeId = NodeId(u32::MAX);
+}
+
 /// A set of percepts, interned: equal sets of one role have equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SeenId(u32);

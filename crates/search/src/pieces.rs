@@ -57,6 +57,23 @@ impl<T> Pieces<T> {
         }
     }
 
+    /// Adds these elements.
+    pub(crate) fn extend(&mut self, elements: &[T])
+    where
+        T: Copy,
+    {
+        let mut left = elements;
+        while !left.is_empty() {
+            if self.0.last().is_none_or(|last| last.len() == PIECE) {
+                self.0.push(Vec::with_capacity(PIECE));
+            }
+            let Some(last) = self.0.last_mut() else { return };
+            let (now, later) = left.split_at(left.len().min(PIECE - last.len()));
+            last.extend_from_slice(now);
+            left = later;
+        }
+    }
+
     /// Frees so many elements from the end.
     pub(crate) fn shrink(&mut self, n: usize) {
         if let Some(last) = self.0.last_mut() {

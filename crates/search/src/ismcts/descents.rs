@@ -24,9 +24,6 @@ const INTERLEAVED: usize = 16;
 /// Situations that the caches of a processor hold, with what belongs to them.
 const IN_CACHE: usize = 1 << 12;
 
-/// Something of all roles.
-type Everyones<T> = SmallVec<[T; 4]>;
-
 /// A choice made on the way down.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
@@ -62,6 +59,8 @@ pub(super) struct Descents {
     /// Descents on their way: each with where it is.
     under_way: Vec<(usize, SituationId)>,
     edges: Vec<Edge>,
+    /// The moves of all roles, edge after edge.
+    joints: Vec<MoveId>,
     leaves: Vec<Leaf>,
     steps: Steps,
     outlooks: Outlooks,
@@ -121,9 +120,9 @@ impl IsMcts {
         let starts: Vec<SituationId> = roots
             .iter()
             .map(|root| {
-                let legal = &self.atlas.node(root.node).legal;
-                let widths: Everyones<u32> = legal.iter().map(|moves| moves.len() as u32).collect();
-                self.situations.add(root.node, &widths, &root.everyone, &root.minds)
+                let node = self.atlas.node(root.node);
+                let here = (root.node, node.state.clone());
+                self.situations.add(here, &node.legal, &root.everyone, &root.minds)
             })
             .collect();
         let mut deck: Vec<usize> = Vec::new();
@@ -234,7 +233,8 @@ impl IsMcts {
             let ends = arms.first().zip(arms.last());
             ends.map_or(0, |(first, last)| first.visits ^ last.visits)
         };
-        std::hint::black_box(views.iter().fold(read, |read, &view| read ^ visits(view)));
+        let touched = views.iter().map(|&view| visits(view));
+        std::hint::black_box(touched.fold(read, |read, touched| read ^ touched));
     }
 
     /// The next step of a descent.
@@ -310,7 +310,7 @@ impl IsMcts {
         }
         let (view, arms) = match self.situations.known_arms(&seat) {
             Some(arms) => (seat.view, arms),
-            None => self.situations.arms(&self.atlas, &mut self.views, at, role),
+            None => self.situations.arms(&mut self.views, at, role),
         };
         let table = self.views.get_mut(view);
         let (place, arm, chance, first) = table.select(arms, mixed, &self.options, self.square_roots, rng);
@@ -359,23 +359,17 @@ impl IsMcts {
     /// The states behind edges, what is perceived on the way, and what can be done there.
     fn look_ahead(&mut self, edges: &[Edge], steps: &mut Steps, outlooks: &mut Outlooks) -> Result<(), Fault> {
         let mut from: Vec<&State> = Vec::with_capacity(edges.len());
-        let mut joints: Vec<MoveId> = Vec::new();
+        self.descents.joints.clear();
         for edge in edges {
-            let node = self.atlas.node(self.situations.get(edge.from).node);
-            from.push(&node.state);
-            let places = self.places(edge);
-            let moves = node.legal.iter().zip(&places);
-            joints.extend(moves.map(|(legal, &at)| legal[at as usize]));
+            from.push(self.situations.state(edge.from));
+            self.situations
+                .joint_move(edge.from, edge.number, &mut self.descents.joints);
         }
-        self.believer.tools.steps(&from, &joints, steps)?;
+        self.believer.tools.steps(&from, &self.descents.joints, steps)?;
         self.atlas.touches += edges.len() as u64;
         self.atlas.computed += edges.len() as u64;
         let states: Vec<&State> = steps.states.iter().collect();
         self.believer.tools.look(&states, true, outlooks)
-    }
-
-    fn places(&self, edge: &Edge) -> SmallVec<[u32; 4]> {
-        self.situations.places(edge.from, edge.number)
     }
 
     /// The situation behind an edge.
@@ -389,41 +383,48 @@ impl IsMcts {
         let state = std::mem::take(&mut steps.states[number]);
         let (over, legal) = (outlooks.over[number], outlooks.legal(number));
         let sim = self.believer.tools.sim.as_mut();
-        let node = self.atlas.insert(sim, state, over, legal)?;
-        let (mut everyone, mut minds) = (Everyone::new(), Everyone::new());
-        let mut widths: Everyones<u32> = SmallVec::new();
-        // The node is known from elsewhere, and far away: what is asked of it was just found.
-        if !over && !legal.iter().any(Vec::is_empty) {
-            widths.extend(legal.iter().map(|moves| moves.len() as u32));
-            let places = self.places(&edge);
-            let before = &self.atlas.node(self.situations.get(edge.from).node).legal;
-            let own: SmallVec<[MoveId; 4]> = before.iter().zip(&places).map(|(l, &at)| l[at as usize]).collect();
-            let one_view = self.one_view();
-            for (role, &mv) in own.iter().enumerate() {
-                let whose = one_view.unwrap_or(role);
-                let sees = self.atlas.intern(whose as u16, steps.sees(number, whose));
-                let view = self.situations.seat(edge.from, role).view;
-                everyone.push(self.views.after(view, own[whose], sees));
-                if let Some(inner) = &mut self.minds {
-                    let sees = self.atlas.intern(role as u16, steps.sees(number, role));
-                    let mind = self.situations.seat(edge.from, role).mind;
-                    minds.push(inner.views.after(mind, mv, sees));
-                }
-            }
-        }
-        let kid = self.situations.add(node, &widths, &everyone, &minds);
+        let kid = if over || legal.iter().any(Vec::is_empty) {
+            let node = self.atlas.insert(sim, state, over, legal)?;
+            self.situations.add_end(node)
+        } else {
+            let node = match self.minds {
+                Some(_) => self.atlas.insert(sim, state.clone(), over, legal)?,
+                None => NodeId::NONE,
+            };
+            let (everyone, minds) = self.views_after(edge, steps, number);
+            self.situations.add((node, state), legal, &everyone, &minds)
+        };
         self.situations.set_kid(edge.from, edge.number, kid);
         Ok(kid)
     }
 
+    /// The views of all roles behind an edge, and those of the inner players.
+    fn views_after(&mut self, edge: Edge, steps: &Steps, number: usize) -> (Everyone, Everyone) {
+        let n_roles = self.believer.tools.sim.roles().len();
+        let own = &self.descents.joints[number * n_roles..(number + 1) * n_roles];
+        let (mut everyone, mut minds) = (Everyone::new(), Everyone::new());
+        let one_view = self.one_view();
+        for (role, &mv) in own.iter().enumerate() {
+            let whose = one_view.unwrap_or(role);
+            let sees = self.atlas.intern(whose as u16, steps.sees(number, whose));
+            let seat = self.situations.seat(edge.from, role);
+            everyone.push(self.views.after(seat.view, own[whose], sees));
+            if let Some(inner) = &mut self.minds {
+                let sees = self.atlas.intern(role as u16, steps.sees(number, role));
+                minds.push(inner.views.after(seat.mind, mv, sees));
+            }
+        }
+        (everyone, minds)
+    }
+
     /// A descent ends in a situation in which play goes on.
     fn leave(&mut self, descent: usize, at: SituationId, rng: &mut Rng, budget: &Budget) -> Result<(), Fault> {
-        let node = self.situations.get(at).node;
         if self.options.rollout == Rollout::Random {
-            let state = self.atlas.node(node).state.clone();
+            let state = self.situations.state(at).clone();
             self.descents.leaves.push(Leaf { descent, state });
             return Ok(());
         }
+        let node = self.situations.get(at).node;
         let minds = self.situations.minds(at);
         let leaf = self.play_on(node, minds, rng)?;
         if budget.stop.is_raised() {
@@ -509,7 +510,7 @@ impl IsMcts {
         for choice in paths[descent].iter().rev() {
             let role = usize::from(choice.role);
             if let Some(chance) = choice.chance {
-                let (view, arms) = self.situations.arms(&self.atlas, &mut self.views, choice.at, role);
+                let (view, arms) = self.situations.arms(&mut self.views, choice.at, role);
                 let table = self.views.get_mut(view);
                 table.regret(choice.arm as usize, arms, payoffs[role], chance, self.options.selection);
             }

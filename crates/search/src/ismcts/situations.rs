@@ -2,11 +2,14 @@
 //!
 //! Views decide which statistics count, states decide what is legal and what follows. A situation has both as numbers,
 //! and refers to its successors by number: once it is known, a descent hashes nothing and asks nobody.
+//!
+//! Several situations may have one state. It is stored with each of them, since looking for it would take longer.
 
 use super::arms::{ArmTable, Arms};
-use crate::atlas::{Atlas, NodeId};
+use crate::atlas::NodeId;
 use crate::pieces::Pieces;
 use crate::views::{Everyone, ViewId, Views};
+use game::{MoveId, State};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -18,8 +21,11 @@ pub(super) const NONE: SituationId = SituationId::MAX;
 
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
+    /// The state in the atlas, if play ends here or there are inner players, or [`NodeId::NONE`].
     pub node: NodeId,
     pub turn: Turn,
+    /// The first of the legal moves, role by role.
+    moves: u32,
     /// The first of the successors, one for each move of the only role that chooses.
     kids: u32,
     /// The only role that chooses: a descent needs nothing else of most situations.
@@ -59,6 +65,8 @@ const UNKNOWN: u32 = u32::MAX - 1;
 #[derive(Default)]
 pub(super) struct Situations {
     list: Pieces<Situation>,
+    states: Pieces<State>,
+    moves: Pieces<MoveId>,
     seats: Pieces<Seat>,
     kids: Pieces<SituationId>,
     /// Successors where several roles choose, by the number of the joint move.
@@ -97,35 +105,85 @@ impl Situations {
             .collect()
     }
 
-    /// A new situation, with the number of legal moves of each role; none if play ends there. Where there are no inner
+    /// A new situation with the legal moves of each role, none of which is without a move. Where there are no inner
     /// players, their views are anything.
-    pub(super) fn add(&mut self, node: NodeId, widths: &[u32], everyone: &[ViewId], minds: &[ViewId]) -> SituationId {
+    pub(super) fn add<L: AsRef<[MoveId]>>(
+        &mut self,
+        (node, state): (NodeId, State),
+        legal: &[L],
+        everyone: &[ViewId],
+        minds: &[ViewId],
+    ) -> SituationId {
         let id = self.list.len() as SituationId;
-        let mut choosing = (0..widths.len()).filter(|&role| widths[role] > 1);
+        let width = |role: usize| legal.get(role).map_or(0, |moves| moves.as_ref().len() as u32);
+        let mut choosing = (0..legal.len()).filter(|&role| width(role) > 1);
         let (first, second) = (choosing.next().unwrap_or(0), choosing.next());
         let turn = match second {
-            _ if widths.is_empty() => Turn::Over,
+            _ if legal.is_empty() => Turn::Over,
             None => Turn::One(first as u16),
             Some(_) => Turn::Many,
         };
         let seat = |role: usize| Seat {
             view: everyone.get(role).copied().unwrap_or(ViewId(0)),
             mind: minds.get(role).copied().unwrap_or(ViewId(0)),
-            width: widths.get(role).copied().unwrap_or(0),
+            width: width(role),
             arms: UNKNOWN,
         };
         (0..self.n_roles as usize).for_each(|role| self.seats.push(seat(role)));
         let (kids, chooser) = (self.kids.len() as u32, seat(first));
+        let moves = self.moves.len() as u32;
+        legal.iter().for_each(|legal| self.moves.extend(legal.as_ref()));
+        self.states.push(state);
         if let Turn::One(_) = turn {
             self.kids.fill(chooser.width as usize, NONE);
         }
         self.list.push(Situation {
             node,
             turn,
+            moves,
             kids,
             chooser,
         });
         id
+    }
+
+    /// A situation in which play ends.
+    pub(super) fn add_end(&mut self, node: NodeId) -> SituationId {
+        self.add::<&[MoveId]>((node, State::default()), &[], &[], &[])
+    }
+
+    /// The state of a situation in which play goes on.
+    pub(super) fn state(&self, id: SituationId) -> &State {
+        &self.states[id]
+    }
+
+    /// The legal moves of a role.
+    fn legal(&self, id: SituationId, role: usize) -> SmallVec<[MoveId; 64]> {
+        let widths = (0..=role).map(|role| self.seat(id, role).width);
+        let (before, width) = widths.fold((0, 0), |(before, last), width| (before + last, width));
+        let first = self.list[id].moves + before;
+        (first..first + width).map(|at| self.moves[at]).collect()
+    }
+
+    /// The moves of all roles in a joint move, by its number.
+    pub(super) fn joint_move(&self, id: SituationId, number: u64, out: &mut Vec<MoveId>) {
+        let situation = self.list[id];
+        let mut first = situation.moves;
+        if let Turn::One(chooser) = situation.turn {
+            for role in 0..self.n_roles {
+                let (place, width) = match role == u32::from(chooser) {
+                    true => (number as u32, situation.chooser.width),
+                    false => (0, 1),
+                };
+                out.push(self.moves[first + place]);
+                first += width;
+            }
+            return;
+        }
+        for (role, place) in self.places(id, number).into_iter().enumerate() {
+            out.push(self.moves[first + place]);
+            first += self.seat(id, role).width;
+        }
     }
 
     /// Some successor, to have the list of them in the cache.
@@ -167,13 +225,9 @@ impl Situations {
         })
     }
 
-    /// The joint move of a number.
-    pub(super) fn places(&self, id: SituationId, mut number: u64) -> SmallVec<[u32; 4]> {
+    /// The joint move of a number, where several roles choose, as places among their legal moves.
+    fn places(&self, id: SituationId, mut number: u64) -> SmallVec<[u32; 4]> {
         let mut places: SmallVec<[u32; 4]> = SmallVec::from_elem(0, self.n_roles as usize);
-        if let Turn::One(role) = self.list[id].turn {
-            places[usize::from(role)] = number as u32;
-            return places;
-        }
         for role in (0..self.n_roles as usize).rev() {
             let width = u64::from(self.seat(id, role).width);
             places[role] = (number % width) as u32;
@@ -193,46 +247,37 @@ impl Situations {
     }
 
     /// The arms of the legal moves of a role that chooses, made if they are missing.
-    pub(super) fn arms(
-        &mut self,
-        atlas: &Atlas,
-        views: &mut Views<ArmTable>,
-        id: SituationId,
-        role: usize,
-    ) -> (ViewId, Arms<'_>) {
-        let situation = &mut self.list[id];
-        let node = situation.node;
-        let seat = match situation.turn {
-            Turn::One(_) => &mut situation.chooser,
-            _ => &mut self.seats[id * self.n_roles + role as u32],
+    pub(super) fn arms(&mut self, views: &mut Views<ArmTable>, id: SituationId, role: usize) -> (ViewId, Arms<'_>) {
+        let seat = match self.list[id].turn {
+            Turn::One(_) => self.list[id].chooser,
+            _ => *self.seat(id, role),
         };
-        if seat.arms == UNKNOWN {
-            seat.arms = find_arms(atlas, views, seat.view, node, role, &mut self.lists);
-        }
         let arms = match seat.arms {
+            UNKNOWN => self.find_arms(views, seat.view, id, role),
+            known => known,
+        };
+        let arms = match arms {
             FIRST => Arms::First(seat.width as usize),
             list => Arms::These(&self.lists[list as usize]),
         };
         (seat.view, arms)
     }
-}
 
-/// Which arms of a view the legal moves of a role are: [`FIRST`], or where their list is. Apart from the reading of
-/// what is known, which every step of a descent does.
-#[cold]
-fn find_arms(
-    atlas: &Atlas,
-    views: &mut Views<ArmTable>,
-    view: ViewId,
-    node: NodeId,
-    role: usize,
-    lists: &mut Vec<Box<[u32]>>,
-) -> u32 {
-    match views.get_mut(view).arms_of(&atlas.node(node).legal[role]) {
-        None => FIRST,
-        Some(list) => {
-            lists.push(list.into());
-            lists.len() as u32 - 1
+    /// Which arms of a view the legal moves of a role are: [`FIRST`], or where their list is. Apart from the reading of
+    /// what is known, which every step of a descent does.
+    #[cold]
+    fn find_arms(&mut self, views: &mut Views<ArmTable>, view: ViewId, id: SituationId, role: usize) -> u32 {
+        let found = match views.get_mut(view).arms_of(&self.legal(id, role)) {
+            None => FIRST,
+            Some(list) => {
+                self.lists.push(list.into());
+                self.lists.len() as u32 - 1
+            }
+        };
+        match self.list[id].turn {
+            Turn::One(_) => self.list[id].chooser.arms = found,
+            _ => self.seats[id * self.n_roles + role as u32].arms = found,
         }
+        found
     }
 }
