@@ -7,7 +7,7 @@
 //! evaluation has no noise. So the estimates of siblings are shrunk towards their mean by the share of their variance
 //! that is noise (James and Stein, *Estimation with Quadratic Loss*, 1961). The mean of many siblings is precise.
 
-use super::tree::{Kind, ME, Node, OPPONENT, Tree};
+use super::tree::{IN_ORDER, Kind, ME, Node, OPPONENT, Tree};
 use crate::Tools;
 use crate::atlas::{Atlas, NodeId, Places};
 use crate::cfr::Horizon;
@@ -356,7 +356,7 @@ impl Grower {
             shrink(&mut values);
         }
         let leaf = tree.nodes[expansion.leaf as usize];
-        let kind = match expansion.actor {
+        let (kind, map) = match expansion.actor {
             Actor::Player(player) => {
                 let sign = if player == ME { 1.0 } else { -1.0 };
                 let mut best = (0, f32::NEG_INFINITY);
@@ -367,12 +367,13 @@ impl Grower {
                     }
                 }
                 let frozen = frozen && player == ME && leaf.aside;
-                Kind::Choice(tree.decide(player, leaf.views[player], &expansion.moves, best.0, frozen))
+                let (set, map) = tree.decide(player, leaf.views[player], &expansion.moves, best.0, frozen);
+                (Kind::Choice(set), map)
             }
-            _ => Kind::Chance,
+            _ => (Kind::Chance, IN_ORDER),
         };
         places.extend(expansion.sprouts.iter().map(|s| s.place));
-        tree.expand(expansion.leaf, kind, expansion.sprouts.into_iter().map(|s| s.node));
+        tree.expand(expansion.leaf, kind, map, expansion.sprouts.into_iter().map(|s| s.node));
     }
 
     /// Follows a history. Returns its state, the views of both players, and nature's probability; none if the history
