@@ -4,7 +4,9 @@
 //! [`IsMcts`](crate::IsMcts)). The atlas counts every step as a node touched; the simulator counts the steps that were
 //! computed.
 
-use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
+use crate::Tools;
+use crate::wide::{Outlooks, Steps};
+use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
@@ -73,6 +75,19 @@ pub(crate) type Places = SmallVec<[u32; 4]>;
 pub(crate) struct Edge {
     pub to: NodeId,
     pub sees: SmallVec<[SeenId; 4]>,
+}
+
+/// Steps computed at once, between two looks at the flag: with lanes, and one by one.
+const TOGETHER: usize = 1024;
+const FEW: usize = 16;
+
+/// Room for [`Atlas::prepare`].
+#[derive(Default)]
+pub(crate) struct WideSteps {
+    asked: FxHashSet<(NodeId, u64)>,
+    joints: Vec<MoveId>,
+    steps: Steps,
+    outlooks: Outlooks,
 }
 
 /// States and steps visited so far.
@@ -282,6 +297,67 @@ impl Atlas {
             self.edges.insert(key, edge.clone());
         }
         Ok(edge)
+    }
+
+    /// Computes those of these steps that are not known yet, all together. False if time was up. Steps whose joint
+    /// moves have no number are left to [`Atlas::step`].
+    pub(crate) fn prepare(
+        &mut self,
+        tools: &mut Tools,
+        wanted: &[(NodeId, Places)],
+        wide: &mut WideSteps,
+        stop: &StopFlag,
+    ) -> Result<bool, Fault> {
+        let mut missing: Vec<(NodeId, u64, usize)> = Vec::new();
+        wide.asked.clear();
+        for (at, (from, places)) in wanted.iter().enumerate() {
+            let Some(number) = self.node(*from).number(places) else {
+                continue;
+            };
+            let key = (*from, number);
+            if !self.edges.contains_key(&key) && wide.asked.insert(key) {
+                missing.push((key.0, key.1, at));
+            }
+        }
+        let together = if tools.batch.is_some() { TOGETHER } else { FEW };
+        for group in missing.chunks(together) {
+            if stop.is_raised() {
+                return Ok(false);
+            }
+            self.compute(tools, group, wanted, wide)?;
+        }
+        Ok(true)
+    }
+
+    /// Steps, by state, number of the joint move, and place in the list.
+    fn compute(
+        &mut self,
+        tools: &mut Tools,
+        group: &[(NodeId, u64, usize)],
+        wanted: &[(NodeId, Places)],
+        wide: &mut WideSteps,
+    ) -> Result<(), Fault> {
+        self.computed += group.len() as u64;
+        wide.joints.clear();
+        for &(from, _, at) in group {
+            let moves = self.node(from).legal.iter().zip(&wanted[at].1);
+            wide.joints.extend(moves.map(|(legal, &at)| legal[at as usize]));
+        }
+        let from: Vec<&State> = group.iter().map(|&(from, ..)| &self.node(from).state).collect();
+        tools.steps(&from, &wide.joints, &mut wide.steps)?;
+        // Most states are new: looking for the others first would take as long.
+        let states: Vec<&State> = wide.steps.states.iter().collect();
+        tools.look(&states, true, &mut wide.outlooks)?;
+        for (row, &(from, number, _)) in group.iter().enumerate() {
+            let n_roles = self.node(from).legal.len();
+            let sees = (0..n_roles).map(|role| self.intern(role as u16, wide.steps.sees(row, role)));
+            let sees = sees.collect();
+            let state = std::mem::take(&mut wide.steps.states[row]);
+            let (over, legal) = (wide.outlooks.over[row], wide.outlooks.legal(row));
+            let to = self.insert(tools.sim.as_mut(), state, over, legal)?;
+            self.edges.insert((from, number), Edge { to, sees });
+        }
+        Ok(())
     }
 
     /// The number of a set of percepts, in whatever order they come.

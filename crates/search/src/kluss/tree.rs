@@ -540,10 +540,17 @@ mod tests {
             tree.expand(at, Kind::Choice(set), map, vec![leaf; moves.len()]);
             tree.nodes[at as usize]
         };
-        let (b, ab, c) = (node(&moves[1..2], 0), node(&moves[..2], 0), node(&[moves[2], moves[0]], 0));
+        let (b, ab, c) = (
+            node(&moves[1..2], 0),
+            node(&moves[..2], 0),
+            node(&[moves[2], moves[0]], 0),
+        );
         assert_eq!((tree.infosets.len(), b.map, tree.has_all(&b, 0)), (1, IN_ORDER, false));
         // In the order in which they were met: 5, 4, 6. A new information set plays the move that was the best.
-        let order: Vec<u32> = tree.actions[tree.infosets[0].actions()].iter().map(|a| a.mv.0).collect();
+        let order: Vec<u32> = tree.actions[tree.infosets[0].actions()]
+            .iter()
+            .map(|a| a.mv.0)
+            .collect();
         assert_eq!(order, [5, 4, 6]);
         assert_eq!([0, 1].map(|child| tree.action_of(&ab, child)), [1, 0]);
         play(&mut tree, 1, &[0.25, 0.25, 0.5]);
