@@ -391,6 +391,65 @@ impl Atlas {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use game::Seed;
+    use propnet::{CompileOptions, Lanes, Scalar, compile};
+
+    /// Steps that were prepared on lanes, or one by one, are those that `step` computes.
+    #[test]
+    fn prepared_steps_are_those_of_the_simulator() {
+        for name in ["phantom-tictactoe", "kuhn-poker", "krieg-tictactoe:size=3,line=3"] {
+            let rules = gdl::read(&catalogue::rules(name).unwrap(), &gdl::Options::default()).rules;
+            let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| {}).unwrap();
+            let game = compile(&program, &CompileOptions::default());
+            let mut tools = [true, false].map(|lanes| Tools {
+                sim: Box::new(Scalar::new(&game)),
+                batch: lanes.then(|| Box::new(Lanes::new(&game, Seed(1))) as _),
+                playouts: None,
+                others: None,
+                role: RoleId(0),
+                seed: Seed(1),
+            });
+            let mut slow = Scalar::new(&game);
+            let mut atlases = [(); 3].map(|()| Atlas::default());
+            let mut at = atlases[2].start(&mut slow).unwrap();
+            for (atlas, tools) in atlases.iter_mut().zip(&mut tools) {
+                assert_eq!(atlas.start(tools.sim.as_mut()).unwrap(), at);
+            }
+            for _ in 0..3 {
+                let legal: Vec<u32> = atlases[2].node(at).legal.iter().map(|l| l.len() as u32).collect();
+                let most = *legal.iter().max().unwrap();
+                let places = |n: u32| legal.iter().map(|&l| n.min(l - 1)).collect::<Places>();
+                // Each twice: steps in one batch are computed once.
+                let wanted: Vec<(NodeId, Places)> = (0..2 * most).map(|n| (at, places(n % most))).collect();
+                let known: Vec<Edge> = (0..most)
+                    .map(|n| atlases[2].step(&mut slow, at, &places(n)).unwrap())
+                    .collect();
+                for (atlas, tools) in atlases.iter_mut().zip(&mut tools) {
+                    let mut wide = WideSteps::default();
+                    assert!(atlas.prepare(tools, &wanted, &mut wide, &StopFlag::default()).unwrap());
+                    let computed = atlas.computed;
+                    for (n, edge) in (0..).zip(&known) {
+                        let found = atlas.step(tools.sim.as_mut(), at, &places(n)).unwrap();
+                        assert_eq!((found.to, &found.sees), (edge.to, &edge.sees), "{name}");
+                    }
+                    assert_eq!(atlas.computed, computed, "nothing is computed again");
+                }
+                for (number, edge) in known.iter().enumerate() {
+                    let id = edge.to;
+                    for atlas in &atlases[..2] {
+                        let (a, b) = (atlas.node(id), atlases[2].node(id));
+                        assert_eq!(
+                            (&a.state, a.over, &a.points, &a.legal),
+                            (&b.state, b.over, &b.points, &b.legal)
+                        );
+                    }
+                    if !atlases[2].node(id).over && number > 0 {
+                        at = id;
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn states_share_long_lists_of_moves() {

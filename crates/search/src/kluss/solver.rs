@@ -338,6 +338,22 @@ mod tests {
         assert_eq!(gadgets.entries[0].value, -0.25);
     }
 
+    /// Nature tosses a coin that we do not see. On heads we have two moves, on tails only the first of them.
+    #[test]
+    fn an_illegal_move_is_worth_what_a_random_legal_one_is() {
+        let mut tree = Tree::default();
+        let heads = Choice(ME, 1, vec![End(0.0), End(1.0)]);
+        let at = root(&mut tree, &Chance(vec![heads, Choice(ME, 1, vec![End(-0.5)])]));
+        let mut gadgets = Gadgets::plain(at);
+        play(&mut tree, 1, &[0.25, 0.75]);
+        evaluate(&mut tree, &mut gadgets, &StopFlag::default()).unwrap();
+        let worth: Vec<f64> = tree.actions.iter().map(|a| a.worth).collect();
+        assert_eq!(worth, [-0.25, 0.25]);
+        // 0.75 on heads, and -0.5 on tails whatever we try.
+        assert_eq!(tree.value(at), 0.125);
+        assert_eq!(gadgets.entries[0].value, 0.125);
+    }
+
     #[test]
     fn a_stopped_iteration_changes_nothing() {
         let (mut tree, mut gadgets) = scissors();
