@@ -26,6 +26,8 @@
 //!   there when we have one.
 
 mod blueprint;
+#[cfg(test)]
+mod by_hand;
 mod carry;
 mod expander;
 mod gadgets;
