@@ -434,7 +434,7 @@ impl Subgame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::by_hand::{Sketch::*, play, root};
+    use super::super::tree::by_hand::{Sketch::*, play, root};
     use super::*;
 
     /// A round of a game: nature tosses a coin that only we see, we move (views 1 and 2), and the opponent (view 3)

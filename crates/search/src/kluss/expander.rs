@@ -172,9 +172,9 @@ fn draw(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> Option<usi
 
 #[cfg(test)]
 mod tests {
-    use super::super::by_hand::{Sketch::*, root};
     use super::super::solver::{IterationRules, iterate};
     use super::super::tree::ME;
+    use super::super::tree::by_hand::{Sketch::*, root};
     use super::*;
     use game::{Seed, StopFlag};
 

@@ -226,8 +226,8 @@ pub(crate) fn gift(moves: &[(f64, f64)], made: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::by_hand::{Sketch::*, policy, root};
     use super::super::solver::{IterationRules, iterate};
+    use super::super::tree::by_hand::{Sketch::*, policy, root};
     use super::super::tree::{ME, Tree};
     use super::*;
     use game::StopFlag;

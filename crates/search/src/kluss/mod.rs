@@ -26,8 +26,6 @@
 //!   there when we have one.
 
 mod blueprint;
-#[cfg(test)]
-mod by_hand;
 mod carry;
 mod expander;
 mod gadgets;

@@ -255,7 +255,7 @@ fn clear(tree: &mut Tree, number: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::by_hand::{Sketch::*, play, policy, root};
+    use super::super::tree::by_hand::{Sketch::*, play, policy, root};
     use super::*;
 
     /// Scissors, paper, rock in which scissors count double, serialised: we choose, then the opponent, who does not
