@@ -4,7 +4,9 @@
 //! [`IsMcts`](crate::IsMcts)). The atlas counts every step as a node touched; the simulator counts the steps that were
 //! computed.
 
-use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State};
+use crate::Tools;
+use crate::wide::{Outlooks, Steps};
+use game::{Budget, Fault, MoveId, PerceptId, RoleId, Simulator, State, StopFlag};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
@@ -78,6 +80,19 @@ pub(crate) type Places = SmallVec<[u32; 4]>;
 pub(crate) struct Edge {
     pub to: NodeId,
     pub sees: SmallVec<[SeenId; 4]>,
+}
+
+/// Steps computed at once, between two looks at the flag: with lanes, and one by one.
+const TOGETHER: usize = 1024;
+const FEW: usize = 16;
+
+/// Room for [`Atlas::prepare`].
+#[derive(Default)]
+pub(crate) struct WideSteps {
+    asked: FxHashSet<(NodeId, u64)>,
+    joints: Vec<MoveId>,
+    steps: Steps,
+    outlooks: Outlooks,
 }
 
 /// States and steps visited so far.
@@ -289,6 +304,67 @@ impl Atlas {
         Ok(edge)
     }
 
+    /// Computes those of these steps that are not known yet, all together. False if time was up. Steps whose joint
+    /// moves have no number are left to [`Atlas::step`].
+    pub(crate) fn prepare(
+        &mut self,
+        tools: &mut Tools,
+        wanted: &[(NodeId, Places)],
+        wide: &mut WideSteps,
+        stop: &StopFlag,
+    ) -> Result<bool, Fault> {
+        let mut missing: Vec<(NodeId, u64, usize)> = Vec::new();
+        wide.asked.clear();
+        for (at, (from, places)) in wanted.iter().enumerate() {
+            let Some(number) = self.node(*from).number(places) else {
+                continue;
+            };
+            let key = (*from, number);
+            if !self.edges.contains_key(&key) && wide.asked.insert(key) {
+                missing.push((key.0, key.1, at));
+            }
+        }
+        let together = if tools.batch.is_some() { TOGETHER } else { FEW };
+        for group in missing.chunks(together) {
+            if stop.is_raised() {
+                return Ok(false);
+            }
+            self.compute(tools, group, wanted, wide)?;
+        }
+        Ok(true)
+    }
+
+    /// Steps, by state, number of the joint move, and place in the list.
+    fn compute(
+        &mut self,
+        tools: &mut Tools,
+        group: &[(NodeId, u64, usize)],
+        wanted: &[(NodeId, Places)],
+        wide: &mut WideSteps,
+    ) -> Result<(), Fault> {
+        self.computed += group.len() as u64;
+        wide.joints.clear();
+        for &(from, _, at) in group {
+            let moves = self.node(from).legal.iter().zip(&wanted[at].1);
+            wide.joints.extend(moves.map(|(legal, &at)| legal[at as usize]));
+        }
+        let from: Vec<&State> = group.iter().map(|&(from, ..)| &self.node(from).state).collect();
+        tools.steps(&from, &wide.joints, &mut wide.steps)?;
+        // Most states are new: looking for the others first would take as long.
+        let states: Vec<&State> = wide.steps.states.iter().collect();
+        tools.look(&states, true, &mut wide.outlooks)?;
+        for (row, &(from, number, _)) in group.iter().enumerate() {
+            let n_roles = self.node(from).legal.len();
+            let sees = (0..n_roles).map(|role| self.intern(role as u16, wide.steps.sees(row, role)));
+            let sees = sees.collect();
+            let state = std::mem::take(&mut wide.steps.states[row]);
+            let (over, legal) = (wide.outlooks.over[row], wide.outlooks.legal(row));
+            let to = self.insert(tools.sim.as_mut(), state, over, legal)?;
+            self.edges.insert((from, number), Edge { to, sees });
+        }
+        Ok(())
+    }
+
     /// The number of a set of percepts, in whatever order they come.
     pub(crate) fn intern(&mut self, role: u16, percepts: &[PerceptId]) -> SeenId {
         let at = usize::from(role);
@@ -320,6 +396,65 @@ impl Atlas {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use game::Seed;
+    use propnet::{CompileOptions, Lanes, Scalar, compile};
+
+    /// Steps that were prepared on lanes, or one by one, are those that `step` computes.
+    #[test]
+    fn prepared_steps_are_those_of_the_simulator() {
+        for name in ["phantom-tictactoe", "kuhn-poker", "krieg-tictactoe:size=3,line=3"] {
+            let rules = gdl::read(&catalogue::rules(name).unwrap(), &gdl::Options::default()).rules;
+            let program = ground::ground(&rules, &ground::Limits::default(), &mut |_| {}).unwrap();
+            let game = compile(&program, &CompileOptions::default());
+            let mut tools = [true, false].map(|lanes| Tools {
+                sim: Box::new(Scalar::new(&game)),
+                batch: lanes.then(|| Box::new(Lanes::new(&game, Seed(1))) as _),
+                playouts: None,
+                others: None,
+                role: RoleId(0),
+                seed: Seed(1),
+            });
+            let mut slow = Scalar::new(&game);
+            let mut atlases = [(); 3].map(|()| Atlas::default());
+            let mut at = atlases[2].start(&mut slow).unwrap();
+            for (atlas, tools) in atlases.iter_mut().zip(&mut tools) {
+                assert_eq!(atlas.start(tools.sim.as_mut()).unwrap(), at);
+            }
+            for _ in 0..3 {
+                let legal: Vec<u32> = atlases[2].node(at).legal.iter().map(|l| l.len() as u32).collect();
+                let most = *legal.iter().max().unwrap();
+                let places = |n: u32| legal.iter().map(|&l| n.min(l - 1)).collect::<Places>();
+                // Each twice: steps in one batch are computed once.
+                let wanted: Vec<(NodeId, Places)> = (0..2 * most).map(|n| (at, places(n % most))).collect();
+                let known: Vec<Edge> = (0..most)
+                    .map(|n| atlases[2].step(&mut slow, at, &places(n)).unwrap())
+                    .collect();
+                for (atlas, tools) in atlases.iter_mut().zip(&mut tools) {
+                    let mut wide = WideSteps::default();
+                    assert!(atlas.prepare(tools, &wanted, &mut wide, &StopFlag::default()).unwrap());
+                    let computed = atlas.computed;
+                    for (n, edge) in (0..).zip(&known) {
+                        let found = atlas.step(tools.sim.as_mut(), at, &places(n)).unwrap();
+                        assert_eq!((found.to, &found.sees), (edge.to, &edge.sees), "{name}");
+                    }
+                    assert_eq!(atlas.computed, computed, "nothing is computed again");
+                }
+                for (number, edge) in known.iter().enumerate() {
+                    let id = edge.to;
+                    for atlas in &atlases[..2] {
+                        let (a, b) = (atlas.node(id), atlases[2].node(id));
+                        assert_eq!(
+                            (&a.state, a.over, &a.points, &a.legal),
+                            (&b.state, b.over, &b.points, &b.legal)
+                        );
+                    }
+                    if !atlases[2].node(id).over && number > 0 {
+                        at = id;
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn states_share_long_lists_of_moves() {

@@ -90,6 +90,27 @@ fn small_open_games_are_played_without_mistakes() {
     }
 }
 
+/// A step straight ahead may be blocked by a pawn that is out of sight. What is legal in some positions is a move to
+/// be weighed, whatever else is legal there.
+#[test]
+fn moves_that_may_be_illegal_are_weighed() {
+    let table = TestGame::of("blind-breakthrough:width=4,height=6");
+    let heard = [
+        told("(move 2 2 2 3)", &[]),
+        told("noop", &[]),
+        told("(move 2 3 2 4)", &[]),
+        told("noop", &["(target 1 5)", "(target 3 5)"]),
+    ];
+    let decision = player(table.tools(0, 1), 400).choose(&heard, &budget()).unwrap();
+    let worth = |mv: &str| {
+        let found = decision.candidates.iter().find(|c| c.mv == mv);
+        found.unwrap_or_else(|| panic!("no {mv} in {decision:?}")).mean
+    };
+    // A capture is always legal; the step is blocked unless the pawn ahead has moved, and then a random move is made.
+    assert!(worth("(move 2 4 1 5)") > worth("(move 2 4 2 5)"), "{decision:?}");
+    assert_eq!(decision.mv, "(move 2 4 1 5)");
+}
+
 /// Both move at once, and a round has 256 joint moves from each position: our own moves are looked at first, in both
 /// seats.
 #[test]

@@ -74,20 +74,21 @@ fn descend(tree: &Tree, at: Candidate, round: u32, found: &mut Vec<Candidate>) {
         }
         return;
     }
-    let set = match node.kind {
+    let (mine, shares) = match node.kind {
         Kind::Leaf | Kind::Over => return,
-        Kind::Chance => None,
-        Kind::Choice(set) => Some(&tree.infosets[set as usize]),
+        Kind::Chance => (false, None),
+        Kind::Choice(set) if tree.infosets[set as usize].player == ME => (true, Some(tree.played(node, set))),
+        Kind::Choice(set) => {
+            let likely = likelihoods(&tree.actions[tree.infosets[set as usize].actions()]);
+            (false, Some(tree.shares(node, |place| likely[place])))
+        }
     };
-    let likely = set
-        .filter(|set| set.player != ME)
-        .map(|set| likelihoods(&tree.actions[set.actions()]));
     for (place, child) in node.children().enumerate() {
         let mut next = Candidate { node: child, ..at };
-        match (set, &likely) {
-            (None, _) => next.nature /= f64::from(node.n),
-            (Some(_), Some(likely)) => next.theirs *= likely[place],
-            (Some(set), None) => next.own *= tree.actions[set.first as usize + place].policy.max(FLOOR),
+        match &shares {
+            None => next.nature /= f64::from(node.n),
+            Some(shares) if mine => next.own *= shares[place].max(FLOOR),
+            Some(shares) => next.theirs *= shares[place],
         }
         descend(tree, next, round, found);
     }

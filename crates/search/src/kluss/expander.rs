@@ -6,7 +6,7 @@
 //! no iteration has visited are not expanded further.
 
 use super::gadgets::Gadgets;
-use super::tree::{Kind, OPPONENT, Tree};
+use super::tree::{Kind, Node, OPPONENT, Tree};
 use game::Rng;
 
 /// How leaves are chosen.
@@ -45,10 +45,19 @@ pub(crate) fn choose_leaf(
                         draw(actions.iter().map(|a| a.policy), rng)?
                     }
                 };
-                at = node.first + place as u32;
+                at = node.first + child_of(tree, &node, set, place, rng);
             }
         }
     }
+}
+
+/// The child to which an action leads; where it is illegal, any.
+fn child_of(tree: &Tree, node: &Node, set: u32, place: usize, rng: &mut Rng) -> u32 {
+    if tree.has_all(node, set) {
+        return place as u32;
+    }
+    let legal = (0..node.n).find(|&child| tree.action_of(node, child) == place);
+    legal.unwrap_or_else(|| rng.below(node.n as usize) as u32)
 }
 
 /// The root to begin with: the opponent chooses its information set, nature the root in it.

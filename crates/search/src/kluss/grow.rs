@@ -7,20 +7,18 @@
 //! evaluation has no noise. So the estimates of siblings are shrunk towards their mean by the share of their variance
 //! that is noise (James and Stein, *Estimation with Quadratic Loss*, 1961). The mean of many siblings is precise.
 
-use super::tree::{Kind, ME, Node, OPPONENT, Tree};
+use super::tree::{IN_ORDER, Kind, ME, Node, OPPONENT, Tree};
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places};
+use crate::atlas::{Atlas, NodeId, Places, WideSteps};
 use crate::cfr::Horizon;
 use crate::views::{ViewId, Views};
-use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
+use game::{Fault, MoveId, Rng, Seed, State, StopFlag};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Ways in which a round may end that value a leaf between two decisions.
 const COMPLETIONS: usize = 3;
-/// Steps between two looks at the flag.
-const STEPS_A_LOOK: u32 = 64;
 /// The order in which decisions of one round are serialised. Neither player sees the other's, so any order is the same
 /// game; but only what is expanded is searched. A round has as many nodes as joint moves, from each of many roots: with
 /// our own decision first, one expansion of a root values all of our moves there. With the opponent's first a search
@@ -87,12 +85,19 @@ pub(crate) struct Grower {
     pub chance: usize,
     /// Whether a sample of nature's moves stands for all of them somewhere.
     pub sampled: bool,
+    wide: WideSteps,
 }
+
+/// A way in which a round ends: the moves of the players as places, and nature's.
+type Ending = ([Option<u32>; 2], u32);
 
 /// A new node before its value is known.
 struct Sprout {
-    node: Node,
     place: Place,
+    /// Whether the round is over with it. If not, it is valued by some ways in which the round may end.
+    next_round: bool,
+    endings: SmallVec<[Ending; COMPLETIONS]>,
+    node: Node,
     /// The states whose mean value is the node's.
     states: SmallVec<[NodeId; 4]>,
 }
@@ -100,6 +105,9 @@ struct Sprout {
 /// The children of one leaf.
 struct Expansion {
     leaf: u32,
+    /// Where the leaf is in the game.
+    place: Place,
+    node: Node,
     actor: Actor,
     moves: Arc<[MoveId]>,
     sprouts: Vec<Sprout>,
@@ -117,6 +125,7 @@ impl Grower {
             playouts,
             chance,
             sampled: false,
+            wide: WideSteps::default(),
         }
     }
 
@@ -133,15 +142,21 @@ impl Grower {
         stop: &StopFlag,
     ) -> Result<Option<usize>, Fault> {
         let mut rng = seed.child("completions").rng();
-        let mut looks = PacedStop::new(stop, STEPS_A_LOOK);
         let mut expansions = Vec::with_capacity(leaves.len());
         for &leaf in leaves {
-            let place = places[leaf as usize];
-            let node = tree.nodes[leaf as usize];
-            match self.sprout(tools, leaf, &node, place, &mut rng, &mut looks)? {
-                Some(expansion) => expansions.push(expansion),
-                None => return Ok(None),
-            }
+            expansions.push(self.plan(leaf, tree.nodes[leaf as usize], places[leaf as usize], &mut rng));
+        }
+        let mut wanted = Vec::new();
+        for expansion in &expansions {
+            let endings = expansion.sprouts.iter().flat_map(|s| &s.endings);
+            let at = expansion.place.at;
+            wanted.extend(endings.map(|ending| (at, self.joint(at, ending))));
+        }
+        if !self.atlas.prepare(tools, &wanted, &mut self.wide, stop)? {
+            return Ok(None);
+        }
+        for expansion in &mut expansions {
+            self.sprout(tools, expansion)?;
         }
         let states = expansions.iter().flat_map(|e| &e.sprouts).flat_map(|s| &s.states);
         let states: Vec<NodeId> = states.copied().collect();
@@ -211,51 +226,79 @@ impl Grower {
         }
     }
 
-    /// The children of a leaf; none if time was up.
-    fn sprout(
-        &mut self,
-        tools: &mut Tools,
-        leaf: u32,
-        node: &Node,
-        place: Place,
-        rng: &mut Rng,
-        stop: &mut PacedStop<'_>,
-    ) -> Result<Option<Expansion>, Fault> {
+    /// The children that a leaf will have, and the ways in which the round may end.
+    fn plan(&mut self, leaf: u32, node: Node, place: Place, rng: &mut Rng) -> Expansion {
         let actor = self.actor(&place);
         let legal = self.atlas.node(place.at).legal.clone();
-        let mut expansion = Expansion {
-            leaf,
-            actor,
-            moves: Arc::default(),
-            sprouts: Vec::new(),
-        };
         let completions: [[f64; 3]; COMPLETIONS] = std::array::from_fn(|_| std::array::from_fn(|_| rng.unit()));
+        let sprout = |place, next_round, endings| Sprout {
+            place,
+            next_round,
+            endings,
+            node,
+            states: SmallVec::new(),
+        };
+        let (mut moves, mut sprouts): (Arc<[MoveId]>, _) = (Arc::default(), Vec::new());
         match actor {
             Actor::Player(player) => {
-                expansion.moves = legal[self.seats.roles[player]].clone();
-                for pick in 0..expansion.moves.len() as u32 {
+                moves = legal[self.seats.roles[player]].clone();
+                for pick in 0..moves.len() as u32 {
                     let mut next = place;
                     next.picks[player] = Some(pick);
-                    let sprout = match self.actor(&next) {
-                        Actor::Nobody => self.next_round(tools, node, &next, 0)?,
-                        _ => self.between(tools, node, &next, &completions)?,
-                    };
-                    expansion.sprouts.push(sprout);
-                    if stop.is_raised() {
-                        return Ok(None);
-                    }
+                    sprouts.push(match self.actor(&next) {
+                        Actor::Nobody => sprout(Place::start(place.at), true, SmallVec::from_elem((next.picks, 0), 1)),
+                        _ => sprout(next, false, self.endings(&next, &completions)),
+                    });
                 }
             }
             Actor::Nature | Actor::Nobody => {
-                for outcome in self.outcomes(&legal, rng) {
-                    expansion.sprouts.push(self.next_round(tools, node, &place, outcome)?);
-                    if stop.is_raised() {
-                        return Ok(None);
+                let endings = self.outcomes(&legal, rng).into_iter();
+                let ends = endings.map(|outcome| SmallVec::from_elem((place.picks, outcome), 1));
+                sprouts.extend(ends.map(|ending| sprout(Place::start(place.at), true, ending)));
+            }
+        }
+        Expansion {
+            leaf,
+            place,
+            node,
+            actor,
+            moves,
+            sprouts,
+        }
+    }
+
+    /// Some ways in which the round of a place ends: numbers from 0 to 1 for both players and nature.
+    fn endings(&self, place: &Place, completions: &[[f64; 3]]) -> SmallVec<[Ending; COMPLETIONS]> {
+        let legal = &self.atlas.node(place.at).legal;
+        let pick = |part: f64, role: usize| (part * legal[role].len() as f64) as u32;
+        let end = |parts: &[f64; 3]| {
+            let roles = self.seats.roles;
+            let picks = [ME, OPPONENT].map(|p| place.picks[p].or_else(|| Some(pick(parts[p], roles[p]))));
+            (picks, self.seats.nature.map_or(0, |nature| pick(parts[2], nature)))
+        };
+        completions.iter().map(end).collect()
+    }
+
+    /// Computes the children of a leaf.
+    fn sprout(&mut self, tools: &mut Tools, expansion: &mut Expansion) -> Result<(), Fault> {
+        let (at, node) = (expansion.place.at, expansion.node);
+        for sprout in &mut expansion.sprouts {
+            for ending in &sprout.endings {
+                let (to, views) = self.step(tools, node.views, at, ending)?;
+                sprout.states.push(to);
+                if sprout.next_round {
+                    sprout.place = Place::start(to);
+                    sprout.node = Node::leaf(views, node.round + 1, 0.0);
+                    if self.atlas.node(to).over {
+                        sprout.node.kind = Kind::Over;
                     }
                 }
             }
+            if !sprout.next_round {
+                sprout.node = Node::leaf(node.views, node.round, 0.0);
+            }
         }
-        Ok(Some(expansion))
+        Ok(())
     }
 
     /// Nature's moves to expand, as places.
@@ -272,71 +315,35 @@ impl Grower {
         all
     }
 
+    /// The moves of all roles.
+    fn joint(&self, at: NodeId, (picks, outcome): &Ending) -> Places {
+        let mut joint: Places = SmallVec::from_elem(0, self.atlas.node(at).legal.len());
+        for player in [ME, OPPONENT] {
+            joint[self.seats.roles[player]] = picks[player].unwrap_or(0);
+        }
+        if let Some(nature) = self.seats.nature {
+            joint[nature] = *outcome;
+        }
+        joint
+    }
+
     /// Finishes a round.
     fn step(
         &mut self,
         tools: &mut Tools,
         views: [ViewId; 2],
-        place: &Place,
-        outcome: u32,
+        at: NodeId,
+        ending: &Ending,
     ) -> Result<(NodeId, [ViewId; 2]), Fault> {
-        let n_roles = self.atlas.node(place.at).legal.len();
-        let mut joint: Places = SmallVec::from_elem(0, n_roles);
-        for player in [ME, OPPONENT] {
-            joint[self.seats.roles[player]] = place.picks[player].unwrap_or(0);
-        }
-        if let Some(nature) = self.seats.nature {
-            joint[nature] = outcome;
-        }
-        let edge = self.atlas.step(tools.sim.as_mut(), place.at, &joint)?;
+        let joint = self.joint(at, ending);
+        let edge = self.atlas.step(tools.sim.as_mut(), at, &joint)?;
         let mut after = views;
         for player in [ME, OPPONENT] {
             let role = self.seats.roles[player];
-            let own = self.atlas.node(place.at).legal[role][joint[role] as usize];
+            let own = self.atlas.node(at).legal[role][joint[role] as usize];
             after[player] = self.views.after(views[player], own, edge.sees[role]);
         }
         Ok((edge.to, after))
-    }
-
-    fn next_round(&mut self, tools: &mut Tools, node: &Node, place: &Place, outcome: u32) -> Result<Sprout, Fault> {
-        let (to, views) = self.step(tools, node.views, place, outcome)?;
-        let mut next = Node::leaf(views, node.round + 1, 0.0);
-        if self.atlas.node(to).over {
-            next.kind = Kind::Over;
-        }
-        Ok(Sprout {
-            node: next,
-            place: Place::start(to),
-            states: SmallVec::from_elem(to, 1),
-        })
-    }
-
-    /// A node between two decisions of a round, which ends in these ways: numbers from 0 to 1 for both players and
-    /// nature.
-    fn between(
-        &mut self,
-        tools: &mut Tools,
-        node: &Node,
-        place: &Place,
-        completions: &[[f64; 3]],
-    ) -> Result<Sprout, Fault> {
-        let mut states = SmallVec::new();
-        let legal: SmallVec<[usize; 4]> = self.atlas.node(place.at).legal.iter().map(|l| l.len()).collect();
-        let pick = |part: f64, n: usize| (part * n as f64) as u32;
-        for parts in completions {
-            let mut done = *place;
-            for player in [ME, OPPONENT] {
-                let n = legal[self.seats.roles[player]];
-                done.picks[player] = done.picks[player].or_else(|| Some(pick(parts[player], n)));
-            }
-            let outcome = self.seats.nature.map_or(0, |n| pick(parts[2], legal[n]));
-            states.push(self.step(tools, node.views, &done, outcome)?.0);
-        }
-        Ok(Sprout {
-            node: Node::leaf(node.views, node.round, 0.0),
-            place: *place,
-            states,
-        })
     }
 
     /// Adds the children of a leaf to the tree.
@@ -356,7 +363,7 @@ impl Grower {
             shrink(&mut values);
         }
         let leaf = tree.nodes[expansion.leaf as usize];
-        let kind = match expansion.actor {
+        let (kind, map) = match expansion.actor {
             Actor::Player(player) => {
                 let sign = if player == ME { 1.0 } else { -1.0 };
                 let mut best = (0, f32::NEG_INFINITY);
@@ -367,12 +374,13 @@ impl Grower {
                     }
                 }
                 let frozen = frozen && player == ME && leaf.aside;
-                Kind::Choice(tree.decide(player, leaf.views[player], &expansion.moves, best.0, frozen))
+                let (set, map) = tree.decide(player, leaf.views[player], &expansion.moves, best.0, frozen);
+                (Kind::Choice(set), map)
             }
-            _ => Kind::Chance,
+            _ => (Kind::Chance, IN_ORDER),
         };
         places.extend(expansion.sprouts.iter().map(|s| s.place));
-        tree.expand(expansion.leaf, kind, expansion.sprouts.into_iter().map(|s| s.node));
+        tree.expand(expansion.leaf, kind, map, expansion.sprouts.into_iter().map(|s| s.node));
     }
 
     /// Follows a history. Returns its state, the views of both players, and nature's probability; none if the history
@@ -399,7 +407,7 @@ impl Grower {
             }
             let picks = self.seats.roles.map(|r| Some(places[r]));
             let outcome = self.seats.nature.map_or(0, |n| places[n]);
-            (at, views) = self.step(tools, views, &Place { at, picks }, outcome)?;
+            (at, views) = self.step(tools, views, at, &(picks, outcome))?;
         }
         let over = self.atlas.node(at).over;
         Ok((!over).then_some(FollowedHistory {

@@ -7,7 +7,7 @@
 //! sequences; the sums are the same. Most nodes are leaves, so that leaves are read where their parent is visited.
 
 use super::gadgets::Gadgets;
-use super::tree::{Kind, ME, OPPONENT, Tree};
+use super::tree::{IN_ORDER, Kind, ME, Node, OPPONENT, Tree};
 use game::{PacedStop, StopFlag};
 
 /// Nodes with children between two looks at the flag.
@@ -134,6 +134,10 @@ impl Walk<'_> {
         node.fresh = false;
         let (kind, children) = (node.kind, node.children());
         match kind {
+            Kind::Choice(set) if node.n < self.tree.infosets[set as usize].n || node.map != IN_ORDER => {
+                let node = *node;
+                self.decide_partly(set, &node, reach, own)
+            }
             Kind::Choice(set) => self.decide(set, children, reach, own),
             _ => {
                 let p = 1.0 / f64::from(node.n);
@@ -142,9 +146,9 @@ impl Walk<'_> {
         }
     }
 
-    fn decide(&mut self, set: u32, children: std::ops::Range<u32>, reach: f64, own: f64) -> f64 {
+    /// Notes that an information set was reached. Returns its first action, and whether it is the player's.
+    fn enter(&mut self, set: u32, reach: f64, own: f64) -> (usize, bool) {
         let infoset = &mut self.tree.infosets[set as usize];
-        let first = infoset.first as usize;
         let mine = infoset.player == self.player;
         if mine {
             if !std::mem::replace(&mut infoset.visited, true) {
@@ -154,6 +158,38 @@ impl Walk<'_> {
             infoset.own = own;
             infoset.reach += reach;
         }
+        (infoset.first as usize, mine)
+    }
+
+    /// A decision where some moves of the information set are illegal: each is worth what a random legal one is.
+    fn decide_partly(&mut self, set: u32, node: &Node, reach: f64, own: f64) -> f64 {
+        let (first, mine) = self.enter(set, reach, own);
+        let shares = self.tree.played(node, set);
+        let (mut total, mut sum) = (0.0, 0.0);
+        for (at, (child, p)) in node.children().zip(shares).enumerate() {
+            if mine {
+                let value = self.value(child, reach, own * p);
+                let place = self.tree.action_of(node, at as u32);
+                self.tree.actions[first + place].gain += value;
+                total += p * value;
+                sum += value;
+            } else if p > 0.0 || self.everywhere {
+                total += self.value(child, reach * p, own);
+            }
+        }
+        if mine {
+            let mean = sum / f64::from(node.n);
+            let mut illegal = vec![true; self.tree.infosets[set as usize].n as usize];
+            (0..node.n).for_each(|child| illegal[self.tree.action_of(node, child)] = false);
+            for (action, _) in self.tree.actions[first..].iter_mut().zip(illegal).filter(|(_, i)| *i) {
+                action.gain += mean;
+            }
+        }
+        total
+    }
+
+    fn decide(&mut self, set: u32, children: std::ops::Range<u32>, reach: f64, own: f64) -> f64 {
+        let (first, mine) = self.enter(set, reach, own);
         let mut total = 0.0;
         for (at, child) in children.enumerate() {
             let p = self.tree.actions[first + at].policy;
@@ -300,6 +336,22 @@ mod tests {
         assert_eq!(worth, [-1.0, 0.5, 0.0, 0.5, -0.5, 0.25]);
         assert!(tree.actions.iter().all(|a| a.gain == 0.0));
         assert_eq!(gadgets.entries[0].value, -0.25);
+    }
+
+    /// Nature tosses a coin that we do not see. On heads we have two moves, on tails only the first of them.
+    #[test]
+    fn an_illegal_move_is_worth_what_a_random_legal_one_is() {
+        let mut tree = Tree::default();
+        let heads = Choice(ME, 1, vec![End(0.0), End(1.0)]);
+        let at = root(&mut tree, &Chance(vec![heads, Choice(ME, 1, vec![End(-0.5)])]));
+        let mut gadgets = Gadgets::plain(at);
+        play(&mut tree, 1, &[0.25, 0.75]);
+        evaluate(&mut tree, &mut gadgets, &StopFlag::default()).unwrap();
+        let worth: Vec<f64> = tree.actions.iter().map(|a| a.worth).collect();
+        assert_eq!(worth, [-0.25, 0.25]);
+        // 0.75 on heads, and -0.5 on tails whatever we try.
+        assert_eq!(tree.value(at), 0.125);
+        assert_eq!(gadgets.entries[0].value, 0.125);
     }
 
     #[test]

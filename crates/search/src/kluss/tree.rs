@@ -3,10 +3,15 @@
 //! Nodes are histories of the serialised game: the roles with a choice decide one after the other, nature last, and a
 //! role decides by its view at the start of the round (as in `solve::Tree`). The children of a node are adjacent.
 //! Values are our expected points less the opponent's, in -1..1.
+//!
+//! A player need not know which of its moves are legal: in blind breakthrough a step may be blocked by a pawn that is
+//! out of sight. An information set has all moves that are legal in some node of it. In a node where a move is illegal
+//! it stands for a random legal one, as a referee plays it; the view then has the move that was made.
 
 use crate::views::ViewId;
 use game::MoveId;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// We, as an index of a player.
@@ -44,7 +49,13 @@ pub(crate) struct Node {
     pub fresh: bool,
     /// Whether our information set at the root above is not the real one.
     pub aside: bool,
+    /// Where a player decides: which actions of the information set the children are, as a place in `Tree::maps`, or
+    /// `IN_ORDER`.
+    pub map: u32,
 }
+
+/// The children of a node are the first actions of its information set.
+pub(crate) const IN_ORDER: u32 = u32::MAX;
 
 impl Node {
     /// A node that is not expanded.
@@ -58,6 +69,7 @@ impl Node {
             round,
             fresh: false,
             aside: false,
+            map: IN_ORDER,
         }
     }
 
@@ -86,6 +98,22 @@ pub(crate) struct Action {
     pub squares: f64,
     /// How often the expander chose the move.
     pub tries: u32,
+}
+
+impl Action {
+    fn new(mv: MoveId) -> Action {
+        Action {
+            mv,
+            regret: 0.0,
+            policy: 0.0,
+            gain: 0.0,
+            worth: 0.0,
+            total: 0.0,
+            sum: 0.0,
+            squares: 0.0,
+            tries: 0,
+        }
+    }
 }
 
 /// The nodes that a player cannot tell apart and decides in.
@@ -120,8 +148,10 @@ pub(crate) struct Tree {
     pub infosets: Vec<Infoset>,
     pub actions: Vec<Action>,
     by_view: FxHashMap<ViewId, u32>,
-    /// Views whose legal moves depend on hidden information, which correct rules do not allow.
-    odd: FxHashMap<(ViewId, Vec<MoveId>), u32>,
+    /// For nodes with a part of the moves of their information set, or another order: places among its actions.
+    maps: Vec<u32>,
+    /// Where these lists begin, by information set and moves.
+    known_maps: FxHashMap<(u32, Vec<MoveId>), u32>,
     /// Leaves among the nodes.
     pub leaves: usize,
 }
@@ -139,8 +169,8 @@ impl Tree {
         self.by_view.get(&view).copied()
     }
 
-    /// Gives a leaf its children, which are in the order of the moves.
-    pub(crate) fn expand(&mut self, leaf: u32, kind: Kind, children: impl IntoIterator<Item = Node>) {
+    /// Gives a leaf its children, which are in the order of the moves. `map` is that of `decide`.
+    pub(crate) fn expand(&mut self, leaf: u32, kind: Kind, map: u32, children: impl IntoIterator<Item = Node>) {
         let first = self.nodes.len() as u32;
         let aside = self.nodes[leaf as usize].aside;
         let children = children.into_iter().map(|child| Node { aside, ..child });
@@ -151,37 +181,27 @@ impl Tree {
         let n = added.len() as u32;
         let node = &mut self.nodes[leaf as usize];
         (node.kind, node.first, node.n, node.fresh) = (kind, first, n, true);
+        node.map = map;
     }
 
-    /// The information set of a view with these moves. A new one plays the move of this place.
-    pub(crate) fn decide(&mut self, player: usize, view: ViewId, moves: &[MoveId], best: usize, frozen: bool) -> u32 {
+    /// The information set of a view, in a node with these moves, and which of its actions they are. A new one plays
+    /// the move of this place; a known one gets the moves that it has not.
+    pub(crate) fn decide(
+        &mut self,
+        player: usize,
+        view: ViewId,
+        moves: &[MoveId],
+        best: usize,
+        frozen: bool,
+    ) -> (u32, u32) {
         let next = self.infosets.len() as u32;
-        let known = *self.by_view.entry(view).or_insert(next);
-        if let Some(set) = self.infosets.get(known as usize) {
-            let same = self.actions[set.actions()]
-                .iter()
-                .map(|a| a.mv)
-                .eq(moves.iter().copied());
-            if same {
-                return known;
-            }
-            let odd = *self.odd.entry((view, moves.to_vec())).or_insert(next);
-            if odd != next {
-                return odd;
-            }
+        let set = *self.by_view.entry(view).or_insert(next);
+        if set != next {
+            return (set, self.map(set, moves));
         }
         let first = self.actions.len() as u32;
-        self.actions.extend(moves.iter().enumerate().map(|(at, &mv)| Action {
-            mv,
-            regret: 0.0,
-            policy: if at == best { 1.0 } else { 0.0 },
-            gain: 0.0,
-            worth: 0.0,
-            total: 0.0,
-            sum: 0.0,
-            squares: 0.0,
-            tries: 0,
-        }));
+        self.actions.extend(moves.iter().map(|&mv| Action::new(mv)));
+        self.actions[first as usize + best].policy = 1.0;
         self.infosets.push(Infoset {
             player,
             first,
@@ -193,7 +213,76 @@ impl Tree {
             visited: false,
             frozen,
         });
-        next
+        (next, IN_ORDER)
+    }
+
+    /// Which actions of an information set these moves are. Those that it has not are added.
+    fn map(&mut self, set: u32, moves: &[MoveId]) -> u32 {
+        let actions = &self.actions[self.infosets[set as usize].actions()];
+        if actions.len() >= moves.len() && actions.iter().zip(moves).all(|(a, &mv)| a.mv == mv) {
+            return IN_ORDER;
+        }
+        if let Some(&known) = self.known_maps.get(&(set, moves.to_vec())) {
+            return known;
+        }
+        let places: Vec<u32> = moves.iter().map(|&mv| self.place(set, mv)).collect();
+        self.add_map(set, moves.to_vec(), &places)
+    }
+
+    fn add_map(&mut self, set: u32, moves: Vec<MoveId>, places: &[u32]) -> u32 {
+        let map = self.maps.len() as u32;
+        self.maps.extend_from_slice(places);
+        self.known_maps.insert((set, moves), map);
+        map
+    }
+
+    /// The place of a move among the actions of an information set; a new move is added behind the others.
+    fn place(&mut self, set: u32, mv: MoveId) -> u32 {
+        let infoset = &mut self.infosets[set as usize];
+        let actions = infoset.actions();
+        if let Some(place) = self.actions[actions.clone()].iter().position(|a| a.mv == mv) {
+            return place as u32;
+        }
+        if actions.end < self.actions.len() {
+            infoset.first = self.actions.len() as u32;
+            self.actions.extend_from_within(actions);
+        }
+        self.actions.push(Action::new(mv));
+        infoset.n += 1;
+        infoset.n - 1
+    }
+
+    /// The place among the actions of its information set of a node's child.
+    pub(crate) fn action_of(&self, node: &Node, child: u32) -> usize {
+        match node.map {
+            IN_ORDER => child as usize,
+            map => self.maps[(map + child) as usize] as usize,
+        }
+    }
+
+    /// Whether every move of the information set is legal in a node of it, and in order.
+    pub(crate) fn has_all(&self, node: &Node, set: u32) -> bool {
+        node.map == IN_ORDER && node.n == self.infosets[set as usize].n
+    }
+
+    /// How likely a node's children are played, where the actions are as likely as `policy` says: illegal ones are
+    /// replaced by random legal ones.
+    pub(crate) fn shares(&self, node: &Node, policy: impl Fn(usize) -> f64) -> SmallVec<[f64; 16]> {
+        let mut shares: SmallVec<[f64; 16]> = (0..node.n).map(|c| policy(self.action_of(node, c))).collect();
+        if let Kind::Choice(set) = node.kind
+            && !self.has_all(node, set)
+        {
+            let all: f64 = (0..self.infosets[set as usize].n as usize).map(policy).sum();
+            let illegal = (all - shares.iter().sum::<f64>()).max(0.0) / f64::from(node.n);
+            shares.iter_mut().for_each(|s| *s += illegal);
+        }
+        shares
+    }
+
+    /// How likely a node's children are, if its player plays the current strategy.
+    pub(crate) fn played(&self, node: &Node, set: u32) -> SmallVec<[f64; 16]> {
+        let first = self.infosets[set as usize].first as usize;
+        self.shares(node, |place| self.actions[first + place].policy)
     }
 
     /// Makes the average strategies the current ones, where there are any.
@@ -219,9 +308,8 @@ impl Tree {
             Kind::Leaf | Kind::Over => f64::from(here.value),
             Kind::Chance => here.children().map(|c| self.value(c)).sum::<f64>() / f64::from(here.n),
             Kind::Choice(set) => {
-                let actions = &self.actions[self.infosets[set as usize].actions()];
-                let played = here.children().zip(actions).filter(|(_, a)| a.policy > 0.0);
-                played.map(|(child, a)| a.policy * self.value(child)).sum()
+                let played = here.children().zip(self.played(here, set)).filter(|(_, p)| *p > 0.0);
+                played.map(|(child, p)| p * self.value(child)).sum()
             }
         }
     }
@@ -234,9 +322,8 @@ impl Tree {
             Kind::Over => 0.0,
             Kind::Chance => here.children().map(|c| self.doubt(c)).sum::<f64>() / f64::from(here.n),
             Kind::Choice(set) => {
-                let actions = &self.actions[self.infosets[set as usize].actions()];
-                let played = here.children().zip(actions).filter(|(_, a)| a.policy > 0.0);
-                played.map(|(child, a)| a.policy * self.doubt(child)).sum()
+                let played = here.children().zip(self.played(here, set)).filter(|(_, p)| *p > 0.0);
+                played.map(|(child, p)| p * self.doubt(child)).sum()
             }
         }
     }
@@ -254,6 +341,7 @@ impl Tree {
         let mut small = Tree::default();
         let mut origin: Vec<u32> = roots.to_vec();
         let mut sets: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut maps: FxHashMap<u32, u32> = FxHashMap::default();
         small.nodes.extend(roots.iter().map(|&r| self.nodes[r as usize]));
         let mut at = 0;
         while at < origin.len() {
@@ -271,6 +359,10 @@ impl Tree {
                 Kind::Choice(set) => {
                     let new = *sets.entry(set).or_insert_with(|| small.adopt(self, set));
                     small.nodes[at].kind = Kind::Choice(new);
+                    if old.map != IN_ORDER {
+                        let map = maps.entry(old.map).or_insert_with(|| small.adopt_map(self, &old, new));
+                        small.nodes[at].map = *map;
+                    }
                 }
                 _ => {}
             }
@@ -290,13 +382,16 @@ impl Tree {
             frozen: false,
             ..old
         });
-        if from.by_view.get(&old.view) == Some(&set) {
-            self.by_view.insert(old.view, next);
-        } else {
-            let moves = self.actions[first as usize..].iter().map(|a| a.mv).collect();
-            self.odd.insert((old.view, moves), next);
-        }
+        self.by_view.insert(old.view, next);
         next
+    }
+
+    /// Takes over which actions a node of another tree has; its information set has this number here.
+    fn adopt_map(&mut self, from: &Tree, node: &Node, set: u32) -> u32 {
+        let places = &from.maps[node.map as usize..(node.map + node.n) as usize];
+        let first = self.infosets[set as usize].first;
+        let moves = places.iter().map(|&at| self.actions[(first + at) as usize].mv);
+        self.add_map(set, moves.collect(), places)
     }
 
     /// Renames all views.
@@ -309,11 +404,6 @@ impl Tree {
         }
         let by_view = std::mem::take(&mut self.by_view);
         self.by_view = by_view.into_iter().map(|(v, set)| (name(v), set)).collect();
-        let odd = std::mem::take(&mut self.odd);
-        self.odd = odd
-            .into_iter()
-            .map(|((v, moves), set)| ((name(v), moves), set))
-            .collect();
     }
 }
 
@@ -357,17 +447,17 @@ pub(crate) mod by_hand {
     }
 
     fn fill(tree: &mut Tree, at: u32, sketch: &Sketch) {
-        let (kind, below) = match sketch {
+        let (kind, map, below) = match sketch {
             Sketch::End(_) | Sketch::Leaf(_) => return,
-            Sketch::Chance(below) => (Kind::Chance, below),
+            Sketch::Chance(below) => (Kind::Chance, IN_ORDER, below),
             Sketch::Choice(player, view, below) => {
                 let moves: Vec<MoveId> = (0..below.len() as u32).map(MoveId).collect();
-                let set = tree.decide(*player, ViewId(*view), &moves, 0, false);
-                (Kind::Choice(set), below)
+                let (set, map) = tree.decide(*player, ViewId(*view), &moves, 0, false);
+                (Kind::Choice(set), map, below)
             }
         };
         let children: Vec<Node> = below.iter().map(node).collect();
-        tree.expand(at, kind, children);
+        tree.expand(at, kind, map, children);
         let first = tree.nodes[at as usize].first;
         for (child, sketch) in (first..).zip(below) {
             fill(tree, child, sketch);
@@ -440,15 +530,36 @@ mod tests {
     }
 
     #[test]
-    fn a_view_with_other_moves_is_another_information_set() {
+    fn an_information_set_has_all_moves_that_are_legal_somewhere() {
         let mut tree = Tree::default();
-        let moves = [MoveId(4), MoveId(5)];
-        let a = tree.decide(ME, ViewId(1), &moves, 1, false);
-        assert_eq!(tree.decide(ME, ViewId(1), &moves, 0, false), a);
-        let b = tree.decide(ME, ViewId(1), &moves[..1], 0, false);
-        assert_ne!(a, b);
-        assert_eq!(tree.decide(ME, ViewId(1), &moves[..1], 0, false), b);
-        // A new information set plays the move that was said to be the best.
-        assert_eq!(tree.actions[1].policy, 1.0);
+        let moves = [4, 5, 6].map(MoveId);
+        let mut node = |moves: &[MoveId], best| {
+            let at = tree.add_root(Node::leaf([ViewId(1), ViewId(2)], 0, 0.0));
+            let (set, map) = tree.decide(ME, ViewId(1), moves, best, false);
+            let leaf = Node::leaf([ViewId(u32::MAX); 2], 1, 0.0);
+            tree.expand(at, Kind::Choice(set), map, vec![leaf; moves.len()]);
+            tree.nodes[at as usize]
+        };
+        let (b, ab, c) = (
+            node(&moves[1..2], 0),
+            node(&moves[..2], 0),
+            node(&[moves[2], moves[0]], 0),
+        );
+        assert_eq!((tree.infosets.len(), b.map, tree.has_all(&b, 0)), (1, IN_ORDER, false));
+        // In the order in which they were met: 5, 4, 6. A new information set plays the move that was the best.
+        let order: Vec<u32> = tree.actions[tree.infosets[0].actions()]
+            .iter()
+            .map(|a| a.mv.0)
+            .collect();
+        assert_eq!(order, [5, 4, 6]);
+        assert_eq!([0, 1].map(|child| tree.action_of(&ab, child)), [1, 0]);
+        play(&mut tree, 1, &[0.25, 0.25, 0.5]);
+        // What is illegal is shared by what is legal.
+        assert_eq!(tree.played(&b, 0).to_vec(), [1.0]);
+        assert_eq!(tree.played(&ab, 0).to_vec(), [0.5, 0.5]);
+        assert_eq!(tree.played(&c, 0).to_vec(), [0.625, 0.375]);
+        let (small, _) = tree.subtrees(&[2]);
+        let first = small.nodes[0];
+        assert_eq!(small.played(&first, 0).to_vec(), [0.5, 0.5]);
     }
 }
