@@ -455,7 +455,7 @@ impl<'a> GraphBuilder<'a> {
     /// An error if random plays show that there will be far more than allowed.
     fn look_ahead(&mut self, limits: &LargeLimits) -> Result<(), LargeError> {
         let found = self.met.len();
-        let plays = least_states(self.sim, (found / 2).min(MOST_VISITS), MAX_ROUNDS, &limits.stop)?;
+        let plays = least_states(self.sim, (2 * found).min(MOST_VISITS), MAX_ROUNDS, &limits.stop)?;
         // Of those that are met in plays, some are passed over.
         let stored = self.draft.len() as f64 / found as f64;
         self.least = self.least.max(plays.states * stored);
