@@ -108,7 +108,7 @@ impl LargeSolver<'_> {
     }
 
     /// The average becomes the current strategy of a player, or the best strategy so far.
-    fn restart(&mut self, player: usize, at_best: bool) {
+    pub(super) fn restart(&mut self, player: usize, at_best: bool) {
         let (views, quotient) = (&self.game.views[player], &self.quotients[player]);
         let average = match &self.best {
             Some(best) if at_best => &best.plans[player],
