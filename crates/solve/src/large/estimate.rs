@@ -6,6 +6,10 @@
 //! and in more it follows how many were met in none, at least. Some states are far likelier than others in random
 //! plays, which makes the estimate too small, hardly ever too large. What is returned is the lower end of its
 //! confidence interval, three standard deviations below.
+//!
+//! States are estimated in *strata*, and the estimates added up: states with equally many legal moves of every role
+//! and bits set. A stratum is likelier met as a whole or not at all, so that the states of one differ less in how likely
+//! they are; and by the inequality of Cauchy and Schwarz the sum is never below the estimate of all states at once.
 
 use super::LargeError;
 use game::{MoveId, RoleId, Seed, Simulator, State, StopFlag};
@@ -31,8 +35,8 @@ pub(super) fn least_states(
     rounds: u32,
     stop: &StopFlag,
 ) -> Result<LeastStates, LargeError> {
-    // For each state in how many plays it was met, and the last of them.
-    let mut met: FxHashMap<u64, (u32, u32)> = FxHashMap::default();
+    // For each state in how many plays it was met, the last of them, and its stratum.
+    let mut met: FxHashMap<u64, (u32, u32, u64)> = FxHashMap::default();
     let mut rng = Seed(1).child("states").rng();
     let roles: Vec<RoleId> = (0..sim.roles().len() as u16).map(RoleId).collect();
     let mut joint = vec![MoveId(0); roles.len()];
@@ -43,32 +47,81 @@ pub(super) fn least_states(
         let mut state = sim.initial()?;
         for _ in 0..=rounds {
             visited += 1;
-            let (count, last) = met.entry(hash(&state)).or_default();
+            let (count, last, stratum) = met.entry(hash(&state)).or_default();
             if *last != plays {
                 (*count, *last) = (*count + 1, plays);
             }
+            let is_new = *count == 1;
+            let bits: u32 = state.0.iter().map(|word| word.count_ones()).sum();
+            *stratum = if is_new { u64::from(bits) } else { *stratum };
             if sim.terminal(&state)? {
                 break;
             }
+            let mut counts = FxHasher::default();
+            bits.hash(&mut counts);
             for (&role, mv) in roles.iter().zip(&mut joint) {
                 sim.legal(&state, role, &mut legal)?;
                 if legal.is_empty() {
                     // Whoever plays out all states says so.
                     return Ok(LeastStates { states: 0.0, plays });
                 }
+                legal.len().hash(&mut counts);
                 *mv = *rng.pick(&legal);
             }
+            *stratum = counts.finish();
             state = sim.next(&state, &joint)?;
         }
         if stop.is_raised() {
             return Err(LargeError::Stopped);
         }
     }
-    let in_plays = |n: u32| met.values().filter(|(count, _)| *count == n).count() as f64;
+    let mut strata: FxHashMap<u64, Met> = FxHashMap::default();
+    let mut all = Met::default();
+    for &(count, _, stratum) in met.values() {
+        all.add(count);
+        strata.entry(stratum).or_default().add(count);
+    }
+    // The order of the sum is that of the strata, not that of a hash table.
+    let mut strata: Vec<(u64, Met)> = strata.into_iter().collect();
+    strata.sort_unstable_by_key(|(stratum, _)| *stratum);
+    let samples = f64::from(plays);
+    let in_strata = lower_end(strata.iter().map(|(_, met)| *met), samples);
     Ok(LeastStates {
-        states: lower_end(met.len() as f64, f64::from(plays), in_plays(1), in_plays(2)),
+        states: in_strata.max(lower_end(std::iter::once(all), samples)),
         plays,
     })
+}
+
+/// Numbers of states that were met, that were met in one play, and in two.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    seen: f64,
+    once: f64,
+    twice: f64,
+}
+
+impl Met {
+    /// One more state, which was met in so many plays.
+    fn add(&mut self, plays: u32) {
+        self.seen += 1.0;
+        self.once += f64::from(u8::from(plays == 1));
+        self.twice += f64::from(u8::from(plays == 2));
+    }
+
+    /// Chao's estimate of how many there are that were not met, in the form without bias that allows `twice` to be 0,
+    /// and its variance.
+    fn unseen(&self, samples: f64) -> (f64, f64) {
+        let Met { once, twice, .. } = *self;
+        let (share, more) = ((samples - 1.0) / samples, twice + 1.0);
+        let unseen = share * once * (once - 1.0) / (2.0 * more);
+        if unseen <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let variance = unseen
+            + share * share * once * (2.0 * once - 1.0).powi(2) / (4.0 * more * more)
+            + share * share * once * once * twice * (once - 1.0).powi(2) / (4.0 * more.powi(4));
+        (unseen, variance)
+    }
 }
 
 fn hash(state: &State) -> u64 {
@@ -77,18 +130,16 @@ fn hash(state: &State) -> u64 {
     hasher.finish()
 }
 
-/// The lower end of the confidence interval of Chao's estimate, in the form without bias that allows `twice` to be 0:
-/// `seen` things in so many samples, `once` of them in one sample and `twice` in two.
-fn lower_end(seen: f64, samples: f64, once: f64, twice: f64) -> f64 {
-    let share = (samples - 1.0) / samples;
-    let unseen = share * once * (once - 1.0) / (2.0 * (twice + 1.0));
+/// The lower end of the confidence interval of the sum of the estimates for some strata, by so many samples.
+fn lower_end(strata: impl Iterator<Item = Met>, samples: f64) -> f64 {
+    let (mut seen, mut unseen, mut variance) = (0.0, 0.0, 0.0);
+    for met in strata {
+        let (more, spread) = met.unseen(samples);
+        (seen, unseen, variance) = (seen + met.seen, unseen + more, variance + spread);
+    }
     if unseen <= 0.0 {
         return seen;
     }
-    let more = twice + 1.0;
-    let variance = unseen
-        + share * share * once * (2.0 * once - 1.0).powi(2) / (4.0 * more * more)
-        + share * share * once * once * twice * (once - 1.0).powi(2) / (4.0 * more.powi(4));
     // The number of things that were not seen is taken to be log-normal, so that the end is not below what was seen.
     let spread = (DEVIATIONS * (1.0 + variance / (unseen * unseen)).ln().sqrt()).exp();
     seen + unseen / spread
@@ -118,9 +169,10 @@ mod tests {
 
     #[test]
     fn things_that_are_met_all_the_time_are_all_there_are() {
-        assert_eq!(lower_end(10.0, 100.0, 0.0, 0.0), 10.0);
+        let end = |seen, once, twice| lower_end(std::iter::once(Met { seen, once, twice }), 100.0);
+        assert_eq!(end(10.0, 0.0, 0.0), 10.0);
         // 100 of 1,000 things drawn once each: two were drawn twice. 98 + 96 · 95 / 6 = 1,618, and far less for sure.
-        let end = lower_end(98.0, 100.0, 96.0, 2.0);
+        let end = end(98.0, 96.0, 2.0);
         assert!((300.0..1_000.0).contains(&end), "{end}");
     }
 }

@@ -29,7 +29,12 @@ const FIRST_LOOK: usize = 1 << 18;
 const BETWEEN_LOOKS: usize = 4;
 
 /// States visited by random plays at most.
-const MOST_VISITS: usize = 1 << 21;
+const MOST_VISITS: usize = 1 << 22;
+
+/// Where at least a share of one in so many of the memory is needed, random plays visit so many times as many states,
+/// which makes the lower bound greater.
+const CLOSE: f64 = 8.0;
+const THOROUGH: usize = 16;
 
 /// One joint move, or several moves of nature that have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -455,12 +460,16 @@ impl<'a> GraphBuilder<'a> {
     /// An error if random plays show that there will be far more than allowed.
     fn look_ahead(&mut self, limits: &LargeLimits) -> Result<(), LargeError> {
         let found = self.met.len();
-        let plays = least_states(self.sim, (found / 2).min(MOST_VISITS), MAX_ROUNDS, &limits.stop)?;
         // Of those that are met in plays, some are passed over.
         let stored = self.draft.len() as f64 / found as f64;
-        self.least = self.least.max(plays.states * stored);
         // States met later may take less memory than those so far. Measured: 228 bytes each at first, 215 at the end.
         let bytes = 0.75 * self.bytes() as f64 / self.draft.len() as f64;
+        let mut plays = least_states(self.sim, found.min(MOST_VISITS), MAX_ROUNDS, &limits.stop)?;
+        if CLOSE * plays.states * stored * bytes > limits.bytes as f64 {
+            let visits = (THOROUGH * found).min(MOST_VISITS);
+            plays = least_states(self.sim, visits, MAX_ROUNDS, &limits.stop)?;
+        }
+        self.least = self.least.max(plays.states * stored);
         let needed = (self.least * bytes) as u64;
         if needed > limits.bytes {
             return Err(LargeError::Memory {

@@ -454,6 +454,7 @@ impl LargeGame {
             entries: 0,
             complete: true,
         };
+        let buffers = pass::Buffers::default();
         for player in 0..n {
             let (half_range, middle) = self.half_and_middle(player);
             let pass = Pass {
@@ -463,6 +464,7 @@ impl LargeGame {
                 plan: plans[1 - player],
                 half_range,
                 done: done.map(|done| &done[player]),
+                buffers: &buffers,
                 threads,
                 stop,
             };

@@ -29,7 +29,7 @@ mod twin;
 pub use restart::is_rated;
 pub use saved::RestoreError;
 
-use super::pass::{Choice, Pass, Place, Worth, task_size};
+use super::pass::{Buffers, Choice, Pass, Place, Worth, task_size};
 use super::profile::Profile;
 use super::symmetry::{Quotient, Subgroup, TRIVIAL};
 use super::views::{ViewClass, ViewGraph};
@@ -138,6 +138,8 @@ pub struct LargeSolver<'g> {
     rated_average: Option<(u64, f64)>,
     /// Entries visited so far.
     pub entries: u64,
+    /// Memory for passes.
+    buffers: Buffers,
 }
 
 /// A player that follows a model with some probability.
@@ -186,6 +188,7 @@ impl<'g> LargeSolver<'g> {
             epoch: Epoch::FIRST,
             rated_average: None,
             entries: 0,
+            buffers: Buffers::default(),
         };
         solver.keep(game.symmetries.as_ref().map_or(TRIVIAL, |s| s.group.all()));
         solver
@@ -286,6 +289,7 @@ impl<'g> LargeSolver<'g> {
                 plan: if mixed.is_empty() { free } else { &mixed },
                 half_range,
                 done: None,
+                buffers: &self.buffers,
                 threads: self.threads,
                 stop,
             };
@@ -450,7 +454,8 @@ impl Choice for Learned<'_> {
         let Piece { start, regret, last } = &mut *self.piece;
         let range = at.sequence - *start..at.sequence - *start + moves.len();
         let regret = &mut regret[range.clone()];
-        let mut policy: smallvec::SmallVec<[f64; 16]> = smallvec::smallvec![0.0; moves.len()];
+        let mut policy: smallvec::SmallVec<[f64; 16]> = smallvec::SmallVec::new();
+        policy.resize(moves.len(), 0.0);
         let last = last.get_mut(range).unwrap_or_default();
         self.rule.policy(regret, last, &mut policy);
         let value: f64 = policy.iter().zip(moves).map(|(p, m)| p * m.value).sum();

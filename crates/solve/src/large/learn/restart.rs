@@ -6,8 +6,16 @@
 //! adaptive restart of first-order methods for linear programs (Applegate, Hinder, Lu and Lubin, *Faster First-Order
 //! Primal-Dual Methods for Linear Programming using Restarts and Sharpness*, 2023), carried over to regrets: the
 //! positive regrets of an information set keep their sum, which is the inverse of the step size, and are distributed
-//! as the average plays. *Tried* on games of the catalogue: sums of half and twice the size at a restart, both of
-//! which are far worse.
+//! as the average plays.
+//!
+//! Near an equilibrium sums can be too small, so that strategies leave it. They grow by that. So an average that has
+//! become [`STRAYED`] times as bad as the best strategies gives way to these, where best strategies are kept
+//! ([`LargeSolver::keep_best`]), and sums stay.
+//!
+//! *Tried* on games of the catalogue: sums of half and twice the size at a restart, both of which are far worse; a half
+//! or a quarter only where the last strategies are hardly worse than the average, which is no better in liar's dice;
+//! restarts after any fall of NashConv once an epoch has a third of all iterations, which is better in phantom connect
+//! with `abrupt=1` and far worse with `hidden=1`; giving way at twice the NashConv, which is worse in Leduc poker.
 
 use super::super::pass::Place;
 use super::rule::Rule;
@@ -19,6 +27,11 @@ const FALLEN: f64 = 0.5;
 
 /// Iterations between two restarts at least.
 const APART: u64 = 3;
+
+/// How many times the NashConv of the best strategies so far that of an average is that has strayed, and the iterations
+/// since the last restart that are needed to say so.
+const STRAYED: f64 = 4.0;
+const SETTLED: u64 = 24;
 
 /// The least sum of the positive regrets of an information set after a restart.
 const LEAST_SUM: f64 = 1e-9;
@@ -45,11 +58,14 @@ impl Epoch {
     }
 }
 
-/// Iterations after which strategies are rated: 1, 2, 3, 5, 8, 12, …
+/// Iterations between two ratings at most, as long as these are more than a twentieth of all iterations.
+const BETWEEN_RATINGS: u64 = 32;
+
+/// Iterations after which strategies are rated: 1, 2, 3, 5, 8, 12, … 62, 93, 125, 157, …
 pub fn is_rated(iterations: u64) -> bool {
-    let mut next = 1;
+    let mut next: u64 = 1;
     while next < iterations {
-        next = (next * 3).div_ceil(2);
+        next += next.div_ceil(2).min(BETWEEN_RATINGS.max(next / 20));
     }
     next == iterations
 }
@@ -75,17 +91,29 @@ impl LargeSolver<'_> {
         if self.epoch.gap == f64::MAX {
             self.epoch.gap = gap;
         }
-        if let Some(epoch) = self.epoch.next(iterations, gap) {
+        let kept = self.best.as_ref().map_or(f64::MAX, |best| best.rating.nash_conv());
+        let strays = gap > STRAYED * kept && iterations - self.epoch.start >= SETTLED;
+        let next = match strays {
+            true => Some(Epoch {
+                start: iterations,
+                gap: kept,
+            }),
+            false => self.epoch.next(iterations, gap),
+        };
+        if let Some(epoch) = next {
             self.epoch = epoch;
-            (0..self.game.graph.players.len()).for_each(|player| self.restart(player));
+            (0..self.game.graph.players.len()).for_each(|player| self.restart(player, strays));
         }
         true
     }
 
-    /// The average becomes the current strategy of a player.
-    fn restart(&mut self, player: usize) {
+    /// The average becomes the current strategy of a player, or the best strategy so far.
+    pub(super) fn restart(&mut self, player: usize, at_best: bool) {
         let (views, quotient) = (&self.game.views[player], &self.quotients[player]);
-        let average = &self.averages[player];
+        let average = match &self.best {
+            Some(best) if at_best => &best.plans[player],
+            _ => &self.averages[player],
+        };
         let mut slots = Vec::new();
         let mut stack = vec![Place::root(views, quotient)];
         while let Some(at) = stack.pop() {

@@ -50,28 +50,27 @@ impl Spread<'_> {
         &self.pieces[self.starts.partition_point(|&s| s <= sequence).saturating_sub(1)]
     }
 
-    /// A child, and the number of the move by which it is reached where the other place is.
-    fn child(&self, at: Twin, number: usize) -> (Twin, usize) {
-        let child = &self.views.classes[at.class as usize].children[number];
+    /// Each child, and the number of the move by which it is reached where the other place is.
+    fn children(&self, at: Twin) -> impl Iterator<Item = (Twin, usize)> {
+        let class = &self.views.classes[at.class as usize];
         let node = &self.quotient.nodes[at.stands.node as usize];
-        let (there, group) = match self.symmetries {
-            Some((group, action)) if at.by != 0 => (action.child(at.by, at.class, number), Some(group)),
-            Some((group, _)) => (number, Some(group)),
-            None => (number, None),
-        };
-        let kid = &node.kids[there];
         let others = &self.views.classes[at.stands.class as usize].children;
-        let by = match group {
-            Some(group) if kid.by != 0 => group.product(usize::from(kid.by), at.by),
-            _ => at.by,
-        };
-        let twin = Twin {
-            class: child.class,
-            slot: at.slot + child.slot as usize,
-            stands: at.stands.child(&others[kid.stands as usize], kid),
-            by,
-        };
-        (twin, usize::from(others[there].action))
+        let moved = self.symmetries.filter(|_| at.by != 0);
+        class.children.iter().enumerate().map(move |(number, child)| {
+            let there = moved.map_or(number, |(_, action)| action.child(at.by, at.class, number));
+            let kid = &node.kids[there];
+            let by = match self.symmetries {
+                Some((group, _)) if kid.by != 0 => group.product(usize::from(kid.by), at.by),
+                _ => at.by,
+            };
+            let twin = Twin {
+                class: child.class,
+                slot: at.slot + child.slot as usize,
+                stands: at.stands.child(&others[kid.stands as usize], kid),
+                by,
+            };
+            (twin, usize::from(others[there].action))
+        })
     }
 
     /// Collects subtrees whose regrets are in one piece, with their reach, and slots above them with their reach.
@@ -89,8 +88,7 @@ impl Spread<'_> {
             let piece = lock(self.piece(at.stands.sequence));
             self.policy(&piece, at.stands.sequence, &mut policy);
         }
-        for number in 0..class.children.len() {
-            let (child, action) = self.child(at, number);
+        for (child, action) in self.children(at) {
             let reach = reach * policy.get(action).unwrap_or(&1.0);
             self.visit(child, reach, jobs, top);
         }
@@ -125,12 +123,12 @@ impl Spread<'_> {
             return;
         }
         plan[at.slot] = reach;
-        let mut policy: SmallVec<[f64; 16]> = smallvec::smallvec![0.0; class.n_moves as usize];
+        let mut policy: SmallVec<[f64; 16]> = SmallVec::new();
+        policy.resize(class.n_moves as usize, 0.0);
         if class.list.is_some() {
             self.policy(piece, at.stands.sequence, &mut policy);
         }
-        for number in 0..class.children.len() {
-            let (child, action) = self.child(at, number);
+        for (child, action) in self.children(at) {
             let reach = match class.list {
                 Some(_) => reach * policy[action],
                 None => reach,

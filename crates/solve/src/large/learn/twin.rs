@@ -181,3 +181,22 @@ fn what_is_kept_never_becomes_worse_and_is_what_is_returned() {
     // The averages alone do rise now and then, or this test shows nothing.
     assert!(rises > 0);
 }
+
+#[test]
+fn after_a_restart_at_the_best_strategies_they_are_played() {
+    let stop = StopFlag::default();
+    let mut sim = simulator("leduc-poker");
+    let large = LargeGame::build(&mut sim, RoundsInViews::Auto, &LargeLimits::default(), &mut |_| {}).unwrap();
+    let mut solver = LargeSolver::new(&large, LargeAlgorithm::Restarting, 1);
+    (0..40).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+    let kept = solver.keep_best(&stop, &mut |_| {}).nash_conv();
+    (0..7).for_each(|_| assert!(solver.iterate(&stop, &mut |_| {})));
+    let before = solver.rate_last(&stop, &mut |_| {}).nash_conv();
+    (0..2).for_each(|player| solver.restart(player, true));
+    let after = solver.rate_last(&stop, &mut |_| {}).nash_conv();
+    assert!((after - kept).abs() < 1e-9, "{kept} {after}");
+    assert!(
+        (before - kept).abs() > 1e-3,
+        "the last strategies were the best ones before"
+    );
+}

@@ -26,11 +26,12 @@ pub(super) struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    pub fn new(pairs: &'a PairGraph, plan: &'a [f64]) -> Arena<'a> {
+    /// An empty arena, in memory whose contents do not matter.
+    pub fn new(pairs: &'a PairGraph, plan: &'a [f64], data: Vec<f64>) -> Arena<'a> {
         Arena {
             pairs,
             plan,
-            data: Vec::new(),
+            data,
             top: 0,
             pool: Vec::new(),
             table: Vec::new(),
@@ -58,26 +59,27 @@ impl<'a> Arena<'a> {
         self.top = mark;
     }
 
-    /// Takes over the slices of a task, which start behind the plan.
-    pub fn load(&mut self, data: &[f64]) {
-        if self.data.len() < data.len() {
-            self.data.resize(data.len(), 0.0);
-        }
-        self.data[..data.len()].copy_from_slice(data);
-        self.top = data.len();
+    /// Takes over the slices of a task, `used` numbers, which start behind the plan. Returns memory that is free now.
+    pub fn load(&mut self, data: Vec<f64>, used: usize) -> Vec<f64> {
+        self.top = used;
+        std::mem::replace(&mut self.data, data)
     }
 
-    /// Copies slices that are in the arena, and makes entries point at the copies.
-    pub fn export(&self, entries: &mut [Entry]) -> Vec<f64> {
-        let mut data = Vec::new();
+    /// Copies slices that are in the arena, and makes entries point at the copies. Returns how many numbers they are.
+    pub fn export(&self, entries: &mut [Entry], data: &mut Vec<f64>) -> usize {
+        let mut used = 0;
         for entry in entries {
             if let Some(from) = entry.source.checked_sub(self.plan.len()) {
                 let n = self.pairs.slots(entry.pair);
-                entry.source = self.plan.len() + data.len();
-                data.extend_from_slice(&self.data[from..from + n]);
+                entry.source = self.plan.len() + used;
+                if data.len() < used + n {
+                    data.resize((used + n).next_power_of_two(), 0.0);
+                }
+                data[used..used + n].copy_from_slice(&self.data[from..from + n]);
+                used += n;
             }
         }
-        data
+        used
     }
 
     /// The probability in the header of a slice.

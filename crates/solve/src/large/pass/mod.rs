@@ -12,11 +12,13 @@
 //! Determinism: the tree is cut into tasks at places that depend on the game only. Each value is computed within one
 //! task, and entries are added in the order in which they were met. So results are the same for any number of threads.
 
+mod buffers;
 mod done;
 mod merge;
 mod tasks;
 mod walker;
 
+pub(super) use buffers::Buffers;
 pub(super) use done::Done;
 
 use super::pairs::PairGraph;
@@ -117,6 +119,8 @@ pub(super) struct Pass<'a> {
     pub half_range: f64,
     /// Tasks that are done already, and those that get done.
     pub done: Option<&'a Done>,
+    /// Memory for slices.
+    pub buffers: &'a Buffers,
     /// Number of threads.
     pub threads: usize,
     /// Ends the work.
@@ -177,7 +181,6 @@ impl Pass<'_> {
         let queue = TaskQueue::default();
         let mut top = TopWalk {
             walker: Walker::new(self),
-            helper: Walker::new(self),
             size: task_size(self.quotient),
             queue: &queue,
             chooser,
@@ -186,7 +189,7 @@ impl Pass<'_> {
             infosets: 0,
             progress,
         };
-        let (root, entries, complete) = std::thread::scope(|scope| {
+        let (root, entries, stopped) = std::thread::scope(|scope| {
             let work = || {
                 let mut walker = Walker::new(self);
                 while let Some(task) = queue.wait() {
@@ -195,7 +198,7 @@ impl Pass<'_> {
                     self.keep(number, worth, walker.stopped);
                     queue.finish(number, worth);
                 }
-                (walker.arena.entries, walker.stopped)
+                walker.finish()
             };
             let workers: Vec<_> = (1..self.threads.max(1)).map(|_| scope.spawn(work)).collect();
             let root = top.visit(at, vec![entry]);
@@ -203,8 +206,7 @@ impl Pass<'_> {
                 top.help(task);
             }
             queue.close();
-            let mut entries = top.walker.arena.entries + top.helper.arena.entries;
-            let mut stopped = top.walker.stopped || top.helper.stopped;
+            let (mut entries, mut stopped) = (0, false);
             for worker in workers {
                 match worker.join() {
                     Ok((more, ended)) => {
@@ -214,12 +216,14 @@ impl Pass<'_> {
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-            (root, entries, !stopped)
+            (root, entries, stopped)
         });
+        let worth = top.fold(root);
+        let (own_entries, own_stopped) = top.walker.finish();
         PassResult {
-            worth: top.fold(root),
-            entries,
-            complete,
+            worth,
+            entries: entries + own_entries,
+            complete: !stopped && !own_stopped,
         }
     }
 }

@@ -12,8 +12,9 @@ pub(super) struct Task {
     pub number: usize,
     pub at: Place,
     pub entries: Vec<Entry>,
-    /// Slices that are not in the plan.
+    /// Slices that are not in the plan, and how many numbers they are.
     pub data: Vec<f64>,
+    pub used: usize,
 }
 
 /// Tasks that wait, and results of those that are done.
@@ -90,7 +91,6 @@ pub(super) struct TopNode {
 /// The walk near the root, which makes the tasks.
 pub(super) struct TopWalk<'w, 'a, 'c> {
     pub walker: Walker<'w, 'a>,
-    pub helper: Walker<'w, 'a>,
     pub size: u64,
     pub queue: &'w TaskQueue,
     pub chooser: &'c Chooser<'c>,
@@ -153,7 +153,7 @@ impl TopWalk<'_, '_, '_> {
         Part::Node(self.nodes.len() - 1)
     }
 
-    /// Makes a task, and works on tasks while too many wait.
+    /// Makes a task for another thread, or works on it at once if enough of them wait.
     fn hand_out(&mut self, at: Place, entries: Vec<Entry>, infosets: u64) -> Part {
         let number = self.n_tasks;
         self.n_tasks += 1;
@@ -161,32 +161,33 @@ impl TopWalk<'_, '_, '_> {
         let threads = self.walker.pass.threads;
         if let Some(worth) = self.walker.pass.known(number) {
             self.queue.finish(number, worth);
-        } else if threads < 2 {
-            let task = self.walker.task(number, at, entries);
-            self.help(task);
-        } else {
+        } else if threads > 1 && self.queue.len() < 2 * threads {
             let task = self.walker.task(number, at, entries);
             self.queue.push(task);
-            while self.queue.len() > 2 * threads
-                && let Some(task) = self.queue.take()
-            {
-                self.help(task);
-            }
+        } else {
+            // Here slices need not be copied.
+            let worth = self.walker.run_here(at, entries, self.chooser);
+            self.keep(number, worth);
         }
         let all = self.walker.pass.quotient.root().infosets.max(1);
         (self.progress)(self.infosets as f64 / all as f64);
         Part::Task(number)
     }
 
+    /// Works on a task, when the walk near the root is done.
     pub fn help(&mut self, task: Task) {
         let number = task.number;
-        let worth = self.helper.run_task(task, self.chooser);
-        self.helper.pass.keep(number, worth, self.helper.stopped);
+        let worth = self.walker.run_task(task, self.chooser);
+        self.keep(number, worth);
+    }
+
+    fn keep(&self, number: usize, worth: Worth) {
+        self.walker.pass.keep(number, worth, self.walker.stopped);
         self.queue.finish(number, worth);
     }
 
     /// The worth of the tree, when all tasks are done.
-    pub fn fold(&mut self, root: Part) -> Worth {
+    pub fn fold(&self, root: Part) -> Worth {
         let mut tasks = vec![Worth::default(); self.n_tasks];
         for (number, worth) in self.queue.lock().results.drain(..) {
             tasks[number] = worth;

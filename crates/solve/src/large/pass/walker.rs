@@ -103,10 +103,16 @@ pub(super) struct Walker<'w, 'a> {
 }
 
 impl<'w, 'a> Walker<'w, 'a> {
+    /// Gives up its memory. Returns entries after merging, and whether it was stopped.
+    pub fn finish(mut self) -> (u64, bool) {
+        self.pass.buffers.give(self.arena.load(Vec::new(), 0));
+        (self.arena.entries, self.stopped)
+    }
+
     pub fn new(pass: &'w Pass<'a>) -> Walker<'w, 'a> {
         Walker {
             pass,
-            arena: Arena::new(pass.pairs, pass.plan),
+            arena: Arena::new(pass.pairs, pass.plan, pass.buffers.take()),
             lists: Vec::new(),
             stop: PacedStop::new(pass.stop, NODES_PER_LOOK),
             stopped: false,
@@ -115,22 +121,28 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     /// Makes a task whose slices do not depend on this walker's arena.
     pub fn task(&mut self, number: usize, at: Place, mut entries: Vec<Entry>) -> Task {
-        let data = self.arena.export(&mut entries);
+        let mut data = self.pass.buffers.take();
+        let used = self.arena.export(&mut entries, &mut data);
         Task {
             number,
             at,
             entries,
             data,
+            used,
         }
     }
 
     pub fn run_task<'c>(&mut self, task: Task, chooser: &'c Chooser<'c>) -> Worth {
-        self.arena.load(&task.data);
-        drop(task.data);
-        let mut choice = chooser(task.at.sequence);
-        let worth = self.node(task.at, task.entries, choice.as_mut());
+        self.pass.buffers.give(self.arena.load(task.data, task.used));
+        let worth = self.run_here(task.at, task.entries, chooser);
         self.arena.release(0);
         worth
+    }
+
+    /// The worth of a subtree whose slices are in this walker's arena.
+    pub fn run_here<'c>(&mut self, at: Place, entries: Vec<Entry>, chooser: &'c Chooser<'c>) -> Worth {
+        let mut choice = chooser(at.sequence);
+        self.node(at, entries, choice.as_mut())
     }
 
     /// Puts empty lists on the stack. Returns the place of the first.
