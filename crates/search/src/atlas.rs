@@ -37,6 +37,11 @@ impl NodeId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SeenId(u32);
 
+impl SeenId {
+    /// No percepts: a role remembers which illegal move it tried.
+    pub(crate) const TRIED: SeenId = SeenId(u32::MAX);
+}
+
 /// A state with its legal moves, or with its payoffs.
 #[derive(Debug, Default)]
 pub(crate) struct Node {

@@ -209,3 +209,46 @@ fn sampled_chance_is_not_taken_for_a_solution() {
     assert!(decision.belief.contains("rounds ahead"), "{decision:?}");
     assert!(decision.policy.len() == 21, "{decision:?}");
 }
+
+/// Nature throws one of three numbers that nobody is told. On the first one may jump, which wins. To step is worth 60,
+/// to wait nothing.
+const JUMP: &str = "
+(role random) (role player)
+(number 1) (number 2) (number 3)
+(init start)
+(<= (legal random (throw ?n)) (true start) (number ?n))
+(<= (legal player wait) (true start))
+(<= (next (thrown ?n)) (does random (throw ?n)))
+(<= (legal random noop) (true (thrown ?n)))
+(<= (legal player jump) (true (thrown 1)))
+(<= (legal player step) (true (thrown ?n)))
+(<= (legal player wait) (true (thrown ?n)))
+(<= (next (done ?m)) (true (thrown ?n)) (does player ?m))
+(<= terminal (true (done ?m)))
+(<= (goal player 100) (true (done jump)))
+(<= (goal player 60) (true (done step)))
+(<= (goal player 0) (not (true (done jump))) (not (true (done step))))
+(goal random 0)
+(<= (sees player nothing) (does player nothing))
+";
+
+#[test]
+fn a_player_does_not_know_what_is_legal() {
+    let table = TestGame::from_text(JUMP);
+    for common in [0, 1_000] {
+        let options = CfrOptions {
+            common,
+            ..CfrOptions::default()
+        };
+        let mut player = player(table.tools(1, 1), options);
+        player.choose(&[], &budget()).unwrap();
+        let decision = player.choose(&[told("wait", &[])], &budget()).unwrap();
+        // A third of the time a jump wins; else it is replaced by a step or by waiting: between 33.3 and 73.3, by what
+        // was drawn. Whoever knew would jump in a third of the histories.
+        let share = p(&decision, "jump");
+        assert!(share.min(1.0 - share) < 0.01, "{decision:?}");
+        let jump = decision.candidates.iter().find(|c| c.mv == "jump").unwrap().mean;
+        let drawn = [100.0 / 3.0, 160.0 / 3.0, 220.0 / 3.0];
+        assert!(drawn.iter().any(|mean| (jump - mean).abs() < 0.1), "{decision:?}");
+    }
+}

@@ -176,13 +176,23 @@ impl CommonKnowledge {
             .collect();
         let answers = if asks.is_empty() { None } else { horizon.policies(&asks) };
         for (view, list) in asked {
-            let (_, role, node) = questions[list[0] as usize];
-            let moves = atlas.node(node).legal[role].clone();
+            let legal = |number: u32| {
+                let (_, role, node) = questions[number as usize];
+                &atlas.node(node).legal[role]
+            };
+            let mut moves = legal(list[0]).clone();
+            for &number in &list[1..] {
+                if *legal(number) != moves {
+                    moves = super::union(&moves, legal(number));
+                }
+            }
             let mut p = vec![0.0; moves.len()];
             if let Some(answers) = &answers {
                 for &number in &list {
-                    let answer = &answers[number as usize];
-                    p.iter_mut().zip(answer).for_each(|(p, a)| *p += f64::from(*a));
+                    for (mv, a) in legal(number).iter().zip(&answers[number as usize]) {
+                        let place = moves.iter().position(|m| m == mv);
+                        place.into_iter().for_each(|place| p[place] += f64::from(*a));
+                    }
                 }
             }
             normalise(&mut p);

@@ -38,6 +38,7 @@ use game::{
 };
 use regrets::{IterationPlan, Solution, normalise, solve};
 use std::str::FromStr;
+use std::sync::Arc;
 use subgame::{Growth, GrowthLimits, Start, Subgame, SubgameInfoset, joint_moves};
 
 /// The roots of a search.
@@ -518,6 +519,18 @@ impl Cfr {
         }
     }
 
+    /// Our moves that are legal in some history of ours. Where each history is searched by itself, all are ours.
+    fn possible_moves(&self, starts: &[Start], mine: ViewId) -> Arc<[MoveId]> {
+        let me = self.me();
+        let ours = |s: &&Start| self.options.roots == Roots::State || s.everyone[me] == mine;
+        let mut legal = starts.iter().filter(ours).map(|s| &self.atlas.node(s.node).legal[me]);
+        let first = legal.next().cloned().unwrap_or_default();
+        legal.fold(first, |known, legal| match legal.iter().all(|mv| known.contains(mv)) {
+            true => known,
+            false => union(&known, legal),
+        })
+    }
+
     /// The policy without a search: the learned policy of the view, or, if the depth is 0, the policy of the horizon
     /// over the states held possible.
     fn advice(&mut self, starts: &[Start], legal: &[MoveId]) -> Option<(Vec<f64>, String)> {
@@ -535,20 +548,22 @@ impl Cfr {
             .iter()
             .filter(|s| mine.is_none_or(|m| s.everyone[me] == m))
             .collect();
-        let question = |start: &&Start| Question {
-            state: &self.atlas.node(start.node).state,
-            role,
-            legal,
+        let question = |start: &&Start| {
+            let node = self.atlas.node(start.node);
+            Question {
+                state: &node.state,
+                role,
+                legal: &node.legal[me],
+            }
         };
-        let fits = |start: &&Start| *self.atlas.node(start.node).legal[me] == *legal;
-        let own: Vec<&Start> = own.into_iter().filter(fits).collect();
         let questions: Vec<Question<'_>> = own.iter().map(question).collect();
         let answers = self.horizon.policies(&questions)?;
         let mut p = vec![0.0; legal.len()];
-        for (start, answer) in own.iter().zip(&answers) {
-            p.iter_mut()
-                .zip(answer)
-                .for_each(|(p, a)| *p += start.weight * f64::from(*a));
+        for ((start, answer), question) in own.iter().zip(&answers).zip(&questions) {
+            for (mv, a) in question.legal.iter().zip(answer) {
+                let place = legal.iter().position(|m| m == mv);
+                p[place?] += start.weight * f64::from(*a);
+            }
         }
         normalise(&mut p);
         Some((
@@ -591,6 +606,12 @@ impl Cfr {
         let kept = found.kept;
         format!("from {from}, {to}; others as in iteration {kept}")
     }
+}
+
+/// Moves, and those of others that are not among them.
+fn union(known: &[MoveId], others: &[MoveId]) -> Arc<[MoveId]> {
+    let new = others.iter().filter(|mv| !known.contains(mv));
+    known.iter().chain(new).copied().collect()
 }
 
 /// A sample of histories in proportion to their weights, each at most once, with the total weight of all.
@@ -640,7 +661,7 @@ impl Player for Cfr {
             let legal = self.believer.legal()?;
             return Ok(Decision::plain(self.believer.tools.text(legal[0])));
         };
-        let legal = self.atlas.node(first.node).legal[me].clone();
+        let legal = self.possible_moves(&starts, first.everyone[me]);
         let alone = self.believer.tools.sim.roles().len() - usize::from(self.nature().is_some()) == 1;
         // A search in a round without a choice may still solve the game. In a later round it could not, because
         // policies before it would be assumed.

@@ -6,9 +6,13 @@
 //! independent of nature's moves and of the number of histories.
 //!
 //! Deepening continues where the subgame ended before: terminal rows stay, and the frontier is expanded by a round.
+//!
+//! A player need not know which of its moves are legal. An information set has all moves that are legal in some history
+//! of it. Where one is illegal a random legal one is made, as by a referee; the player remembers which one it tried, or
+//! else its sequences would not say all that it knows.
 
 use crate::Tools;
-use crate::atlas::{Atlas, NodeId, Places};
+use crate::atlas::{Atlas, NodeId, Places, SeenId};
 use crate::views::{Everyone, ViewId, Views};
 use game::{Fault, MoveId, PacedStop, Rng, Seed, State, StopFlag};
 use rustc_hash::FxHashMap;
@@ -124,15 +128,27 @@ pub(crate) struct Subgame {
     /// The move of each sequence; the first ones are the empty sequences of the players.
     pub moves: Vec<MoveId>,
     by_view: FxHashMap<ViewId, u32>,
-    /// Views whose legal moves depend on hidden information, which correct rules do not allow.
-    odd: FxHashMap<(ViewId, Vec<MoveId>), u32>,
     ends: Rows,
     frontier: Vec<FrontierHistory>,
     /// Rounds looked ahead.
     pub depth: usize,
-    /// Whether all of nature's moves were expanded.
+    /// Whether all of nature's moves were expanded, and all that may be made in place of illegal ones.
     pub all_chance: bool,
 }
+
+/// What a player may try in a history.
+#[derive(Clone, Copy, Debug)]
+struct Try {
+    /// The place among the legal moves of the one that is made.
+    place: u32,
+    /// The player's last sequence after it.
+    sequence: u32,
+    /// The move that was tried, if it is illegal.
+    illegal: Option<MoveId>,
+}
+
+/// The moves that are legal in some history of a view.
+type PossibleMoves = FxHashMap<ViewId, Arc<[MoveId]>>;
 
 impl Subgame {
     /// A subgame of no rounds.
@@ -151,7 +167,6 @@ impl Subgame {
             infosets: Vec::new(),
             moves: vec![MoveId(0); players.len()],
             by_view: FxHashMap::default(),
-            odd: FxHashMap::default(),
             ends: Rows::default(),
             frontier: starts.iter().map(open).collect(),
             depth: 0,
@@ -190,9 +205,22 @@ impl Subgame {
         let frontier = std::mem::take(&mut self.frontier);
         let mut places: FxHashMap<(NodeId, Everyone), u32> = FxHashMap::default();
         let mut rng = seed.child("chance").nth(self.depth as u64).rng();
+        let Some(possible) = self.possible_moves(&frontier, atlas, bounds.stop) else {
+            return Ok(Growth::Stopped);
+        };
         let mut stop = PacedStop::new(bounds.stop, STEPS_A_LOOK);
         for open in &frontier {
-            if !self.expand(open, tools, atlas, views, bounds, &mut rng, &mut places, &mut stop)? {
+            if !self.expand(
+                open,
+                &possible,
+                tools,
+                atlas,
+                views,
+                bounds,
+                &mut rng,
+                &mut places,
+                &mut stop,
+            )? {
                 return Ok(Growth::Stopped);
             }
         }
@@ -200,11 +228,74 @@ impl Subgame {
         Ok(Growth::Done)
     }
 
+    /// The moves of all views of the players at the frontier. None if time was up.
+    fn possible_moves(&self, frontier: &[FrontierHistory], atlas: &Atlas, stop: &StopFlag) -> Option<PossibleMoves> {
+        let mut stop = PacedStop::new(stop, ROWS_A_LOOK);
+        let mut possible = PossibleMoves::default();
+        for open in frontier {
+            if stop.is_raised() {
+                return None;
+            }
+            let node = atlas.node(open.node);
+            for &role in self.players.iter().filter(|_| !node.over) {
+                let legal = &node.legal[role];
+                let known = possible.entry(open.everyone[role]).or_insert_with(|| legal.clone());
+                if *known != *legal && legal.iter().any(|mv| !known.contains(mv)) {
+                    *known = super::union(known, legal);
+                }
+            }
+        }
+        Some(possible)
+    }
+
+    /// What a player may try in a history of the frontier, where these moves are legal.
+    fn tries(
+        &mut self,
+        player: usize,
+        open: &FrontierHistory,
+        possible: &[MoveId],
+        legal: &[MoveId],
+        rng: &mut Rng,
+    ) -> SmallVec<[Try; 8]> {
+        let parent = open.last[player];
+        if possible.len() == 1 {
+            // A player without a choice keeps its last sequence.
+            return SmallVec::from_elem(
+                Try {
+                    place: 0,
+                    sequence: parent,
+                    illegal: None,
+                },
+                1,
+            );
+        }
+        let first = self.decision(player, open.everyone[self.players[player]], parent, possible);
+        let mut try_one = |(at, &mv): (usize, &MoveId)| {
+            let here = legal.get(at) == Some(&mv);
+            let place = if here {
+                Some(at)
+            } else {
+                legal.iter().position(|&l| l == mv)
+            };
+            let place_made = place.unwrap_or_else(|| {
+                self.all_chance &= legal.len() == 1;
+                rng.below(legal.len())
+            });
+            Try {
+                place: place_made as u32,
+                sequence: first + at as u32,
+                illegal: place.is_none().then_some(mv),
+            }
+        };
+        possible.iter().enumerate().map(&mut try_one).collect()
+    }
+
     /// Expands a history by a round. False if time was up.
     #[allow(clippy::too_many_arguments)]
     fn expand<T: Default>(
         &mut self,
         open: &FrontierHistory,
+        possible: &PossibleMoves,
         tools: &mut Tools,
         atlas: &mut Atlas,
         views: &mut Views<T>,
@@ -220,18 +311,22 @@ impl Subgame {
             return Ok(!stop.is_raised());
         }
         let legal = node.legal.clone();
-        // The first sequence of each player's decision here; a player without a choice keeps its last sequence.
-        let mut first: SmallVec<[Option<u32>; 4]> = SmallVec::new();
+        let mut tries: SmallVec<[SmallVec<[Try; 8]>; 4]> = SmallVec::new();
         for (player, &role) in self.players.clone().iter().enumerate() {
-            first.push(match legal[role].len() {
-                1 => None,
-                _ => Some(self.decision(player, open.everyone[role], open.last[player], &legal[role])),
-            });
+            let moves = &possible[&open.everyone[role]];
+            tries.push(self.tries(player, open, moves, &legal[role], rng));
         }
         let outcomes = self.outcomes(&legal, bounds.chance, rng);
         let n_outcomes = outcomes.as_ref().map_or(1, Vec::len);
         let mut counters: Places = SmallVec::from_elem(0, legal.len());
+        let mut picks: SmallVec<[usize; 4]> = SmallVec::from_elem(0, tries.len());
         loop {
+            let tried = tries.iter().zip(&picks).map(|(tries, &pick)| tries[pick]);
+            let tried: SmallVec<[Try; 4]> = tried.collect();
+            let last: PerPlayer = tried.iter().map(|t| t.sequence).collect();
+            for (&role, t) in self.players.iter().zip(&tried) {
+                counters[role] = t.place;
+            }
             for outcome in 0..n_outcomes {
                 if let (Some(nature), Some(outcomes)) = (self.nature, &outcomes) {
                     counters[nature] = outcomes[outcome];
@@ -241,11 +336,6 @@ impl Subgame {
                 }
                 let edge = atlas.step(tools.sim.as_mut(), open.node, &counters)?;
                 let weight = open.weight / n_outcomes as f64;
-                let last: PerPlayer = first
-                    .iter()
-                    .enumerate()
-                    .map(|(player, first)| first.map_or(open.last[player], |f| f + counters[self.players[player]]))
-                    .collect();
                 let to = atlas.node(edge.to);
                 if to.over {
                     let points = to.points.clone();
@@ -253,29 +343,46 @@ impl Subgame {
                     continue;
                 }
                 let mut everyone = open.everyone.clone();
-                for (role, view) in everyone.iter_mut().enumerate() {
-                    if Some(role) != self.nature {
-                        *view = views.after(*view, legal[role][counters[role] as usize], edge.sees[role]);
+                for (&role, t) in self.players.iter().zip(&tried) {
+                    let mut view = views.after(everyone[role], legal[role][t.place as usize], edge.sees[role]);
+                    if let Some(mv) = t.illegal {
+                        view = views.after(view, mv, SeenId::TRIED);
                     }
+                    everyone[role] = view;
                 }
-                let next = self.frontier.len() as u32;
-                match places.entry((edge.to, everyone.clone())) {
-                    std::collections::hash_map::Entry::Occupied(known) => {
-                        self.frontier[*known.get() as usize].weight += weight;
-                    }
-                    std::collections::hash_map::Entry::Vacant(place) => {
-                        place.insert(next);
-                        self.frontier.push(FrontierHistory {
-                            node: edge.to,
-                            everyone,
-                            last,
-                            weight,
-                        });
-                    }
-                }
+                self.reach(edge.to, everyone, &last, weight, places);
             }
-            if !self.advance(&mut counters, &legal) {
+            // The next joint move of the players, nature excluded.
+            let Some(player) = (0..picks.len()).rev().find(|&p| picks[p] + 1 < tries[p].len()) else {
                 return Ok(true);
+            };
+            picks[player] += 1;
+            picks[player + 1..].fill(0);
+        }
+    }
+
+    /// Adds a history to the frontier.
+    fn reach(
+        &mut self,
+        node: NodeId,
+        everyone: Everyone,
+        last: &PerPlayer,
+        weight: f64,
+        places: &mut FxHashMap<(NodeId, Everyone), u32>,
+    ) {
+        let next = self.frontier.len() as u32;
+        match places.entry((node, everyone.clone())) {
+            std::collections::hash_map::Entry::Occupied(known) => {
+                self.frontier[*known.get() as usize].weight += weight;
+            }
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(next);
+                self.frontier.push(FrontierHistory {
+                    node,
+                    everyone,
+                    last: last.clone(),
+                    weight,
+                });
             }
         }
     }
@@ -294,39 +401,19 @@ impl Subgame {
         Some(all)
     }
 
-    /// The next joint move of the players, nature excluded.
-    fn advance(&self, counters: &mut Places, legal: &[Arc<[MoveId]>]) -> bool {
-        for &role in self.players.iter().rev() {
-            counters[role] += 1;
-            if (counters[role] as usize) < legal[role].len() {
-                return true;
-            }
-            counters[role] = 0;
-        }
-        false
-    }
-
     /// The first sequence of a player's decision after a view.
-    fn decision(&mut self, player: usize, view: ViewId, parent: u32, legal: &[MoveId]) -> u32 {
+    fn decision(&mut self, player: usize, view: ViewId, parent: u32, moves: &[MoveId]) -> u32 {
         let next = self.infosets.len() as u32;
-        let known = *self.by_view.entry(view).or_insert(next);
-        let mut set = known;
-        if let Some(found) = self.infosets.get(known as usize) {
-            if self.moves[found.sequences()] == *legal {
-                return found.first;
-            }
-            set = *self.odd.entry((view, legal.to_vec())).or_insert(next);
-            if let Some(found) = self.infosets.get(set as usize) {
-                return found.first;
-            }
+        let set = *self.by_view.entry(view).or_insert(next);
+        if let Some(found) = self.infosets.get(set as usize) {
+            return found.first;
         }
-        debug_assert_eq!(set, next);
         let first = self.moves.len() as u32;
-        self.moves.extend_from_slice(legal);
+        self.moves.extend_from_slice(moves);
         self.infosets.push(SubgameInfoset {
             player: player as u32,
             first,
-            n: legal.len() as u32,
+            n: moves.len() as u32,
             parent,
             view,
         });
