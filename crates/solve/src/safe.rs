@@ -139,7 +139,10 @@ fn restricted(form: &Form<'_>, player: usize, model: &Policy, weight: f64, itera
         for updated in [player, 1 - player] {
             if updated == player {
                 // What the other role does, as a plan: the model with the weight, and its own choice otherwise.
-                let mixed = modelled.iter().zip(&reach).map(|(m, r)| weight * m + (1.0 - weight) * r);
+                let mixed = modelled
+                    .iter()
+                    .zip(&reach)
+                    .map(|(m, r)| weight * m + (1.0 - weight) * r);
                 met.iter_mut().zip(mixed).for_each(|(to, p)| *to = p);
                 form.gain(updated, &met, &mut gain);
             } else {
