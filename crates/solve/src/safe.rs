@@ -1,9 +1,9 @@
 //! Responses to a model whose worst case is bounded, by regret minimisation: for trees that are too large for the
 //! linear program of [`crate::response()`], in a fixed number of iterations.
 //!
-//! A restricted Nash response (Johanson, Zinkevich and Bowling, *Computing Robust Counter-Strategies*, 2007) is found by
-//! CFR+, as in the paper: the other role follows the model with a probability and is free otherwise. Responses of
-//! increasing probability lie along the curve of gain against worst case. Where a response is worse than the bound
+//! A restricted Nash response (Johanson, Zinkevich and Bowling, *Computing Robust Counter-Strategies*, 2007) is found
+//! by CFR+ (the paper has CFR): the other role follows the model with a probability and is free otherwise. Responses
+//! of increasing probability lie along the curve of gain against worst case. Where a response is worse than the bound
 //! allows, it is mixed with the response before as a plan: the gain of a mixture is linear and its worst case concave,
 //! so that the mixtures within the bound are an interval, whose end is found by bisection. The worst case of what is
 //! accepted is computed by best response, and not taken from this argument: a response that did not converge gains
