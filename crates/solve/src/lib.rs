@@ -39,8 +39,8 @@
 //! ```
 //!
 //! Games with too many histories for a tree: [`LargeGame`] and [`LargeSolver`]. Responses to a model of the other
-//! role, exact: [`response()`]. The best strategy to announce to an
-//! opponent, where goals do not sum to a constant: [`commitment`].
+//! role, exact: [`response()`]; by iterations, with an exact bound on the worst case: [`safe_response`]. The best
+//! strategy to announce to an opponent, where goals do not sum to a constant: [`commitment`].
 //!
 //! Nothing here reads a clock or prints. Ids are those of the simulator from which the tree was built. Read next:
 //! [`Tree`] for the serialisation of rounds, [`Form`] for the sequence form, [`Algorithm`] for the solvers.
@@ -56,6 +56,7 @@ mod large;
 mod lp;
 mod outcome;
 mod response;
+mod safe;
 mod sampling;
 mod solver;
 mod streams;
@@ -74,6 +75,7 @@ pub use large::{
 };
 pub use lp::{Equilibrium, LpError, LpFailure, LpProgress, equilibrium};
 pub use response::{Response, Trust, response};
+pub use safe::safe_response;
 pub use solver::{Algorithm, Solver, UnknownAlgorithm};
 pub use threads::Threads;
 pub use tree::{BuildError, Infoset, Limits, Node, Tree};

@@ -267,7 +267,7 @@ fn set_values(form: &Form<'_>, other: usize, model: &Policy, trust: &Trust, firs
 const NEVER: f64 = 1e-9;
 
 /// The policy of a plan of one player, and the model. Where the plan never gets, the best move against the model.
-fn policy_of(form: &Form<'_>, player: usize, model: &Policy, plan: &[f64]) -> Policy {
+pub(crate) fn policy_of(form: &Form<'_>, player: usize, model: &Policy, plan: &[f64]) -> Policy {
     let first = form.tree().empty_sequence(player);
     let mut policy = model.clone();
     form.best_response(player, &mut policy);

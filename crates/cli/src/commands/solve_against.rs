@@ -103,6 +103,7 @@ fn series(args: &Args, asked: &Asked, game: &Game, options: &SolveOptions, match
             "game": game.name(),
             "role": found.role,
             "model": asked.model.to_string(),
+            "exact": found.exact,
             "value": found.value,
             "equilibrium": found.equilibrium,
             "best_response": found.best,
@@ -113,11 +114,15 @@ fn series(args: &Args, asked: &Asked, game: &Game, options: &SolveOptions, match
         return Ok(interrupt::exit_code());
     }
     let mut out = format!(
-        "{}: {} learns against {}: value of the game {:.4}, equilibrium against it {:.4}, best response {:.4}\n  \
+        "{}: {} learns against {}: {} {:.4}, equilibrium against it {:.4}, best response {:.4}\n  \
          matches  mean so far  against the model  worst case  may be risked\n",
         game.name(),
         found.role,
         asked.model,
+        match found.exact {
+            true => "value of the game",
+            false => "approximate equilibrium, whose worst case is",
+        },
         found.value,
         found.equilibrium,
         found.best

@@ -792,7 +792,7 @@ const PLAYERS: &[PlayerDef] = &[
     PlayerDef {
         name: "exploit",
         summary: "plays the opponent: a response to a model, or learns over a series and risks only what it has won",
-        when: "the opponent is weak, and the game has two opponents and is small",
+        when: "the opponent is weak, in games of two with up to 2,000,000 histories; larger ones are left to `auto`",
         by_position: &["model", "weight"],
         whole_text: false,
         groups: &[EXPLOIT],
