@@ -444,7 +444,7 @@ impl Uct {
             let mut rng = seed.rng();
             for &leaf in leaves {
                 if let Some(values) = self.play_by_mast(tools, leaf, &mut rng, budget)? {
-                    self.flights.count(leaf, values.into_iter());
+                    self.flights.count_played(leaf, values.into_iter());
                 }
             }
             return Ok(());
@@ -474,7 +474,8 @@ impl Uct {
             }
             if finished > 0 {
                 let n = finished as f64;
-                self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
+                self.flights
+                    .count_played(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
             }
         }
         Ok(())
@@ -613,9 +614,14 @@ impl Flights {
         self.back[by].0 += leaf.n;
         let (n_roles, n) = (self.n_roles, f64::from(leaf.n));
         let sums = &mut self.sums[by * n_roles..(by + 1) * n_roles];
-        for (role, (sum, points)) in sums.iter_mut().zip(points).enumerate() {
-            *sum += n * points;
-            self.spread.add(role, n, points);
+        sums.iter_mut().zip(points).for_each(|(sum, p)| *sum += n * p);
+    }
+
+    /// Counts the visits of a leaf that was played out.
+    fn count_played(&mut self, leaf: Leaf, points: impl Iterator<Item = f64> + Clone) {
+        for (role, points) in points.clone().enumerate() {
+            self.spread.add(role, f64::from(leaf.n), points);
         }
+        self.count(leaf, points);
     }
 }

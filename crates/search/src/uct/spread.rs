@@ -3,11 +3,14 @@
 //! The constant of UCB is meant for payoffs of 0 and 100, whose standard deviation is at most 50. Where random games
 //! mostly end alike, or a leaf is worth the mean of several, values differ by less, and the same constant would spread
 //! visits over all moves. Audibert, Munos and Szepesvári (*Exploration-exploitation tradeoff using variance estimates
-//! in multi-armed bandits*, TCS 2009) use the variance of each move; we use that of all leaves of a search, since most
-//! moves below the root are seen a few times only.
+//! in multi-armed bandits*, TCS 2009) use the variance of each move; we use that of all leaves that a search plays out,
+//! since most moves below the root are seen a few times only. Ends that are reached again and again do not count: they
+//! would make a safe payoff look as if nothing else could be had.
 
 /// Leaves whose values are taken to differ as much as payoffs can, before any was seen.
 const ASSUMED: f64 = 16.0;
+/// The least factor: moves are always explored a little.
+const LEAST: f64 = 0.1;
 /// The largest standard deviation of payoffs.
 const WIDEST: f64 = 50.0;
 
@@ -34,7 +37,7 @@ impl Spread {
         self.factors.resize(n_roles, 1.0);
     }
 
-    /// Counts the value of a leaf with `n` visits. Factors change with the next [`settle`](Spread::settle).
+    /// Counts the value of a leaf that was played out, with `n` visits. Factors change with the next [`settle`](Spread::settle).
     #[inline]
     pub(super) fn add(&mut self, role: usize, n: f64, points: f64) {
         let sums = &mut self.sums[role];
@@ -48,7 +51,7 @@ impl Spread {
         for (factor, sums) in self.factors.iter_mut().zip(&self.sums).filter(|(_, sums)| sums.n > 0.0) {
             let squares = (sums.squares - sums.points * sums.points / sums.n).max(0.0);
             let variance = (squares + ASSUMED * WIDEST * WIDEST) / (sums.n + ASSUMED);
-            *factor = variance.sqrt() / WIDEST;
+            *factor = (variance.sqrt() / WIDEST).max(LEAST);
         }
     }
 
@@ -66,16 +69,18 @@ mod tests {
     #[test]
     fn factors_follow_the_payoffs() {
         let mut spread = Spread::default();
-        spread.reset(2);
+        spread.reset(3);
         assert_eq!(spread.factor(0), 1.0);
         for at in 0..10_000 {
             spread.add(0, 1.0, if at % 2 == 0 { 0.0 } else { 100.0 });
             spread.add(1, 1.0, if at % 2 == 0 { 40.0 } else { 60.0 });
+            spread.add(2, 1.0, 40.0);
         }
         spread.settle();
         assert_eq!(spread.factor(0), 1.0);
         assert!((spread.factor(1) - 0.2).abs() < 0.005, "{}", spread.factor(1));
-        spread.reset(2);
+        assert_eq!(spread.factor(2), LEAST);
+        spread.reset(3);
         assert_eq!(spread.factor(1), 1.0);
     }
 

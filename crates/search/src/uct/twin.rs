@@ -18,7 +18,7 @@ struct PlainNode {
 struct Plain {
     nodes: HashMap<State, PlainNode>,
     c: f64,
-    /// The payoffs of all simulations, for each role.
+    /// The payoffs of all playouts, for each role.
     payoffs: Vec<Vec<f64>>,
 }
 
@@ -52,7 +52,7 @@ impl Plain {
                 let moves = &mut node.moves[role];
                 moves.resize(legal.len(), (0, 0.0));
                 let fresh: Vec<usize> = (0..moves.len()).filter(|&at| moves[at].0 == 0).collect();
-                let width = 100.0 * (self.c * (deviation(&self.payoffs[role]) / 50.0)) * log;
+                let width = 100.0 * (self.c * (deviation(&self.payoffs[role]) / 50.0).max(0.1)) * log;
                 let bound = |at: usize| moves[at].1 + width * f64::from(moves[at].0).sqrt().recip();
                 picks.push(match moves.len() {
                     1 => 0,
@@ -83,9 +83,10 @@ impl Plain {
         } else {
             let mut ends = GameEnds::default();
             tools.one_each(&[&at], seed, &StopFlag::default(), &mut ends).unwrap();
-            ends.of(0).unwrap().iter().map(|&p| f64::from(p)).collect()
+            let points: Vec<f64> = ends.of(0).unwrap().iter().map(|&p| f64::from(p)).collect();
+            self.payoffs.iter_mut().zip(&points).for_each(|(all, &p)| all.push(p));
+            points
         };
-        self.payoffs.iter_mut().zip(&points).for_each(|(all, &p)| all.push(p));
         for (state, picks) in path {
             let node = self.nodes.get_mut(&state).unwrap();
             for (role, at) in picks.into_iter().enumerate() {
