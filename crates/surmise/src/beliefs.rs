@@ -48,11 +48,13 @@ impl Game {
     /// If there is no such role, or the options are wrong.
     pub fn follow(&self, role: &str, options: &BeliefOptions) -> Result<BeliefTracker<'_>, Error> {
         let (role, seed) = (self.role(role)?, Seed(options.seed));
+        // Asked once: a game that is being compiled may have another engine at the next question.
+        let engine = self.engine();
         Ok(BeliefTracker {
             game: self,
             role,
-            sim: self.simulator(),
-            batch: self.engine().batch(seed),
+            sim: engine.state_simulator(),
+            batch: engine.batch(seed),
             sampler: belief::make(options.sampler, &options.options, role, seed)?,
             stop: options.stop.clone(),
         })

@@ -27,9 +27,9 @@ use surmise::{Entrant, Game, MatchOptions, MatchResult, MatchSummary, PlayerSpec
 /// A player that was given a number stops there; without one it uses the time that --time-per-move gives it, or else a
 /// default number. Moves that come late are counted, and replaced if they are more than half a second late.
 ///
-/// The same seed gives the same results on any number of threads, unless --time-per-move is given. With it, matches begin
-/// on the slower reference simulator if the game is not compiled within a second, and players change engines when it is.
-/// Ctrl-C prints the results so far.
+/// The same seed gives the same results on any number of threads, unless --time-per-move is given. With it, matches
+/// begin on the slower reference simulator if the game is not compiled within a second, and players change engines when
+/// it is. Ctrl-C prints the results so far.
 #[derive(clap::Args)]
 pub struct Args {
     /// Rules file or game of the catalogue

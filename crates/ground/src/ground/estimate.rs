@@ -70,8 +70,8 @@ mod tests {
     use crate::program::OtherSplits;
     use crate::{Limits, Splitting, ground};
 
-    /// Three boards of 3 × 3 fluents. Splitting makes the rules of `row` and `apart` smaller, by components only that of
-    /// `apart`.
+    /// Three boards of 3 × 3 fluents. Splitting makes the rules of `row` and `apart` smaller, by components only that
+    /// of `apart`.
     const RULES: &str = "(role r) (i 1) (i 2) (i 3)
         (<= (init (c ?k ?x ?y)) (i ?k) (i ?x) (i ?y))
         (<= (next (c ?k ?x ?y)) (true (c ?k ?x ?y)) (does r (m ?x)))

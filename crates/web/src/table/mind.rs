@@ -70,11 +70,12 @@ impl Mind {
             layer_limit: LAYER,
             ..belief::Options::default()
         };
+        let engine = game.game.engine();
         let mut mind = Mind {
             game: game.clone(),
             role,
-            sim: game.game.simulator(),
-            batch: game.game.engine().batch(SEED),
+            sim: engine.state_simulator(),
+            batch: engine.batch(SEED),
             sampler: belief::make(SamplerKind::Trellis, &options, role, SEED)?,
             told: Vec::new(),
             over: false,
