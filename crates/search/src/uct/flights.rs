@@ -2,7 +2,6 @@
 
 use super::choose::{Spreading, most_promising, most_promising_of_known, spread};
 use super::graph::{Graph, NONE, NodeId, Stage};
-use super::spread::Spread;
 use super::{PlayoutPolicy, Uct};
 use crate::Tools;
 use crate::wide::Outlooks;
@@ -32,7 +31,6 @@ pub(super) struct Flights {
     /// Leaves that are played out.
     open: Vec<Leaf>,
     spreading: Spreading,
-    spread: Spread,
 }
 
 /// A joint move that a group of visits has chosen.
@@ -158,7 +156,6 @@ impl Uct {
             waiting,
             unopened,
             leaves,
-            spread,
             ..
         } = &mut self.flights;
         let mut here = arrival;
@@ -174,8 +171,7 @@ impl Uct {
                 1 => 0,
                 n if Some(usize::from(chooser)) == nature => rng.below(n),
                 _ => {
-                    let c = self.options.c * spread.factor(usize::from(chooser));
-                    let width = 100.0 * c * self.roots.log(node.visits);
+                    let width = 100.0 * self.options.c * self.roots.log(node.visits);
                     match node.blank {
                         0 => most_promising_of_known(row, width, self.roots),
                         _ => most_promising(row, width, self.roots, rng),
@@ -229,20 +225,18 @@ impl Uct {
         let node = self.graph.node_mut(arrival.node);
         node.visits += arrival.n;
         let node = *node;
+        let width = 100.0 * self.options.c * self.roots.log(node.visits);
         let Flights {
             steps,
             waiting,
             leaves,
             spreading,
-            spread: payoffs,
             ..
         } = &mut self.flights;
         let chooser = match node.stage {
             Stage::Turn(chooser) => chooser,
             _ => ALL,
         };
-        let (c, log) = (self.options.c, self.roots.log(node.visits));
-        let width = |role: usize| 100.0 * (c * payoffs.factor(role)) * log;
         let mut go = |number: u64, n: u32, child: NodeId| {
             let by = steps.len() as u32;
             steps.push(Step {
@@ -280,7 +274,6 @@ impl Uct {
                 let drawn = row.iter_mut().zip(&spreading.taken);
                 drawn.for_each(|(choice, &n)| choice.send(n));
             } else {
-                let width = width(usize::from(chooser));
                 spread(row, node.blank > 0, arrival.n, width, self.roots, rng, spreading);
             }
             for (at, &n) in spreading.taken.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -298,7 +291,7 @@ impl Uct {
                 let at = match choices.len() {
                     1 => 0,
                     n if Some(role) == nature => rng.below(n),
-                    _ => most_promising(choices, width(role), self.roots, rng),
+                    _ => most_promising(choices, width, self.roots, rng),
                 };
                 choices[at].send(1);
                 picks.push(at);
@@ -431,9 +424,6 @@ impl Uct {
         };
         self.flights.open = open;
         played?;
-        if self.options.spread {
-            self.flights.spread.settle();
-        }
         self.back_up(tools);
         Ok(())
     }
@@ -444,7 +434,7 @@ impl Uct {
             let mut rng = seed.rng();
             for &leaf in leaves {
                 if let Some(values) = self.play_by_mast(tools, leaf, &mut rng, budget)? {
-                    self.flights.count_played(leaf, values.into_iter());
+                    self.flights.count(leaf, values.into_iter());
                 }
             }
             return Ok(());
@@ -474,8 +464,7 @@ impl Uct {
             }
             if finished > 0 {
                 let n = finished as f64;
-                self.flights
-                    .count_played(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
+                self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
             }
         }
         Ok(())
@@ -595,9 +584,8 @@ fn land_all(graph: &mut Graph, step: Step, done: u32, sums: &[f64]) {
 }
 
 impl Flights {
-    /// Forgets the values of the last search, and what it has left behind if it failed.
-    pub(super) fn reset(&mut self, n_roles: usize) {
-        self.spread.reset(n_roles);
+    /// Forgets what a search that failed has left behind.
+    pub(super) fn reset(&mut self) {
         self.steps.clear();
         self.waiting.clear();
         self.unopened.clear();
@@ -612,16 +600,10 @@ impl Flights {
     fn count(&mut self, leaf: Leaf, points: impl Iterator<Item = f64>) {
         let by = leaf.by as usize;
         self.back[by].0 += leaf.n;
-        let (n_roles, n) = (self.n_roles, f64::from(leaf.n));
+        let n_roles = self.n_roles;
         let sums = &mut self.sums[by * n_roles..(by + 1) * n_roles];
-        sums.iter_mut().zip(points).for_each(|(sum, p)| *sum += n * p);
-    }
-
-    /// Counts the visits of a leaf that was played out.
-    fn count_played(&mut self, leaf: Leaf, points: impl Iterator<Item = f64> + Clone) {
-        for (role, points) in points.clone().enumerate() {
-            self.spread.add(role, f64::from(leaf.n), points);
-        }
-        self.count(leaf, points);
+        sums.iter_mut()
+            .zip(points)
+            .for_each(|(sum, p)| *sum += f64::from(leaf.n) * p);
     }
 }

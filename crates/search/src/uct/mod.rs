@@ -13,7 +13,6 @@
 //!   smaller groups; its leaves are expanded and played out together, in lanes. A playout that has not come back counts
 //!   as a visit but not in the mean (Liu et al., *Watch the Unobserved*, ICLR 2020). Groups are a sixteenth of what the
 //!   root has seen, so that few simulations are as sharp as if they were made one by one; a group of one is plain UCT;
-//! - the exploration constant is scaled to the spread of the values of leaves (`spread`);
 //! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games,
 //!   and still counts as one simulation;
 //! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
@@ -22,7 +21,6 @@
 mod choose;
 mod flights;
 mod graph;
-mod spread;
 #[cfg(test)]
 mod twin;
 
@@ -39,10 +37,8 @@ use graph::{Graph, MoveStats, NodeId, Stage};
 pub struct UctOptions {
     /// Simulations for each decision; if not given, as many as there is time for.
     pub simulations: Option<u64>,
-    /// Exploration constant of UCB, for payoffs of 0 and 1.
+    /// Exploration constant of UCB, for payoffs between 0 and 1.
     pub c: f64,
-    /// Whether it is scaled to the spread of the values of leaves.
-    pub spread: bool,
     /// How leaves are played out.
     pub policy: PlayoutPolicy,
     /// Leaves that are played out together; if not given, a sixteenth of the visits of the root.
@@ -80,7 +76,6 @@ impl Default for UctOptions {
         UctOptions {
             simulations: None,
             c: 0.7,
-            spread: true,
             policy: PlayoutPolicy::Uniform,
             batch: None,
             playouts: None,
@@ -137,7 +132,7 @@ impl Uct {
         if self.graph.bytes() > MUCH {
             self.graph.clear();
         }
-        self.flights.reset(tools.sim.roles().len());
+        self.flights.reset();
         let root = self.enter(tools, state)?;
         if self.graph.node(root).stage == Stage::Stuck {
             return Err(Fault::no_move(None));

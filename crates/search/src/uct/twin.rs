@@ -18,14 +18,11 @@ struct PlainNode {
 struct Plain {
     nodes: HashMap<State, PlainNode>,
     c: f64,
-    /// The payoffs of all playouts, for each role.
-    payoffs: Vec<Vec<f64>>,
 }
 
 impl Plain {
     fn search(&mut self, tools: &mut Tools, root: &State, seed: Seed, simulations: u64) {
         let mut rng = seed.child("tree").rng();
-        self.payoffs = vec![Vec::new(); tools.sim.roles().len()];
         for number in 0..simulations {
             self.simulate(tools, root, &mut rng, seed.child("playouts").nth(number));
         }
@@ -46,13 +43,12 @@ impl Plain {
             let node = self.nodes.entry(at.clone()).or_default();
             node.visits += 1;
             node.moves.resize(n_roles, Vec::new());
-            let log = f64::from(node.visits).ln().sqrt();
+            let width = 100.0 * self.c * f64::from(node.visits).ln().sqrt();
             let mut picks = Vec::new();
             for (role, legal) in legal.iter().enumerate() {
                 let moves = &mut node.moves[role];
                 moves.resize(legal.len(), (0, 0.0));
                 let fresh: Vec<usize> = (0..moves.len()).filter(|&at| moves[at].0 == 0).collect();
-                let width = 100.0 * (self.c * (deviation(&self.payoffs[role]) / 50.0).max(0.1)) * log;
                 let bound = |at: usize| moves[at].1 + width * f64::from(moves[at].0).sqrt().recip();
                 picks.push(match moves.len() {
                     1 => 0,
@@ -83,9 +79,7 @@ impl Plain {
         } else {
             let mut ends = GameEnds::default();
             tools.one_each(&[&at], seed, &StopFlag::default(), &mut ends).unwrap();
-            let points: Vec<f64> = ends.of(0).unwrap().iter().map(|&p| f64::from(p)).collect();
-            self.payoffs.iter_mut().zip(&points).for_each(|(all, &p)| all.push(p));
-            points
+            ends.of(0).unwrap().iter().map(|&p| f64::from(p)).collect()
         };
         for (state, picks) in path {
             let node = self.nodes.get_mut(&state).unwrap();
@@ -96,14 +90,6 @@ impl Plain {
             }
         }
     }
-}
-
-/// The standard deviation of payoffs, beside 8 of 0 and 8 of 100.
-fn deviation(payoffs: &[f64]) -> f64 {
-    let n = payoffs.len().max(1) as f64;
-    let sum: f64 = payoffs.iter().sum();
-    let squares = payoffs.iter().map(|p| p * p).sum::<f64>() - sum * sum / n;
-    ((squares + 16.0 * 2_500.0) / (payoffs.len() as f64 + 16.0)).sqrt()
 }
 
 fn tools(name: &str) -> Tools {
@@ -139,7 +125,6 @@ fn groups_of_one_are_plain_uct() {
         let mut plain = Plain {
             nodes: HashMap::new(),
             c: options.c,
-            payoffs: Vec::new(),
         };
         plain.search(&mut tools, &root, Seed(5), 3_000);
         let n_roles = tools.sim.roles().len();

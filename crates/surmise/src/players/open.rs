@@ -20,7 +20,6 @@ impl OpenSpec {
             "uct" => OpenSpec::Uct(UctOptions {
                 simulations: options.maybe("simulations"),
                 c: options.value("c"),
-                spread: options.is_on("spread"),
                 policy: options.value("policy"),
                 batch: options.maybe("batch"),
                 playouts: options.maybe("playouts"),

@@ -481,13 +481,7 @@ const UCT: &[OptionDef] = &[
         "c",
         OptionKind::Number { min: 0.0, max: 1e6 },
         "0.7",
-        "Exploration constant, for payoffs of 0 and 100",
-    ),
-    option(
-        "spread",
-        SWITCH,
-        "on",
-        "Exploration is scaled to the spread of payoffs in the search",
+        "Exploration constant",
     ),
     option(
         "policy",
