@@ -102,7 +102,7 @@ HEAD = """# `kluss` and its rivals with budgets that take equally long, {ms} ms 
 # Written by benchmarks/equal_time.py; `time` is the rival's time for a move over that of `kluss` in the pilot.
 name = "kluss-equal-time"
 title = "Search without common knowledge, at equal time"
-about = "`kluss` against other players with budgets in iterations that take the same time, {ms} ms of processor time a move, in both seats."
+about = "`kluss` against others with budgets in iterations that take the same time, {ms} ms of processor time a move."
 """
 CELL = """
 [[sweep]]
