@@ -130,7 +130,7 @@ fn the_server_ends_at_once() {
 
 /// Rules whose instances are far too many, and which are slow to evaluate: drawing them takes long.
 fn slow_rules() -> String {
-    let succ: String = (1..60).map(|i| format!("(succ {i} {}) ", i + 1)).collect();
+    let succ: String = (1..400).map(|i| format!("(succ {i} {}) ", i + 1)).collect();
     format!(
         "(role walker) {succ} (index 1) (<= (index ?y) (succ ?x ?y)) (init (at 1 1)) (init (step 1))
          (<= (legal walker (go ?x ?y)) (index ?x) (index ?y))
@@ -139,7 +139,7 @@ fn slow_rules() -> String {
          (<= (linked ?a ?b ?c ?d) (true (at ?a ?b)) (true (at ?c ?d)) (succ ?a ?c))
          (<= (linked ?a ?b ?e ?f) (linked ?a ?b ?c ?d) (linked ?c ?d ?e ?f))
          (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
-         (<= terminal (true (step 60))) (<= terminal (linked 1 1 60 60)) (goal walker 100)"
+         (<= terminal (true (step 400))) (<= terminal (linked 1 1 400 400)) (goal walker 100)"
     )
 }
 
@@ -149,7 +149,7 @@ fn drawing_is_stopped() {
     std::fs::write(&path, slow_rules()).unwrap();
     for signal in ["-INT", "-TERM"] {
         let started = start(&["draw", path.to_str().unwrap()]);
-        let (code, said, took) = started.stopped(Duration::from_millis(700), signal);
+        let (code, said, took) = started.stopped(Duration::from_millis(400), signal);
         assert!(took < SOON && code != Some(0), "{took:?} {code:?} {said}");
         assert!(
             said.contains("stopped") && !said.contains("<svg") && !said.contains("panicked"),

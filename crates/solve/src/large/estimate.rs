@@ -7,9 +7,9 @@
 //! plays, which makes the estimate too small, hardly ever too large. What is returned is the lower end of its
 //! confidence interval, three standard deviations below.
 //!
-//! States are estimated in *strata*, and the estimates added up: states with equally many legal moves of every role
-//! and bits set. A stratum is likelier met as a whole or not at all, so that the states of one differ less in how
-//! likely they are; and by the inequality of Cauchy and Schwarz the sum is never below the estimate of all states at once.
+//! States are estimated in *strata*, and the estimates added up: states with equally many legal moves of every role and
+//! bits set. A stratum is likelier met as a whole or not at all, so that the states of one differ less in how likely
+//! they are; and by the inequality of Cauchy and Schwarz the sum is never below the estimate of all states at once.
 
 use super::LargeError;
 use game::{MoveId, RoleId, Seed, Simulator, State, StopFlag};
