@@ -254,13 +254,23 @@ fn a_count_that_is_carried_along_is_ground_as_far_as_it_is_asked_for() {
             asked,
             ..Limits::default()
         };
-        ground(&rules, &limits, &mut |_| ()).expect("grounds")
+        let mut instances = 0;
+        let program = ground(&rules, &limits, &mut |progress| instances = progress.instances);
+        (program.expect("grounds"), instances)
     };
-    let (all, asked) = (grounded(false), grounded(true));
-    // Of (place, count before, count of all), all of n + 1 places, 9 counts and 9 results, against those with a count
-    // of at most the places before.
-    let counts = |program: &Program| program.names.iter().filter(|name| name.starts_with("(count ")).count();
-    assert!(2 * counts(&asked) < counts(&all), "{} {}", counts(&asked), counts(&all));
+    let ((all, n_all), (asked, n_asked)) = (grounded(false), grounded(true));
+    // At place x, w stones may have been counted before, and d follow: d is at most 8 - x, and w + d at most 8. What is
+    // asked for has w at most x besides. Of both, the program keeps only what is asked for.
+    let at = |x: usize, most: usize| (0..=most).map(|w| (8 - x).min(8 - w) + 1).sum::<usize>();
+    let counts: usize = (0..8).map(|x| at(x, x)).sum();
+    let counts_in = |program: &Program| program.names.iter().filter(|name| name.starts_with("(count ")).count();
+    assert_eq!([&all, &asked].map(counts_in), [counts, counts]);
+    // Each that is left out has an instance for an empty place, one for a stone, or both.
+    let left_out: usize = (0..=8).map(|x| at(x, 8) - at(x, x)).sum();
+    assert!(
+        n_all - n_asked >= left_out && n_all - n_asked <= 2 * left_out,
+        "{n_all} {n_asked} {left_out}"
+    );
     let mut sims = [Direct::new(Arc::new(all)), Direct::new(Arc::new(asked))];
     let mut states = sims.each_mut().map(|s| s.initial().unwrap());
     for text in ["(put 2)", "(put 7)", "(put 0)"] {
