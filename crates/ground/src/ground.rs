@@ -42,6 +42,8 @@ pub struct Limits {
     pub bytes: usize,
     /// Whether to split rules first.
     pub splitting: Splitting,
+    /// Whether relations are restricted to what rules may ask for in play, and not only by what is known statically.
+    pub asked: bool,
     /// Flag that ends the work.
     pub stop: StopFlag,
 }
@@ -53,6 +55,7 @@ impl Default for Limits {
             static_atoms: None,
             bytes: 1 << 30,
             splitting: Splitting::default(),
+            asked: false,
             stop: StopFlag::default(),
         }
     }
@@ -143,6 +146,9 @@ pub fn ground(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)
     }
     theory.for_grounding();
     demand::restrict(&mut theory);
+    if limits.asked {
+        demand::restrict_by_atoms(&mut theory);
+    }
     let other_ways = (limits.splitting == Splitting::Full).then(|| estimate::OtherWays::of(&theory));
     split::split(&mut theory, limits.splitting);
     let theory = Arc::new(theory);

@@ -64,6 +64,8 @@ pub(crate) struct Relation {
     pub label: String,
     pub arity: usize,
     pub layer: Layer,
+    /// Whether it only says which instances of rules are needed: its atoms, once derived, count as true.
+    pub is_filter: bool,
     /// Whether some relation in a cycle with this one (or itself) is negated there.
     pub negated_in_cycle: bool,
     /// Numbers of its rules; none for a relation that is only facts.
@@ -164,11 +166,19 @@ impl Theory {
             label,
             arity,
             layer: Layer::Static,
+            is_filter: false,
             negated_in_cycle: false,
             rules: Vec::new(),
             facts: Vec::new(),
             component: 0,
         });
+        id
+    }
+
+    /// As [`Theory::add_relation`], for a relation that restricts the instances of rules, and has none itself.
+    pub fn add_filter(&mut self, label: String, arity: usize) -> RelId {
+        let id = self.add_relation(label, arity);
+        self.relations[id.0 as usize].is_filter = true;
         id
     }
 
@@ -307,7 +317,11 @@ impl Theory {
 
     fn find_layers(&mut self) {
         for relation in &mut self.relations {
-            relation.layer = Layer::Static;
+            relation.layer = if relation.is_filter {
+                Layer::State
+            } else {
+                Layer::Static
+            };
         }
         self.relations[rel::TRUE.0 as usize].layer = Layer::State;
         self.relations[rel::DOES.0 as usize].layer = Layer::Move;
@@ -320,6 +334,10 @@ impl Theory {
         while changed {
             changed = false;
             for head in self.callees_first() {
+                // What a filter needs says nothing about when the relations that it restricts change.
+                if self.relation(head).is_filter {
+                    continue;
+                }
                 let layer = self.layer_of_rules(head).max(self.relation(head).layer);
                 changed |= layer != self.relation(head).layer;
                 self.relations[head.0 as usize].layer = layer;

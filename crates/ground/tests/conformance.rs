@@ -34,7 +34,7 @@ fn reference_replays_every_trace() {
 #[test]
 fn ground_programs_replay_every_trace() {
     let test = "ground_programs_replay_every_trace";
-    let Some(done) = check_each(test, &|entry| ground_and_follow(entry, Splitting::Full)) else {
+    let Some(done) = check_each(test, &|entry| ground_and_follow(entry, &Limits::default())) else {
         return;
     };
     assert!(done.traces >= FEWEST_TRACES - UNGROUNDED.len(), "{done:?}");
@@ -48,12 +48,36 @@ fn ground_programs_without_splitting_replay_every_trace() {
         // Large without splitting: these would take most of the time.
         "blobwars" | "knightazons" | "skirmish" | "skirmishFinal1" | "racer" | "crisscross" if !full_run() => Ok(None),
         "amazons" | "amazons.v1" | "racer" => Ok(None),
-        _ => ground_and_follow(entry, Splitting::Off),
+        _ => ground_and_follow(
+            entry,
+            &Limits {
+                splitting: Splitting::Off,
+                ..Limits::default()
+            },
+        ),
     }) else {
         return;
     };
     assert!(done.traces >= FEWEST_TRACES - UNGROUNDED.len() - 8, "{done:?}");
     assert!(done.lines >= FEWEST_LINES / if full_run() { 2 } else { 4 }, "{done:?}");
+}
+
+#[test]
+fn ground_programs_restricted_to_what_is_asked_replay_every_trace() {
+    let test = "ground_programs_restricted_to_what_is_asked_replay_every_trace";
+    let limits = Limits {
+        splitting: Splitting::Thorough,
+        asked: true,
+        ..Limits::default()
+    };
+    let Some(done) = check_each(test, &|entry| match grows(entry) {
+        // What is asked for may be small where the whole is not, or may not.
+        Some(_) => Ok(None),
+        None => ground_and_follow(entry, &limits),
+    }) else {
+        return;
+    };
+    assert!(done.traces >= FEWEST_TRACES - UNGROUNDED.len() - 8, "{done:?}");
 }
 
 #[test]
@@ -66,12 +90,8 @@ fn a_folder_without_an_index_is_a_mistake() {
 }
 
 /// Number of lines compared, or `None` if the program is too large as expected.
-fn ground_and_follow(entry: &Entry, splitting: Splitting) -> Result<Option<usize>, String> {
-    let limits = Limits {
-        splitting,
-        ..Limits::default()
-    };
-    let program = match (ground(&entry.read().rules, &limits, &mut |_| ()), grows(entry)) {
+fn ground_and_follow(entry: &Entry, limits: &Limits) -> Result<Option<usize>, String> {
+    let program = match (ground(&entry.read().rules, limits, &mut |_| ()), grows(entry)) {
         (Ok(program), None) => program,
         (Err(GroundError::TooLarge { relation, size, .. }), Some(named)) => {
             assert!(relation == named && size > 100_000, "{relation} with {size}");

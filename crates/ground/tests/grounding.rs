@@ -234,3 +234,53 @@ fn splitting_changes_the_rules_but_not_the_game() {
     }
     assert!(sims[1].terminal(&states[1]).unwrap());
 }
+
+/// Stones are counted from place to place; only what the places before may hold can have been counted.
+#[test]
+fn a_count_that_is_carried_along_is_ground_as_far_as_it_is_asked_for() {
+    let next: String = (0..8).map(|n| format!("(s {n} {}) (n {n}) ", n + 1)).collect();
+    let text = format!(
+        "(role r) {next} (n 8) (init (none 0)) (<= (goal r ?w) (count 0 0 ?w) (distinct ?w 0)) (<= (goal r 0) (count 0 0 0))
+         (<= (legal r (put ?x)) (s ?x ?y) (not (true (stone ?x))))
+         (<= (next (stone ?x)) (does r (put ?x))) (<= (next (stone ?x)) (true (stone ?x)))
+         (<= terminal (count 0 0 3))
+         (<= (count ?x ?w ?all) (true (stone ?x)) (s ?x ?y) (s ?w ?v) (count ?y ?v ?all))
+         (<= (count ?x ?w ?all) (not (true (stone ?x))) (s ?x ?y) (n ?w) (count ?y ?w ?all))
+         (<= (count 8 ?w ?w) (n ?w) (not (true (stone 9))))"
+    );
+    let rules = rules(&text);
+    let grounded = |asked| {
+        let limits = Limits {
+            asked,
+            ..Limits::default()
+        };
+        let mut instances = 0;
+        let program = ground(&rules, &limits, &mut |progress| instances = progress.instances);
+        (program.expect("grounds"), instances)
+    };
+    let ((all, n_all), (asked, n_asked)) = (grounded(false), grounded(true));
+    // At place x, w stones may have been counted before, and d follow: d is at most 8 - x, and w + d at most 8. What is
+    // asked for has w at most x besides. Of both, the program keeps only what is asked for.
+    let at = |x: usize, most: usize| (0..=most).map(|w| (8 - x).min(8 - w) + 1).sum::<usize>();
+    let counts: usize = (0..8).map(|x| at(x, x)).sum();
+    let counts_in = |program: &Program| program.names.iter().filter(|name| name.starts_with("(count ")).count();
+    assert_eq!([&all, &asked].map(counts_in), [counts, counts]);
+    // Each that is left out has an instance for an empty place, one for a stone, or both.
+    let left_out: usize = (0..=8).map(|x| at(x, 8) - at(x, x)).sum();
+    assert!(
+        n_all - n_asked >= left_out && n_all - n_asked <= 2 * left_out,
+        "{n_all} {n_asked} {left_out}"
+    );
+    let mut sims = [Direct::new(Arc::new(all)), Direct::new(Arc::new(asked))];
+    let mut states = sims.each_mut().map(|s| s.initial().unwrap());
+    for text in ["(put 2)", "(put 7)", "(put 0)"] {
+        let faces = [0, 1].map(|n| face(&mut sims[n], &states[n]).unwrap());
+        assert_eq!(faces[0], faces[1]);
+        states = [0, 1].map(|n| {
+            let mv = joint(&mut sims[n], &[text]);
+            sims[n].next(&states[n], &mv).unwrap()
+        });
+    }
+    assert!(sims[1].terminal(&states[1]).unwrap());
+    assert_eq!(sims[1].goal(&states[1], RoleId(0)), Ok(game::Goal::Value(3)));
+}

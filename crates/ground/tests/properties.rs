@@ -20,8 +20,15 @@ proptest! {
         let reading = gdl::read(&text, &gdl::Options::default());
         prop_assert!(reading.is_playable(), "{}", reading.render("random"));
         let mut reference = Reference::new(&reading.rules).expect("starts");
-        for splitting in [Splitting::Off, Splitting::Components, Splitting::Full] {
-            let limits = Limits { splitting, ..Limits::default() };
+        let ways = [
+            (Splitting::Off, false),
+            (Splitting::Components, false),
+            (Splitting::Full, false),
+            (Splitting::Off, true),
+            (Splitting::Thorough, true),
+        ];
+        for (splitting, asked) in ways {
+            let limits = Limits { splitting, asked, ..Limits::default() };
             let program = ground(&reading.rules, &limits, &mut |_| ());
             let program = program.map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
             check_program(&program);
@@ -29,7 +36,7 @@ proptest! {
             for play in 0..3 {
                 let rng = Seed(seed).nth(play).rng();
                 compare_play(&mut reference, &mut direct, rng)
-                    .map_err(|e| TestCaseError::fail(format!("{splitting:?}: {e}\n{text}")))?;
+                    .map_err(|e| TestCaseError::fail(format!("{splitting:?}, asked {asked}: {e}\n{text}")))?;
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::cache::Place;
 use crate::players::AutoFacts;
 use game::{Batch, Playouts, RoleId, Seed, Simulator, StopFlag};
 use gdl::Rules;
-use ground::{EvaluationLimits, GroundError, Limits, Program, Progress, Reference};
+use ground::{EvaluationLimits, GroundError, Limits, Passes, Program, Progress, Reference};
 use propnet::{CompileError, CompileOptions, Compiled, LaneOptions, Lanes, OneLane, Rollouts, Scalar, compile_until};
 use search::Tools;
 use std::collections::VecDeque;
@@ -143,7 +143,7 @@ pub struct Engine {
     /// The reference simulator, behind a lock so that any thread can fork it.
     reference: Mutex<Reference>,
     compiled: Option<Compiled>,
-    /// Whether the network was made from rewritten rules.
+    /// Whether the network was made from other rules than those of the text.
     rewritten: bool,
     /// What the player `auto` found out about the game.
     pub(crate) auto: AutoFacts,
@@ -459,8 +459,12 @@ fn ground_by(
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<(Program, Way)>, GroundError> {
-    if !way.is_rewritten() {
-        return ground::ground(rules, limits, progress).map(|program| Some((program, way)));
+    if way.passes == Passes::NONE {
+        let limits = Limits {
+            asked: way.asked,
+            ..limits.clone()
+        };
+        return ground::ground(rules, &limits, progress).map(|program| Some((program, way)));
     }
     let rewritten = ground::ground_rewritten(rules, way.passes, limits, progress)?;
     Ok(rewritten.map(|(program, passes)| (program, Way { passes, ..way })))

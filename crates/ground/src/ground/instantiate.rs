@@ -530,8 +530,15 @@ impl Work<'_> {
             });
         }
         let head = found.atoms.mention(join.head, &row);
+        if self.theory.relation(join.head).is_filter {
+            self.n_found += 1;
+            self.derive(join.head, head, &row);
+            return self.check_budget();
+        }
         literals.clear();
-        literals.extend(body[..join.n_atoms].iter().map(|&a| BodyLit::new(a, false)));
+        let counts = |a: &&Ground| !self.theory.relation(found.atoms.relation(**a)).is_filter;
+        let positive = body[..join.n_atoms].iter().filter(counts);
+        literals.extend(positive.map(|&a| BodyLit::new(a, false)));
         for (relation, row) in &join.negated {
             let row = build(row, &mut machine.terms, env);
             let atom = found.atoms.mention(*relation, &row);

@@ -28,6 +28,8 @@ const MANY_INSTANCES: usize = 1_000_000;
 pub(super) struct Way {
     pub passes: Passes,
     pub splitting: Splitting,
+    /// Whether relations are restricted to what rules may ask for in play.
+    pub asked: bool,
 }
 
 impl Way {
@@ -35,16 +37,27 @@ impl Way {
         Way {
             passes: Passes::NONE,
             splitting,
+            asked: false,
         }
     }
 
     const REWRITTEN: Way = Way {
         passes: Passes::USUAL,
         splitting: Splitting::Thorough,
+        asked: false,
     };
 
+    /// For rules that are too large otherwise: what may be asked for is found together with the instances, which
+    /// takes longer.
+    const ASKED: Way = Way {
+        passes: Passes::NONE,
+        splitting: Splitting::Thorough,
+        asked: true,
+    };
+
+    /// Whether other rules are ground than those of the text.
     pub fn is_rewritten(self) -> bool {
-        self.passes != Passes::NONE
+        self.asked || self.passes != Passes::NONE
     }
 }
 
@@ -55,9 +68,10 @@ impl fmt::Display for Way {
             Splitting::Components => "rules split by components",
             Splitting::Full | Splitting::Thorough => "rules split by variables",
         };
-        match self.is_rewritten() {
-            true => write!(f, "rewritten ({}), {splitting}", self.passes),
-            false => write!(f, "as written, {splitting}"),
+        match (self.asked, self.passes == Passes::NONE) {
+            (true, _) => write!(f, "restricted to what rules can ask for, {splitting}"),
+            (false, false) => write!(f, "rewritten ({}), {splitting}", self.passes),
+            (false, true) => write!(f, "as written, {splitting}"),
         }
     }
 }
@@ -185,7 +199,7 @@ impl Ways {
             }
             (false, None) if is_first && is_too_large && self.rewriting == Rewriting::Auto => {
                 self.is_large = true;
-                self.left = vec![Way::REWRITTEN];
+                self.left = vec![Way::REWRITTEN, Way::ASKED];
                 if limit < self.most {
                     self.left.push(way);
                 } else {
@@ -237,7 +251,7 @@ mod tests {
     fn a_relation_without_bound_ends_the_search() {
         assert_eq!(tried(&["islist/1", "islist/1"]), 2);
         assert_eq!(tried(&["islist/1", "list/2", "islist/1"]), 3);
-        assert_eq!(tried(&["a/1", "b/1", "c/1", "d/1", "e/1"]), 5);
+        assert_eq!(tried(&["a/1", "b/1", "c/1", "d/1", "e/1", "f/1"]), 6);
     }
 
     fn program(otherwise: Option<OtherSplits>) -> Program {
@@ -258,6 +272,32 @@ mod tests {
         }));
         assert_eq!(ways.next(), Some((Way::REWRITTEN, 3_000_000)));
         ways.note(&Ok(Some((program(None), Way::REWRITTEN))));
+        assert_eq!(ways.next(), None);
+    }
+
+    #[test]
+    fn what_rules_ask_for_is_tried_where_rewriting_does_not_help() {
+        let too_large = || {
+            Err(GroundError::TooLarge {
+                relation: "count/6".to_owned(),
+                size: 300_000,
+                limit: "some instances".to_owned(),
+            })
+        };
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        for expected in [Way::written(Splitting::Full), Way::REWRITTEN, Way::ASKED] {
+            assert_eq!(ways.next().map(|(way, _)| way), Some(expected));
+            ways.note(&too_large());
+        }
+        assert_eq!(ways.next(), Some((Way::written(Splitting::Full), 3_000_000)));
+
+        let mut ways = Ways::new(Rewriting::Auto, 3_000_000);
+        for _ in 0..2 {
+            ways.next();
+            ways.note(&too_large());
+        }
+        ways.next();
+        ways.note(&Ok(Some((program(None), Way::ASKED))));
         assert_eq!(ways.next(), None);
     }
 
