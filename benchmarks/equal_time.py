@@ -34,18 +34,22 @@ GAMES = [
     ("Blind Breakthrough 6x6", "blind-breakthrough:width=6,height=6", True),
     ("Fog Minichess", "fog-minichess", True),
 ]
-# A player with a budget, the budget tried first, and the largest.
+# A player with a budget, the budget tried first, and the largest. The budget of `hp2` is split, see `named`.
 PLAYERS = {
     "kluss": ("kluss:nodes={}", 2000, 10**7),
     "ismcts": ("ismcts:{}", 20000, 10**8),
     "hp": ("hp:64,{}", 64, 10**6),
-    "hp2": ("hp2:16,{},8,4", 2, 10**5),
+    "hp2": ("hp2:{},{},8,4", 32, 10**6),
     "cfr": ("cfr:80,nodes={}", 5000, 10**7),
     "epimc": ("epimc:1,samples={},nodes=10000000", 40, 10**5),
 }
 
 
 def named(player, budget):
+    """The player with a budget; for `hp2` models times simulations, of which it takes up to 16 models."""
+    if player == "hp2":
+        models = min(budget, 16)
+        return PLAYERS[player][0].format(models, budget // models)
     return PLAYERS[player][0].format(budget)
 
 
@@ -119,12 +123,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ms", type=float, default=100.0, help="milliseconds of processor time a move")
     parser.add_argument("--rivals", default="ismcts,hp2,cfr,epimc")
+    parser.add_argument("--games", default="", help="only games whose title has this")
     parser.add_argument("--short", type=int, default=100, help="matches of a short game")
     parser.add_argument("--long", type=int, default=40, help="matches of a long game")
     parser.add_argument("--out", type=Path, required=True, help="the experiment, a file for `surmise lab run`")
     options = parser.parse_args()
     parts = [HEAD.format(ms=f"{options.ms:g}")]
-    for title, rules, is_long in GAMES:
+    for title, rules, is_long in (game for game in GAMES if options.games in game[0]):
         kluss = named("kluss", reference(rules, options.ms))
         for rival in options.rivals.split(","):
             budget, time = equal(rules, kluss, rival)
