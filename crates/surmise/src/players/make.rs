@@ -99,8 +99,8 @@ fn inner(
 }
 
 fn can_be_base(player: &PlayerSpec) -> bool {
-    !(player.is_guest() || player.is_cheat() || player.start_training().is_some())
-        && !matches!(player.kind, Kind::Exploit(_))
+    let elsewhere = player.is_guest() || player.is_cheat();
+    !elsewhere && player.start_training().is_none() && !matches!(player.kind, Kind::Exploit(_))
 }
 
 pub(super) fn hand(options: &Options) -> Made {
