@@ -13,6 +13,12 @@ pub trait ViewPolicy: Send + Sync {
     /// Moves after a view, with numbers in proportion to which they are played; none if the view is not known.
     fn policy(&self, view: &[Told]) -> Option<Vec<(String, f64)>>;
 
+    /// The same where the legal moves are known as well.
+    fn policy_among(&self, view: &[Told], legal: &[&str]) -> Option<Vec<(String, f64)>> {
+        let _ = legal;
+        self.policy(view)
+    }
+
     /// Checks that all moves and percepts of the strategy exist in a game.
     ///
     /// # Errors

@@ -71,10 +71,12 @@ impl ViewOpponents {
                 let role = RoleId(number as u16);
                 sim.legal(&state, role, &mut legal)?;
                 let own = sim.move_text(role, joint[number]).to_owned();
-                let known = if legal.len() > 1 {
-                    policy.policy(&views[number])
-                } else {
-                    None
+                let known = match legal.len() > 1 {
+                    true => {
+                        let texts: Vec<&str> = legal.iter().map(|&mv| sim.move_text(role, mv)).collect();
+                        policy.policy_among(&views[number], &texts)
+                    }
+                    false => None,
                 };
                 if let Some(known) = known {
                     let total: f64 = known.iter().map(|(_, p)| p).sum();

@@ -6,8 +6,8 @@ use super::learned::LearnedSpec;
 use super::open::OpenSpec;
 use super::options::Options;
 use super::remote::RemoteSpec;
-use super::{Kind, PlayerSpecError};
-use crate::exploit::{ExploitSpec, ModelSpec, OpponentTables, SolvedGames};
+use super::{Kind, PlayerSpec, PlayerSpecError};
+use crate::exploit::{ExploitSpec, LedgerSpec, ModelSpec, OpponentTables, SolvedGames, TableLimits};
 use crate::strategy::Strategy;
 use belief::SamplerKind;
 use lab::opponents::Opponent;
@@ -71,8 +71,36 @@ pub(super) fn exploit(options: &Options) -> Made {
         weight: options.maybe("weight").unwrap_or(1.0),
         seeds: options.value("seeds"),
         stake: options.value("stake"),
-        games: SolvedGames::default(),
+        games: SolvedGames::within(TableLimits {
+            histories: options.value("histories"),
+            ..TableLimits::default()
+        }),
+        otherwise: LedgerSpec {
+            base: inner(options, "base", can_be_base)?,
+            response: inner(options, "response", PlayerSpec::takes_opponent)?,
+            reference: options.maybe("reference"),
+            doubt: options.value("doubt"),
+        },
     }))
+}
+
+/// A player that another one plays by, with `;` for commas.
+fn inner(
+    options: &Options,
+    name: &'static str,
+    fits: fn(&PlayerSpec) -> bool,
+) -> Result<Box<PlayerSpec>, PlayerSpecError> {
+    let text = options.text(name).unwrap_or_default().replace(';', ",");
+    let player = PlayerSpec::parse(&text).map_err(|error| options.wrong(name, &format!("is no player: {error}")))?;
+    match fits(&player) {
+        true => Ok(Box::new(player)),
+        false => Err(options.wrong(name, "cannot be this player")),
+    }
+}
+
+fn can_be_base(player: &PlayerSpec) -> bool {
+    let elsewhere = player.is_guest() || player.is_cheat();
+    !elsewhere && player.start_training().is_none() && !matches!(player.kind, Kind::Exploit(_))
 }
 
 pub(super) fn hand(options: &Options) -> Made {

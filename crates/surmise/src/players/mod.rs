@@ -20,7 +20,7 @@ pub use options::{OptionDef, OptionKind, Preset};
 pub use registry::PlayerDef;
 
 use crate::engine::Engine;
-use crate::exploit::{ExploitSpec, ModelSpec, OpponentTables};
+use crate::exploit::{ExploitSpec, LearnedModel, ModelSpec, OpponentTables};
 use crate::matches::SeriesMemory;
 use crate::strategy::Strategy;
 use crate::{Error, Unsuitable};
@@ -164,7 +164,24 @@ impl PlayerSpec {
 
     /// Whether the player needs to know the state, so that it can only play open games.
     pub fn needs_open_game(&self) -> bool {
-        matches!(self.kind, Kind::Open(_))
+        match &self.kind {
+            Kind::Open(_) => true,
+            Kind::Exploit(spec) => spec.otherwise.base.needs_open_game(),
+            _ => false,
+        }
+    }
+
+    /// Whether the player takes a model of the others.
+    pub(crate) fn takes_opponent(&self) -> bool {
+        self.options.iter().any(|(name, _)| name == "opponent")
+    }
+
+    /// The same player with a model of the others that was learned.
+    pub(crate) fn with_learned(&self, model: Arc<LearnedModel>) -> PlayerSpec {
+        PlayerSpec {
+            opponent: Some(OpponentTables::Learned(model)),
+            ..self.clone()
+        }
     }
 
     /// Whether the player is shown the true state.
@@ -242,7 +259,8 @@ impl PlayerSpec {
             Kind::Exploit(spec) => match &spec.model {
                 Some(ModelSpec::File(path)) => vec![path.clone()],
                 Some(ModelSpec::Player(player)) => player.files(),
-                _ => Vec::new(),
+                Some(_) => Vec::new(),
+                None => spec.otherwise.files(),
             },
             Kind::Cfr { net: Some(net), .. } | Kind::Kluss { net: Some(net), .. } => net.files(),
             _ => Vec::new(),
@@ -332,8 +350,17 @@ impl PlayerSpec {
                     let tools = || engine.tools(role, seed.child(name));
                     playouts.map(|n| Box::new(McOpponents::new(tools(), n)) as Box<dyn OpponentModel>)
                 };
-                hyperplay.set_opponents(model("past", *past), model("future", *future))?;
-                views.into_iter().for_each(|views| hyperplay.set_views(views));
+                let by_state = || {
+                    let known = self.opponent.as_ref()?.by_state(engine)?;
+                    Some(Box::new(known) as Box<dyn OpponentModel>)
+                };
+                match by_state() {
+                    Some(known) => hyperplay.set_opponents(Some(known), by_state())?,
+                    None => {
+                        hyperplay.set_opponents(model("past", *past), model("future", *future))?;
+                        views.into_iter().for_each(|views| hyperplay.set_views(views));
+                    }
+                }
                 player(Box::new(hyperplay))
             }
             Kind::HyperPlayII {

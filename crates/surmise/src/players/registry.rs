@@ -575,6 +575,36 @@ const EXPLOIT: &[OptionDef] = &[
         "0",
         "Without a model: points that may be lost over a series, besides what was won",
     ),
+    option(
+        "histories",
+        OptionKind::Count { min: 0, max: 2_000_000 },
+        "2000000",
+        "Histories of games that are solved, at most",
+    ),
+    option(
+        "base",
+        OptionKind::Text("PLAYER"),
+        "auto",
+        "Games that are not solved: the player to begin with (with ; for commas)",
+    ),
+    option(
+        "response",
+        OptionKind::Text("PLAYER"),
+        "hp",
+        "Games that are not solved: the player that gets the model of the others, one that takes opponent=MODEL",
+    ),
+    unset(
+        "reference",
+        OptionKind::Number { min: 0.0, max: 100.0 },
+        "the base's own values, at least 50",
+        "Games that are not solved: points a match that are kept; what is won beyond them may be risked",
+    ),
+    option(
+        "doubt",
+        OptionKind::Number { min: 1e-9, max: 0.5 },
+        "0.05",
+        "Games that are not solved: probability that luck was taken for a gift",
+    ),
 ];
 
 const HAND: &[OptionDef] = &[required(
@@ -792,7 +822,7 @@ const PLAYERS: &[PlayerDef] = &[
     PlayerDef {
         name: "exploit",
         summary: "plays the opponent: a response to a model, or learns over a series and risks only what it has won",
-        when: "the opponent is weak, in games of two with up to 2,000,000 histories; larger ones are left to `auto`",
+        when: "the opponent is weak, and you play a series of matches with it",
         by_position: &["model", "weight"],
         whole_text: false,
         groups: &[EXPLOIT],
