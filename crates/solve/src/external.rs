@@ -42,6 +42,24 @@ struct Cell {
     total: f64,
 }
 
+/// Whose turn it is to be updated.
+#[derive(Clone, Copy)]
+struct Update {
+    /// The player whose regrets are updated.
+    player: u32,
+    /// The player whose strategies are added to the averages.
+    counted: u32,
+}
+
+impl Update {
+    fn of(tree: &FlatTree, player: usize) -> Update {
+        Update {
+            player: player as u32,
+            counted: ((player + 1) % tree.n_players) as u32,
+        }
+    }
+}
+
 /// One stream of samples.
 struct ExternalStream {
     tree: Arc<FlatTree>,
@@ -90,48 +108,77 @@ impl ExternalStream {
     }
 
     /// A sample of the value of a node to a player. Half of all nodes are terminal, and need no call.
-    #[inline]
-    fn walk(&mut self, tree: &FlatTree, node: u32, player: u32) -> f64 {
-        let node = tree.nodes[node as usize];
+    #[inline(always)]
+    fn walk(&mut self, tree: &FlatTree, node: u32, whose: Update) -> f64 {
+        let node = &tree.nodes[node as usize];
         match node.n {
-            0 => tree.payoff(node, player as usize),
-            _ => self.walk_on(tree, node, player),
+            0 => tree.payoff(node, whose.player as usize),
+            _ => self.walk_on(tree, node, whose),
         }
     }
 
     /// The same for a node that is not terminal. Counts the children that are visited.
-    fn walk_on(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
-        self.visits += if node.player == player { u64::from(node.n) } else { 1 };
-        match node.n {
-            _ if node.player == NATURE => {
-                let (child, _) = tree.nature(node, &mut self.rng);
-                self.walk(tree, child, player)
+    #[inline(never)]
+    fn walk_on<'t>(&mut self, tree: &'t FlatTree, mut node: &'t FlatNode, whose: Update) -> f64 {
+        while node.player != whose.player {
+            self.visits += 1;
+            let child = match node.n {
+                _ if node.player == NATURE => tree.nature(node, &mut self.rng).0,
+                2 => self.follow::<2>(node, whose),
+                3 => self.follow::<3>(node, whose),
+                4 => self.follow::<4>(node, whose),
+                _ => self.follow_any(node, whose),
+            };
+            node = &tree.nodes[child as usize];
+            if node.n == 0 {
+                return tree.payoff(node, whose.player as usize);
             }
+        }
+        self.visits += u64::from(node.n);
+        match node.n {
             // Most sets are small, and cheaper without the stack.
-            2 => self.decide_few::<2>(tree, node, player),
-            3 => self.decide_few::<3>(tree, node, player),
-            4 => self.decide_few::<4>(tree, node, player),
-            _ => self.decide(tree, node, player),
+            2 => self.decide::<2>(tree, node, whose),
+            3 => self.decide::<3>(tree, node, whose),
+            4 => self.decide::<4>(tree, node, whose),
+            _ => self.decide_any(tree, node, whose),
         }
     }
 
-    /// A decision with a known number of actions: the compiler makes straight code of every loop over them.
-    #[inline]
-    fn decide_few<const N: usize>(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
-        let cells = few_mut::<N>(&mut self.cells[node.sequences()]);
+    /// Draws a move of another player: the child that it leads to. The number of actions is known, so that the compiler
+    /// makes straight code of every loop over them.
+    #[inline(always)]
+    fn follow<const N: usize>(&mut self, node: &FlatNode, whose: Update) -> u32 {
+        let cells = few_mut::<N>(&mut self.cells, node);
         let policy = cells.map(|cell| cell.policy);
-        if node.player != player {
-            if counts(tree, node, player) {
-                cells.iter_mut().for_each(|cell| cell.total += cell.policy);
-            }
-            let drawn = draw(&mut self.rng, &policy);
-            return self.walk(tree, node.first + drawn as u32, player);
+        if node.player == whose.counted {
+            cells.iter_mut().for_each(|cell| cell.total += cell.policy);
         }
+        node.first + draw(&mut self.rng, &policy) as u32
+    }
+
+    /// The same with any number of actions.
+    #[inline(never)]
+    fn follow_any(&mut self, node: &FlatNode, whose: Update) -> u32 {
+        let begin = self.stack.len();
+        let cells = &mut self.cells[node.sequences()];
+        self.stack.extend(cells.iter().map(|cell| cell.policy));
+        if node.player == whose.counted {
+            cells.iter_mut().for_each(|cell| cell.total += cell.policy);
+        }
+        let drawn = draw(&mut self.rng, &self.stack[begin..]);
+        self.stack.truncate(begin);
+        node.first + drawn as u32
+    }
+
+    /// The player's own decision with a known number of actions.
+    #[inline(always)]
+    fn decide<const N: usize>(&mut self, tree: &FlatTree, node: &FlatNode, whose: Update) -> f64 {
+        let policy = few_mut::<N>(&mut self.cells, node).map(|cell| cell.policy);
         let mut values = [0.0; N];
         for (action, value) in values.iter_mut().enumerate() {
-            *value = self.walk(tree, node.first + action as u32, player);
+            *value = self.walk(tree, node.first + action as u32, whose);
         }
-        let cells = few_mut::<N>(&mut self.cells[node.sequences()]);
+        let cells = few_mut::<N>(&mut self.cells, node);
         let mean = regret(cells, &policy, &values);
         let mut policy = cells.map(|cell| cell.regret.max(0.0));
         normalise(&mut policy);
@@ -139,31 +186,22 @@ impl ExternalStream {
         mean
     }
 
-    /// A decision with any number of actions.
-    fn decide(&mut self, tree: &FlatTree, node: FlatNode, player: u32) -> f64 {
+    /// The same with any number of actions.
+    #[inline(never)]
+    fn decide_any(&mut self, tree: &FlatTree, node: &FlatNode, whose: Update) -> f64 {
         let begin = self.stack.len();
         let policy = self.cells[node.sequences()].iter().map(|cell| cell.policy);
         self.stack.extend(policy);
-        let value = if node.player == player {
-            for action in 0..node.n {
-                let value = self.walk(tree, node.first + action, player);
-                self.stack.push(value);
-            }
-            let (policy, values) = self.stack[begin..].split_at(node.n as usize);
-            let cells = &mut self.cells[node.sequences()];
-            let mean = regret(cells, policy, values);
-            match_regrets(cells, &mut self.stack);
-            mean
-        } else {
-            if counts(tree, node, player) {
-                let cells = self.cells[node.sequences()].iter_mut();
-                cells.for_each(|cell| cell.total += cell.policy);
-            }
-            let drawn = draw(&mut self.rng, &self.stack[begin..]);
-            self.walk(tree, node.first + drawn as u32, player)
-        };
+        for action in 0..node.n {
+            let value = self.walk(tree, node.first + action, whose);
+            self.stack.push(value);
+        }
+        let (policy, values) = self.stack[begin..].split_at(node.n as usize);
+        let cells = &mut self.cells[node.sequences()];
+        let mean = regret(cells, policy, values);
+        match_regrets(cells, &mut self.stack);
         self.stack.truncate(begin);
-        value
+        mean
     }
 }
 
@@ -173,7 +211,7 @@ impl Stream for ExternalStream {
         for _ in 0..n {
             self.visits += tree.n_players as u64;
             for player in 0..tree.n_players {
-                self.walk(&tree, 0, player as u32);
+                self.walk(&tree, 0, Update::of(&tree, player));
             }
         }
     }
@@ -201,13 +239,6 @@ impl Stream for ExternalStream {
     }
 }
 
-/// Whether the strategy in another player's information set is added to the average.
-#[inline]
-fn counts(tree: &FlatTree, node: FlatNode, player: u32) -> bool {
-    let next = player as usize + 1;
-    node.player as usize == if next == tree.n_players { 0 } else { next }
-}
-
 /// The player's own decision: updates its regrets. Returns the value of the decision.
 #[inline]
 fn regret(cells: &mut [Cell], policy: &[f64], values: &[f64]) -> f64 {
@@ -231,10 +262,11 @@ fn match_regrets(cells: &mut [Cell], stack: &mut Vec<f64>) {
     stack.truncate(begin);
 }
 
-/// A slice of known length as an array.
-#[inline]
-fn few_mut<const N: usize>(all: &mut [Cell]) -> &mut [Cell; N] {
-    all.first_chunk_mut().expect("as many as there are actions")
+/// The cells of a decision whose number of actions is known.
+#[inline(always)]
+fn few_mut<'a, const N: usize>(cells: &'a mut [Cell], node: &FlatNode) -> &'a mut [Cell; N] {
+    let cells = cells[node.sequence as usize..].first_chunk_mut();
+    cells.expect("as many as there are actions")
 }
 
 impl Solver for ExternalSampling<'_> {
@@ -275,17 +307,17 @@ mod tests {
             let node = self.tree.nodes[node as usize];
             self.visits += 1;
             if node.n == 0 {
-                return self.tree.payoff(node, player as usize);
+                return self.tree.payoff(&node, player as usize);
             }
             if node.player == NATURE {
-                let (child, _) = self.tree.nature(node, &mut self.rng);
+                let (child, _) = self.tree.nature(&node, &mut self.rng);
                 return self.walk(child, player);
             }
             let sequences = node.sequences();
             let mut policy: Vec<f64> = self.regret[sequences.clone()].iter().map(|r| r.max(0.0)).collect();
             normalise(&mut policy);
             if node.player != player {
-                if counts(&self.tree, node, player) {
+                if node.player == Update::of(&self.tree, player as usize).counted {
                     add_all(&mut self.total[sequences], policy.iter());
                 }
                 let drawn = draw(&mut self.rng, &policy);

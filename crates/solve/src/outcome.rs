@@ -68,7 +68,7 @@ impl<'a> OutcomeSampling<'a> {
 impl OutcomeStream {
     /// A sample of the value of a node to a player, divided by the sampling probability of the path below it.
     fn walk(&mut self, tree: &FlatTree, node: u32, player: usize, reach: Reach) -> f64 {
-        let node = tree.nodes[node as usize];
+        let node = &tree.nodes[node as usize];
         self.sums.visits += 1;
         if node.n == 0 {
             return tree.payoff(node, player);
@@ -91,7 +91,7 @@ impl OutcomeStream {
     }
 
     /// The player's own decision; its strategy is on the stack.
-    fn own(&mut self, tree: &FlatTree, node: FlatNode, player: usize, reach: Reach, begin: usize) -> f64 {
+    fn own(&mut self, tree: &FlatTree, node: &FlatNode, player: usize, reach: Reach, begin: usize) -> f64 {
         let (n, sequences) = (node.n as usize, node.sequences());
         let drawn = match self.sums.rng.unit() < EXPLORATION {
             true => self.sums.rng.below(n),

@@ -100,11 +100,17 @@ impl FlatTree {
 
     /// Lets nature move: a child and the probability of it.
     #[inline]
-    pub fn nature(&self, node: FlatNode, rng: &mut Rng) -> (u32, f64) {
+    pub fn nature(&self, node: &FlatNode, rng: &mut Rng) -> (u32, f64) {
         if self.counts.is_empty() {
             let drawn = rng.below(node.n as usize);
             return (node.first + drawn as u32, 1.0 / f64::from(node.n));
         }
+        self.counted(node, rng)
+    }
+
+    /// The same where several of nature's moves may lead to one child.
+    #[inline(never)]
+    fn counted(&self, node: &FlatNode, rng: &mut Rng) -> (u32, f64) {
         let counts = &self.counts[node.first as usize..(node.first + node.n) as usize];
         let total: u32 = counts.iter().sum();
         let mut left = rng.below(total as usize) as u32;
@@ -118,7 +124,7 @@ impl FlatTree {
 
     /// A player's payoff at a terminal node, from the middle.
     #[inline]
-    pub fn payoff(&self, node: FlatNode, player: usize) -> f64 {
+    pub fn payoff(&self, node: &FlatNode, player: usize) -> f64 {
         self.payoffs[node.first as usize + player]
     }
 }
@@ -160,7 +166,7 @@ impl Sums {
 
     /// Lets nature move: a child and the probability of it.
     #[inline]
-    pub fn nature(&mut self, tree: &FlatTree, node: FlatNode) -> (u32, f64) {
+    pub fn nature(&mut self, tree: &FlatTree, node: &FlatNode) -> (u32, f64) {
         tree.nature(node, &mut self.rng)
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct Arm {
     /// Their mean over visits: it is read far more often than it changes.
     mean: f32,
     pub visits: u32,
-    /// Number of times it was available.
+    /// Number of times it was available; see [`ArmTable::apart`].
     available: u32,
     pub mv: MoveId,
     /// One over the square root of the visits, which is read as often as the mean.
@@ -38,6 +38,9 @@ pub(crate) struct ArmTable {
     mixed_stats: Box<[MixedStats]>,
     /// Whether its last choice was mixed.
     pub(super) mixed: bool,
+    /// Whether some arms were available more often than others. As long as all were available together, as in nearly
+    /// all games, the first one counts for all of them.
+    apart: bool,
     /// Value backed up from here: its share of the total of the arm that leads here.
     handed_up: f64,
     /// Simulations through here.
@@ -74,13 +77,10 @@ impl Arms<'_> {
     }
 }
 
-/// The highest bound so far, and what the bounds have in common.
+/// The highest bound so far.
 struct Bounds {
     best: usize,
     highest: f64,
-    /// Most arms were available equally often.
-    available: u32,
-    width: f64,
 }
 
 impl Default for Bounds {
@@ -88,23 +88,15 @@ impl Default for Bounds {
         Bounds {
             best: 0,
             highest: f64::NEG_INFINITY,
-            available: 0,
-            width: 0.0,
         }
     }
 }
 
 impl Bounds {
-    /// Counts that an arm was available, and compares its bound; which one is higher cannot be predicted, so nothing
-    /// branches on it.
+    /// Compares the bound of an arm; which one is higher cannot be predicted, so nothing branches on it.
     #[inline(always)]
-    fn add(&mut self, place: usize, arm: &mut Arm, exploration: f64, roots: &SquareRoots) {
-        arm.available += 1;
-        if arm.available != self.available {
-            self.available = arm.available;
-            self.width = exploration * roots.log(arm.available);
-        }
-        let bound = f64::from(arm.mean) + self.width * arm.inverse;
+    fn add(&mut self, place: usize, arm: &Arm, width: f64) {
+        let bound = f64::from(arm.mean) + width * arm.inverse;
         let better = bound > self.highest;
         self.best = select_unpredictable(better, place, self.best);
         self.highest = if better { bound } else { self.highest };
@@ -123,6 +115,7 @@ impl ArmTable {
         if self.arms.len() >= legal.len() && self.arms.iter().zip(legal).all(|(arm, mv)| arm.mv == *mv) {
             return None;
         }
+        self.set_apart();
         let place = |&mv: &MoveId| match self.arms.iter().position(|arm| arm.mv == mv) {
             Some(at) => at as u32,
             None => {
@@ -147,8 +140,8 @@ impl ArmTable {
     ) -> (usize, usize, Option<f64>, bool) {
         self.mixed = mixed;
         let (place, chance) = match (mixed, arms) {
-            (false, Arms::First(n)) if self.untried == 0 => {
-                (self.highest_of_first(n, options.exploration, roots), None)
+            (false, Arms::First(n)) if self.untried == 0 && !self.apart && n == self.arms.len() => {
+                (self.highest_of_all(options.exploration, roots), None)
             }
             (false, _) => (self.by_bounds(arms, options.exploration, roots, rng), None),
             (true, _) => self.by_mixing(arms, options.selection, rng),
@@ -174,52 +167,69 @@ impl ArmTable {
         self.most = self.arms.iter().map(|arm| arm.visits).max().unwrap_or(0);
     }
 
-    fn by_bounds(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
-        match arms {
-            _ if self.untried > 0 => self.untried_or_highest(arms, exploration, roots, rng),
-            Arms::First(n) => self.highest_of_first(n, exploration, roots),
-            Arms::These(list) => self.highest(list.iter().map(|&at| at as usize), exploration, roots),
-        }
-    }
-
-    /// [`ArmTable::highest`] of the first arms, as in nearly all situations.
+    /// The place with the highest bound, the first of several, where all arms were tried and all are available, as in
+    /// nearly all situations.
     #[inline(always)]
-    fn highest_of_first(&mut self, n: usize, exploration: f64, roots: &SquareRoots) -> usize {
-        let mut bounds = Bounds::default();
-        for (place, arm) in self.arms[..n].iter_mut().enumerate() {
-            bounds.add(place, arm, exploration, roots);
-        }
-        bounds.best
-    }
-
-    /// The place with the highest bound, the first of several, where all arms were tried. Counts that the arms were
-    /// available.
-    fn highest(&mut self, arms: impl Iterator<Item = usize>, exploration: f64, roots: &SquareRoots) -> usize {
-        let mut bounds = Bounds::default();
-        for (place, at) in arms.enumerate() {
-            bounds.add(place, &mut self.arms[at], exploration, roots);
+    fn highest_of_all(&mut self, exploration: f64, roots: &SquareRoots) -> usize {
+        let counter = &mut self.arms[0].available;
+        *counter += 1;
+        let (width, mut bounds) = (exploration * roots.log(*counter), Bounds::default());
+        for (place, arm) in self.arms.iter().enumerate() {
+            bounds.add(place, arm, width);
         }
         bounds.best
     }
 
     /// A place that was never tried, else the one with the highest bound.
-    fn untried_or_highest(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
-        let mut untried = 0;
-        for place in 0..arms.len() {
-            untried += usize::from(self.arms[arms.at(place)].visits == 0);
-        }
+    fn by_bounds(&mut self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots, rng: &mut Rng) -> usize {
+        self.count_available(arms);
+        let is_untried = |place: &usize| self.arms[arms.at(*place)].visits == 0;
+        let untried = match self.untried {
+            0 => 0,
+            _ => (0..arms.len()).map(|place| usize::from(is_untried(&place))).sum(),
+        };
         if untried == 0 {
-            return self.highest((0..arms.len()).map(|place| arms.at(place)), exploration, roots);
+            return self.highest(arms, exploration, roots);
         }
         let (pick, mut seen, mut found) = (rng.below(untried), 0, 0);
         for place in 0..arms.len() {
-            let arm = &mut self.arms[arms.at(place)];
-            arm.available += 1;
-            let this = arm.visits == 0 && seen == pick;
+            let this = is_untried(&place) && seen == pick;
             found = if this { place } else { found };
-            seen += usize::from(arm.visits == 0);
+            seen += usize::from(is_untried(&place));
         }
         found
+    }
+
+    /// The place with the highest bound, the first of several, where all arms were tried.
+    fn highest(&self, arms: Arms<'_>, exploration: f64, roots: &SquareRoots) -> usize {
+        let (mut before, mut width, mut bounds) = (0, 0.0, Bounds::default());
+        for place in 0..arms.len() {
+            let at = arms.at(place);
+            let available = self.arms[if self.apart { at } else { 0 }].available;
+            if available != before {
+                (before, width) = (available, exploration * roots.log(available));
+            }
+            bounds.add(place, &self.arms[at], width);
+        }
+        bounds.best
+    }
+
+    /// Counts that these arms were available.
+    fn count_available(&mut self, arms: Arms<'_>) {
+        if !self.apart && arms.len() == self.arms.len() {
+            self.arms[0].available += 1;
+            return;
+        }
+        self.set_apart();
+        (0..arms.len()).for_each(|place| self.arms[arms.at(place)].available += 1);
+    }
+
+    /// From now on every arm counts for itself.
+    fn set_apart(&mut self) {
+        if !std::mem::replace(&mut self.apart, true) {
+            let together = self.arms[0].available;
+            self.arms.iter_mut().for_each(|arm| arm.available = together);
+        }
     }
 
     /// One entry for each arm.
@@ -266,12 +276,14 @@ impl ArmTable {
     pub(super) fn hand_up(&mut self) -> f64 {
         self.through += 1;
         // The maximum over moves with few visits is biased upwards.
-        let enough = self.most.min(64);
-        let best = self.arms.iter().fold(0.0_f32, |best, arm| {
-            let mean = if 4 * arm.visits >= enough { arm.mean } else { 0.0 };
-            if mean > best { mean } else { best }
+        let least = self.most.min(64).div_ceil(4);
+        // Which arms count cannot be predicted, so nothing branches on it. Floats that are not negative are ordered as
+        // their bits, and the bits of others are negative numbers.
+        let best = self.arms.iter().fold(0, |best: i32, arm| {
+            let mean = select_unpredictable(arm.visits >= least, arm.mean.to_bits() as i32, 0);
+            best.max(mean)
         });
-        let best = f64::from(best);
+        let best = f64::from(f32::from_bits(best as u32));
         let worth = best * f64::from(self.through);
         let gain = worth - self.handed_up;
         self.handed_up = worth;
@@ -338,6 +350,39 @@ impl Arm {
             // The largest standard error of a mean of payoffs in 0..1.
             stderr: 100.0 * (mean * (1.0 - mean) / f64::from(self.visits.max(1))).max(0.0).sqrt(),
             visits: u64::from(self.visits),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use game::Seed;
+
+    /// Arms count how often they were available, whether all of them or some are.
+    #[test]
+    fn every_arm_counts_when_it_was_available() {
+        let (roots, options, mut rng) = (SquareRoots::shared(), IsMctsOptions::default(), Seed(5).rng());
+        for together in [0, 1, 40] {
+            let mut table = ArmTable::default();
+            let mut counts = [0; 6];
+            for round in 0..200 {
+                // Other moves are legal only after some rounds.
+                let moves = if round < together {
+                    0..4
+                } else {
+                    rng.below(3)..4 + rng.below(3)
+                };
+                let legal: Vec<MoveId> = moves.map(|mv| MoveId(mv as u32)).collect();
+                legal.iter().for_each(|mv| counts[mv.0 as usize] += 1);
+                let list = table.arms_of(&legal);
+                let arms = list.as_ref().map_or(Arms::First(legal.len()), |list| Arms::These(list));
+                table.select(arms, false, &options, roots, &mut rng);
+                for arm in &table.arms {
+                    let found = if table.apart { arm } else { &table.arms[0] };
+                    assert_eq!(found.available, counts[arm.mv.0 as usize], "{together}, {round}");
+                }
+            }
         }
     }
 }
