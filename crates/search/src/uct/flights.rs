@@ -4,6 +4,7 @@ use super::choose::{Spreading, most_promising, most_promising_of_known, spread};
 use super::graph::{Graph, NONE, NodeId, Stage};
 use super::{PlayoutPolicy, Uct};
 use crate::Tools;
+use crate::values::Learner;
 use crate::wide::Outlooks;
 use game::{Budget, Fault, GameEnds, MoveId, PacedStop, Rng, RoleId, Seed, State};
 use smallvec::SmallVec;
@@ -435,6 +436,14 @@ impl Uct {
             for &leaf in leaves {
                 if let Some(values) = self.play_by_mast(tools, leaf, &mut rng, budget)? {
                     self.flights.count(leaf, values.into_iter());
+                }
+            }
+            return Ok(());
+        }
+        if let Some(values) = self.learner.as_ref().and_then(Learner::values) {
+            for &leaf in leaves {
+                if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
+                    self.flights.count(leaf, values.of(state).into_iter());
                 }
             }
             return Ok(());

@@ -27,6 +27,7 @@ mod twin;
 use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
+use crate::values::Learner;
 pub(crate) use choose::SquareRoots;
 use flights::{Flights, Wide};
 use game::{Budget, Fault, RoleId, Seed, State, UnknownWord, by_word};
@@ -47,6 +48,30 @@ pub struct UctOptions {
     pub playouts: Option<u64>,
     /// Whether outcomes are proven where a single role decides.
     pub solve: bool,
+    /// How leaves are valued.
+    pub leaves: Leaves,
+}
+
+/// How leaves are valued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaves {
+    /// By playouts.
+    #[default]
+    Playouts,
+    /// By linear values that are learned before the first move; by playouts where that fails.
+    Learned,
+}
+
+impl std::str::FromStr for Leaves {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Leaves, UnknownWord> {
+        by_word(
+            "leaves",
+            text,
+            &[("playouts", Leaves::Playouts), ("learned", Leaves::Learned)],
+        )
+    }
 }
 
 /// How playouts choose moves.
@@ -80,10 +105,13 @@ impl Default for UctOptions {
             batch: None,
             playouts: None,
             solve: true,
+            leaves: Leaves::Playouts,
         }
     }
 }
 
+/// The share of the time for a move in which values are learned, as long as there is something to learn.
+const LEARNING: f64 = 0.5;
 /// Simulations for each decision if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 1_000;
 /// Simulations that are made together, at most.
@@ -105,6 +133,7 @@ pub struct Uct {
     roots: &'static SquareRoots,
     touched: u64,
     played: u64,
+    learner: Option<Learner>,
 }
 
 impl Uct {
@@ -119,6 +148,7 @@ impl Uct {
             roots: SquareRoots::shared(),
             touched: 0,
             played: 0,
+            learner: None,
         }
     }
 
@@ -133,6 +163,7 @@ impl Uct {
             self.graph.clear();
         }
         self.flights.reset();
+        self.learn(tools, budget)?;
         let root = self.enter(tools, state)?;
         if self.graph.node(root).stage == Stage::Stuck {
             return Err(Fault::no_move(None));
@@ -150,6 +181,17 @@ impl Uct {
             group += 1;
         }
         Ok(done)
+    }
+
+    /// Learns the values of leaves, if there is something left to learn.
+    fn learn(&mut self, tools: &mut Tools, budget: &Budget) -> Result<(), Fault> {
+        if self.options.leaves == Leaves::Playouts {
+            return Ok(());
+        }
+        let learner = self
+            .learner
+            .get_or_insert_with(|| Learner::new(tools, tools.seed.child("values")));
+        learner.learn(tools, &budget.stop.part(LEARNING))
     }
 
     /// The node of the state to decide in, with its moves.
@@ -180,7 +222,8 @@ impl Uct {
 
     /// Simulations to be made together.
     fn group_size(&self, tools: &Tools, root: NodeId) -> u64 {
-        if tools.playouts.is_none() || self.options.policy == PlayoutPolicy::Mast {
+        let learned = self.learner.as_ref().is_some_and(|learner| learner.values().is_some());
+        if (tools.playouts.is_none() && !learned) || self.options.policy == PlayoutPolicy::Mast {
             return 1;
         }
         let seen = u64::from(self.graph.node(root).visits);

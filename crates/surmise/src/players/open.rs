@@ -24,6 +24,7 @@ impl OpenSpec {
                 batch: options.maybe("batch"),
                 playouts: options.maybe("playouts"),
                 solve: options.is_on("solve"),
+                leaves: options.value("leaves"),
             }),
             "minimax" => OpenSpec::Minimax(MinimaxOptions {
                 depth: options.maybe::<u64>("depth").map(|depth| depth.min(1_000) as u32),

@@ -502,6 +502,12 @@ const UCT: &[OptionDef] = &[
         "Simulations that are made together",
     ),
     option("solve", SWITCH, "on", "Proven wins and losses are handed up the tree"),
+    option(
+        "leaves",
+        OptionKind::Choice(&["playouts", "learned"]),
+        "playouts",
+        "Values of leaves: by playouts, or learned before the first move from the player's own games",
+    ),
 ];
 
 const MINIMAX: &[OptionDef] = &[
