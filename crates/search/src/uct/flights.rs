@@ -440,7 +440,7 @@ impl Uct {
             }
             return Ok(());
         }
-        if let Some(values) = self.learner.as_ref().and_then(Learner::values) {
+        if let Some(values) = self.learner.as_ref().and_then(Learner::values).filter(|_| self.options.mix == 1.0) {
             for &leaf in leaves {
                 if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
                     self.flights.count(leaf, values.of(state).into_iter());
@@ -471,7 +471,13 @@ impl Uct {
             for game in earned.chunks_exact(n_roles.max(1)) {
                 sums.iter_mut().zip(game).for_each(|(sum, &p)| *sum += u32::from(p));
             }
-            if finished > 0 {
+            if finished > 0 && let Some(values) = self.learner.as_ref().and_then(Learner::values)
+                && let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
+                let n = finished as f64;
+                let mix = self.options.mix;
+                let v = values.of(state);
+                self.flights.count(leaf, sums.iter().zip(v).map(|(&sum, v)| mix * v + (1.0 - mix) * f64::from(sum) / n));
+            } else if finished > 0 {
                 let n = finished as f64;
                 self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
             }

@@ -50,6 +50,9 @@ pub struct UctOptions {
     pub solve: bool,
     /// How leaves are valued.
     pub leaves: Leaves,
+    /// Lab.
+    pub mix: f64,
+    pub imm: f64,
 }
 
 /// How leaves are valued.
@@ -106,6 +109,8 @@ impl Default for UctOptions {
             playouts: None,
             solve: true,
             leaves: Leaves::Playouts,
+            mix: 1.0,
+            imm: 0.0,
         }
     }
 }
@@ -181,6 +186,15 @@ impl Uct {
             group += 1;
         }
         Ok(done)
+    }
+
+    /// Lab.
+    pub fn forget(&mut self) {
+        self.graph = Graph::default();
+    }
+    /// Lab.
+    pub fn prepare(&mut self, tools: &mut Tools, stop: &game::StopFlag) -> Result<(), Fault> {
+        self.learn(tools, &Budget::until(stop.clone()))
     }
 
     /// Learns the values of leaves, if there is something left to learn.

@@ -106,8 +106,13 @@ pub(crate) struct Learner {
 
 impl Learner {
     pub fn new(tools: &Tools, seed: Seed) -> Learner {
+        let mut plan = PLAN;
+        if let Ok(text) = std::env::var("VALUES_PLAN") {
+            let n: Vec<u64> = text.split(',').map(|n| n.parse().unwrap()).collect();
+            (plan.rounds, plan.states, plan.games, plan.choices) = (n[0] as u32, n[1], n[2] as usize, n[3] as usize);
+        }
         Learner {
-            plan: PLAN,
+            plan,
             features: tools.sim.fluent_names().and_then(Features::new),
             rng: seed.rng(),
             round: 0,
@@ -243,22 +248,34 @@ impl Learner {
         if !alone && players.all(|role| points[role] == first) {
             return Ok(());
         }
+        // All but the end, whose value is known.
+        let game = &game[..game.len() - 1];
         let n = game.len().min(POSITIONS);
         let offset = self.rng.unit();
         let place = |k: usize| ((k as f64 + offset) * game.len() as f64 / n as f64) as usize;
-        let states = (0..n).map(|k| game[place(k).min(game.len() - 1)].clone()).collect();
-        self.games.push(Decided { states, points });
+        let states: Vec<State> = (0..n).map(|k| game[place(k).min(game.len() - 1)].clone()).collect();
+        if !states.is_empty() {
+            self.games.push(Decided { states, points });
+        }
         Ok(())
     }
 
     /// Fits weights to the games of this round and the one before. Returns false if the flag was raised.
-    fn fit(&mut self, tools: &Tools, stop: &StopFlag) -> bool {
+    fn fit(&mut self, tools: &mut Tools, stop: &StopFlag) -> bool {
         let Some(features) = &self.features else {
             return true;
         };
         let n_roles = tools.sim.roles().len();
         let mut models = Vec::new();
+        let players: Vec<usize> = (0..n_roles).filter(|&role| tools.sim.nature() != Some(RoleId(role as u16))).collect();
+        let sum = |game: &Decided| players.iter().map(|&role| u32::from(game.points[role])).sum::<u32>();
+        let opposed = players.len() == 2 && self.games.iter().chain(&self.older).all(|game| sum(game) == 100);
         for role in 0..n_roles {
+            if opposed && role == players[1] {
+                let model: &Vec<f64> = &models[players[0]];
+                models.push(model.iter().map(|w| -w).collect());
+                continue;
+            }
             if tools.sim.nature() == Some(RoleId(role as u16)) {
                 models.push(vec![0.0; features.n + 1]);
                 continue;
@@ -306,7 +323,52 @@ impl Learner {
             weights: models.iter().map(|model| per_fluent(features, model)).collect(),
             constants: models.iter().map(|model| model[features.n]).collect(),
         });
+        if std::env::var_os("VALUES_LOG").is_some() && let Some(values) = &self.values {
+            for role in players.iter().copied().take(1) {
+                let held: Vec<&Decided> = self.games.iter().step_by(HELD_OUT).collect();
+                let roots: Vec<State> = held.iter().map(|game| game.states[self.rng.below(game.states.len())].clone()).collect();
+                for n in [1, 8, 32] {
+                    let totals = tools.play_out(&roots, n, Seed(5), stop).unwrap();
+                    let mut ex: [Examples; 3] = Default::default();
+                    for ((game, root), total) in held.iter().zip(&roots).zip(&totals) {
+                        let y = f64::from(game.points[role]) / 100.0;
+                        let v = values.of(root)[role] / 100.0;
+                        let z = (v / (1.0 - v)).ln() as f32;
+                        let m = total.points[role] as f32 / 100.0 / n as f32 - 0.5;
+                        ex[0].add([(0, z)].into_iter(), y, 1.0);
+                        ex[1].add([(0, m)].into_iter(), y, 1.0);
+                        ex[2].add([(0, z), (1, m)].into_iter(), y, 1.0);
+                    }
+                    let mut out = Vec::new();
+                    for (e, k) in ex.iter().zip([1, 1, 2]) {
+                        let mut model = vec![0.0; k + 1];
+                        e.fit(1e-3, &mut model, stop);
+                        out.push(format!("{:.4}", e.loss(&model)));
+                    }
+                    eprintln!("CHECK round {} playouts {n}: const linear playout both {:.4} {}", self.round, {
+                        let mut flat = vec![0.0, ex[0].constant()];
+                        flat[0] = 0.0;
+                        ex[0].loss(&flat)
+                    }, out.join(" "));
+                }
+            }
+        }
         self.models = models;
+        if std::env::var_os("VALUES_LOG").is_some() && let (Some(names), Some(values)) = (tools.sim.fluent_names(), &self.values) {
+            let mut groups: std::collections::BTreeMap<String, (f32, u32)> = Default::default();
+            for (name, weight) in names.iter().zip(&values.weights[0]) {
+                let mut parts: Vec<&str> = name.trim_matches(['(', ')']).split(' ').collect();
+                let rel = parts.remove(0);
+                let from = parts.len().saturating_sub(2).max(parts.len().min(2));
+                let key = format!("{rel} {}", parts[from..].join(" "));
+                let e = groups.entry(key).or_default();
+                e.0 += weight;
+                e.1 += 1;
+            }
+            let line: Vec<String> = groups.iter().filter(|(k, _)| !k.starts_with("ply") && !k.starts_with("step")).take(40)
+                .map(|(k, (w, n))| format!("{k} {:.2}", w / *n as f32)).collect();
+            eprintln!("{}", line.join("; "));
+        }
         true
     }
 }
