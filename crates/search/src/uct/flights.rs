@@ -152,6 +152,7 @@ impl Uct {
     /// A single visit goes down, as long as one role chooses and successors are known.
     fn walk(&mut self, arrival: Arrival, nature: Option<usize>, rng: &mut Rng) {
         let full = self.is_full();
+        let exploration = self.exploration();
         let Flights {
             steps,
             waiting,
@@ -172,7 +173,7 @@ impl Uct {
                 1 => 0,
                 n if Some(usize::from(chooser)) == nature => rng.below(n),
                 _ => {
-                    let width = 100.0 * self.options.c * self.roots.log(node.visits);
+                    let width = exploration * self.roots.log(node.visits);
                     match node.blank {
                         0 => most_promising_of_known(row, width, self.roots),
                         _ => most_promising(row, width, self.roots, rng),
@@ -226,7 +227,7 @@ impl Uct {
         let node = self.graph.node_mut(arrival.node);
         node.visits += arrival.n;
         let node = *node;
-        let width = 100.0 * self.options.c * self.roots.log(node.visits);
+        let width = self.exploration() * self.roots.log(node.visits);
         let Flights {
             steps,
             waiting,
@@ -431,19 +432,21 @@ impl Uct {
 
     /// Plays out leaves.
     fn play_out(&mut self, tools: &mut Tools, leaves: &[Leaf], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+        if self.learner.as_ref().is_some_and(|learner| !learner.wants_playouts())
+            && let Some(values) = self.learner.as_ref().and_then(Learner::values)
+        {
+            for &leaf in leaves {
+                if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
+                    self.flights.count(leaf, values.of(state).into_iter());
+                }
+            }
+            return Ok(());
+        }
         if self.options.policy == PlayoutPolicy::Mast {
             let mut rng = seed.rng();
             for &leaf in leaves {
                 if let Some(values) = self.play_by_mast(tools, leaf, &mut rng, budget)? {
                     self.flights.count(leaf, values.into_iter());
-                }
-            }
-            return Ok(());
-        }
-        if let Some(values) = self.learner.as_ref().and_then(Learner::values).filter(|_| self.options.mix == 1.0) {
-            for &leaf in leaves {
-                if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
-                    self.flights.count(leaf, values.of(state).into_iter());
                 }
             }
             return Ok(());
@@ -471,15 +474,17 @@ impl Uct {
             for game in earned.chunks_exact(n_roles.max(1)) {
                 sums.iter_mut().zip(game).for_each(|(sum, &p)| *sum += u32::from(p));
             }
-            if finished > 0 && let Some(values) = self.learner.as_ref().and_then(Learner::values)
-                && let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
+            if finished > 0 {
                 let n = finished as f64;
-                let mix = self.options.mix;
-                let v = values.of(state);
-                self.flights.count(leaf, sums.iter().zip(v).map(|(&sum, v)| mix * v + (1.0 - mix) * f64::from(sum) / n));
-            } else if finished > 0 {
-                let n = finished as f64;
-                self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
+                let means = sums.iter().map(|&sum| f64::from(sum) / n);
+                let values = self.learner.as_ref().and_then(Learner::values);
+                match values.zip(state_of(&self.graph, &self.wide.loose, &leaf)) {
+                    None => self.flights.count(leaf, means),
+                    Some((values, state)) => {
+                        let both = values.of(state).into_iter().zip(means);
+                        self.flights.count(leaf, both.map(|(value, mean)| (value + mean) / 2.0));
+                    }
+                }
             }
         }
         Ok(())

@@ -32,6 +32,10 @@ impl Examples {
         self.weights.push(weight);
     }
 
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Each row with its target and weight.
     fn rows(&self) -> impl Iterator<Item = (&[(u32, f32)], f64, f64)> {
         let mut start = 0;
@@ -44,14 +48,21 @@ impl Examples {
 
     /// The mean loss of a model, in units of information (nats).
     pub fn loss(&self, model: &[f64]) -> f64 {
-        let losses = self.rows().map(|(row, target, weight)| weight * cross_entropy(dot(row, model), target));
+        let losses = self
+            .rows()
+            .map(|(row, target, weight)| weight * cross_entropy(dot(row, model), target));
         losses.sum::<f64>() / self.weights.iter().sum::<f64>().max(SMALL)
     }
 
     /// The logarithm of the odds of the mean target.
     pub fn constant(&self) -> f64 {
         let all = self.weights.iter().sum::<f64>();
-        let hits: f64 = self.targets.iter().zip(&self.weights).map(|(target, weight)| target * weight).sum();
+        let hits: f64 = self
+            .targets
+            .iter()
+            .zip(&self.weights)
+            .map(|(target, weight)| target * weight)
+            .sum();
         ((hits + 0.5) / (all - hits + 0.5)).ln()
     }
 
@@ -145,7 +156,8 @@ fn dot(row: &[(u32, f32)], model: &[f64]) -> f64 {
 
 /// Adds a multiple of a row.
 fn scatter(row: &[(u32, f32)], by: f64, to: &mut [f64]) {
-    row.iter().for_each(|&(f, count)| to[f as usize] += by * f64::from(count));
+    row.iter()
+        .for_each(|&(f, count)| to[f as usize] += by * f64::from(count));
     let last = to.len() - 1;
     to[last] += by;
 }
@@ -177,7 +189,10 @@ mod tests {
         let mut model = [0.0, 0.0];
         assert!(examples.fit(1e-9, &mut model, &StopFlag::default()));
         let odds = 3_f64.ln();
-        assert!((model[1] + odds).abs() < 1e-2 && (model[0] - 2.0 * odds).abs() < 1e-2, "{model:?}");
+        assert!(
+            (model[1] + odds).abs() < 1e-2 && (model[0] - 2.0 * odds).abs() < 1e-2,
+            "{model:?}"
+        );
         let expected = -(0.75 * 0.75_f64.ln() + 0.25 * 0.25_f64.ln());
         assert!((examples.loss(&model) - expected).abs() < 1e-4);
         // A strong ridge leaves only the constant.

@@ -14,6 +14,8 @@
 
 mod features;
 mod fit;
+#[cfg(test)]
+mod tests;
 
 use crate::Tools;
 use crate::wide::Outlooks;
@@ -27,45 +29,66 @@ pub(crate) type Values = SmallVec<[f64; 4]>;
 
 /// Values of states by the fluents that hold.
 pub(crate) struct LinearValues {
-    /// Weights of the fluents, role after role.
-    weights: Vec<Vec<f32>>,
-    constants: Vec<f64>,
+    /// Weights of the fluents, role after role, each with a constant.
+    roles: Vec<(Vec<f32>, f64)>,
 }
 
 impl LinearValues {
+    /// From weights of features, role after role, with the constants at their ends.
+    fn new(features: &Features, models: &[Vec<f64>]) -> LinearValues {
+        let role = |model: &Vec<f64>| (per_fluent(features, model), model[features.n]);
+        LinearValues {
+            roles: models.iter().map(role).collect(),
+        }
+    }
+
     /// Expected points of each role.
     pub fn of(&self, state: &State) -> Values {
-        let role = |(weights, constant): (&Vec<f32>, &f64)| {
-            let mut sum = 0.0;
-            for (at, &word) in state.0.iter().enumerate() {
-                let mut rest = word;
-                while rest != 0 {
-                    sum += weights.get(at * 64 + rest.trailing_zeros() as usize).unwrap_or(&0.0);
-                    rest &= rest - 1;
-                }
-            }
-            100.0 * logistic(f64::from(sum) + constant)
-        };
-        self.weights.iter().zip(&self.constants).map(role).collect()
+        (0..self.roles.len()).map(|role| self.of_role(state, role)).collect()
     }
+
+    /// Expected points of a role.
+    fn of_role(&self, state: &State, role: usize) -> f64 {
+        100.0 * logistic(self.sum(state, role))
+    }
+
+    /// The weights of all fluents that hold.
+    fn sum(&self, state: &State, role: usize) -> f64 {
+        let (weights, constant) = &self.roles[role];
+        let held = fluents(state).filter_map(|fluent| weights.get(fluent));
+        f64::from(held.sum::<f32>()) + constant
+    }
+}
+
+/// The fluents that hold in a state, by number.
+fn fluents(state: &State) -> impl Iterator<Item = usize> + '_ {
+    state.0.iter().enumerate().flat_map(|(at, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| at * 64 + rest.trailing_zeros() as usize);
+            rest &= rest.wrapping_sub(1);
+            bit
+        })
+    })
 }
 
 /// How values are learned.
 #[derive(Clone, Copy)]
-struct Plan {
+pub(crate) struct Plan {
     /// Rounds of games, each with the values of the rounds before.
-    rounds: u32,
+    pub rounds: usize,
     /// States computed in each round, about.
-    states: u64,
+    pub states: u64,
     /// Decided games of a round, at most.
-    games: usize,
+    pub games: usize,
     /// Moves of which the best is made.
-    choices: usize,
+    pub choices: usize,
 }
 
-const PLAN: Plan = Plan {
+/// The usual plan: some seconds, in chess five.
+pub(crate) const PLAN: Plan = Plan {
     rounds: 4,
-    states: 200_000,
+    states: 1_500_000,
     games: 1_000,
     choices: 8,
 };
@@ -80,6 +103,12 @@ const LONGEST: usize = 1_000;
 const HELD_OUT: usize = 4;
 /// Strengths of the ridge that are tried, in games.
 const RIDGES: [f64; 3] = [30.0, 3.0, 0.3];
+/// Positions held out below which nothing is believed.
+const FEW: usize = 50;
+/// The part of the loss of the constant by which the loss of a model has to be lower.
+const BETTER: f64 = 0.01;
+/// The part of the loss by which a playout has to lower it, or else leaves are not played out.
+const TELLING: f64 = 0.02;
 
 /// A decided game: some of its states, and the points of each role.
 struct Decided {
@@ -87,41 +116,51 @@ struct Decided {
     points: Vec<u8>,
 }
 
+/// Games in which moves are to be made: where each is, and the joint moves to choose from.
+#[derive(Default)]
+struct Turns {
+    games: Vec<Vec<State>>,
+    joints: Vec<MoveId>,
+    /// Number of joint moves of each game, and the role that chooses.
+    choices: Vec<(usize, usize)>,
+}
+
 /// Learns values, step by step.
 pub(crate) struct Learner {
     plan: Plan,
+    /// None if states have no numbered fluents, or too many.
     features: Option<Features>,
     rng: Rng,
-    round: u32,
     states: u64,
     /// Games in progress.
     open: Vec<Vec<State>>,
+    /// Decided games of this round.
     games: Vec<Decided>,
-    /// The games of the round before.
-    older: Vec<Decided>,
+    /// Decided games of the rounds before, the last one first.
+    older: Vec<Vec<Decided>>,
     models: Vec<Vec<f64>>,
     values: Option<LinearValues>,
+    /// Losses of the constant and of the model, on games held out.
+    losses: (f64, f64),
+    playouts: bool,
     outlooks: Outlooks,
 }
 
 impl Learner {
-    pub fn new(tools: &Tools, seed: Seed) -> Learner {
-        let mut plan = PLAN;
-        if let Ok(text) = std::env::var("VALUES_PLAN") {
-            let n: Vec<u64> = text.split(',').map(|n| n.parse().unwrap()).collect();
-            (plan.rounds, plan.states, plan.games, plan.choices) = (n[0] as u32, n[1], n[2] as usize, n[3] as usize);
-        }
+    /// Knows nothing yet.
+    pub fn new(tools: &Tools, seed: Seed, plan: Plan) -> Learner {
         Learner {
             plan,
             features: tools.sim.fluent_names().and_then(Features::new),
             rng: seed.rng(),
-            round: 0,
             states: 0,
             open: Vec::new(),
             games: Vec::new(),
             older: Vec::new(),
             models: Vec::new(),
             values: None,
+            losses: (0.0, 0.0),
+            playouts: false,
             outlooks: Outlooks::default(),
         }
     }
@@ -131,24 +170,44 @@ impl Learner {
         self.values.as_ref()
     }
 
-    /// Goes on until everything is learned or the flag is raised.
-    pub fn learn(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<(), Fault> {
-        while self.features.is_some() && self.round < self.plan.rounds {
+    /// Whether a playout from a state tells much besides its value.
+    pub fn wants_playouts(&self) -> bool {
+        self.playouts
+    }
+
+    /// What was learned, for people.
+    pub fn report(&self) -> String {
+        let games: usize = self.older.iter().map(Vec::len).sum();
+        let (constant, loss) = self.losses;
+        match (&self.features, &self.values) {
+            (None, _) => "leaves by playouts: the engine has no numbered fluents, or too many".to_owned(),
+            (_, None) => format!("leaves by playouts: {games} decided games say nothing about values of states"),
+            (_, Some(_)) => format!(
+                "leaves by values learned from {games} decided games{}; loss {loss:.3} on games held out, {constant:.3} \
+                 without knowing the state",
+                if self.playouts { ", and playouts" } else { "" }
+            ),
+        }
+    }
+
+    /// Goes on until everything is learned or the flag is raised. Returns whether values have changed.
+    pub fn learn(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<bool, Fault> {
+        let rounds = self.older.len();
+        while self.features.is_some() && self.older.len() < self.plan.rounds {
             while self.states < self.plan.states && self.games.len() < self.plan.games {
                 if stop.is_raised() {
-                    return Ok(());
+                    return Ok(self.older.len() > rounds);
                 }
                 self.step(tools)?;
             }
-            if !self.fit(tools, stop) {
-                return Ok(());
+            if !self.fit(tools, stop)? {
+                break;
             }
-            self.round += 1;
             self.states = 0;
-            self.older = std::mem::take(&mut self.games);
+            self.older.insert(0, std::mem::take(&mut self.games));
             self.open.clear();
         }
-        Ok(())
+        Ok(self.older.len() > rounds)
     }
 
     /// A move in every game.
@@ -160,67 +219,59 @@ impl Learner {
         let now: Vec<&State> = self.open.iter().filter_map(|game| game.last()).collect();
         tools.look(&now, true, &mut outlooks)?;
         self.states += now.len() as u64;
-        let mut at = 0;
-        let mut going = Vec::with_capacity(self.open.len());
-        let (mut joints, mut counts, mut choosers) = (Vec::new(), Vec::new(), Vec::new());
-        for game in std::mem::take(&mut self.open) {
-            let (over, legal) = (outlooks.over[at], outlooks.legal(at));
-            at += 1;
-            if over {
-                self.finish(tools, game)?;
-                continue;
+        let mut turns = Turns::default();
+        for (at, game) in std::mem::take(&mut self.open).into_iter().enumerate() {
+            let legal = outlooks.legal(at);
+            if outlooks.over[at] {
+                self.finish(tools, &game)?;
+            } else if game.len() <= LONGEST && legal.iter().all(|moves| !moves.is_empty()) {
+                self.draw(tools, legal, &mut turns);
+                turns.games.push(game);
             }
-            if game.len() > LONGEST || legal.iter().any(Vec::is_empty) {
-                continue;
-            }
-            let mut choosing = (0..legal.len()).filter(|&role| legal[role].len() > 1);
-            let chooser = choosing.next().filter(|_| choosing.next().is_none());
-            let chooser = chooser.filter(|&role| tools.sim.nature() != Some(RoleId(role as u16)));
-            let n = match (chooser, &self.values) {
-                (Some(role), Some(_)) => self.plan.choices.min(legal[role].len()),
-                _ => 1,
-            };
-            for _ in 0..n {
-                joints.extend(legal.iter().map(|moves| *self.rng.pick(moves)));
-            }
-            counts.push(n);
-            choosers.push(chooser.unwrap_or(0));
-            going.push(game);
         }
-        self.advance(tools, &mut going, &joints, &counts, &choosers, &mut outlooks)?;
-        self.open = going;
+        self.advance(tools, &mut turns, &mut outlooks)?;
+        self.open = turns.games;
         self.outlooks = outlooks;
         Ok(())
     }
 
-    /// Makes the best of some joint moves in each game, by the value for the role that chooses.
-    fn advance(
-        &mut self,
-        tools: &mut Tools,
-        games: &mut [Vec<State>],
-        joints: &[MoveId],
-        counts: &[usize],
-        choosers: &[usize],
-        outlooks: &mut Outlooks,
-    ) -> Result<(), Fault> {
-        let last = games.iter().zip(counts);
-        let from: Vec<&State> = last.flat_map(|(game, &n)| std::iter::repeat_n(&game[game.len() - 1], n)).collect();
+    /// Random joint moves of a state: several if there are values and a single role, not nature, has a choice.
+    fn draw(&mut self, tools: &Tools, legal: &[Vec<MoveId>], turns: &mut Turns) {
+        let mut choosing = (0..legal.len()).filter(|&role| legal[role].len() > 1);
+        let alone = choosing.next().filter(|_| choosing.next().is_none());
+        let chooser = alone.filter(|&role| tools.sim.nature() != Some(RoleId(role as u16)));
+        let n = match chooser {
+            Some(role) if self.values.is_some() => self.plan.choices.min(legal[role].len()),
+            _ => 1,
+        };
+        for _ in 0..n {
+            turns.joints.extend(legal.iter().map(|moves| *self.rng.pick(moves)));
+        }
+        turns.choices.push((n, chooser.unwrap_or(0)));
+    }
+
+    /// Makes the best of the joint moves in each game, by the value for the role that chooses.
+    fn advance(&mut self, tools: &mut Tools, turns: &mut Turns, outlooks: &mut Outlooks) -> Result<(), Fault> {
+        let choices = turns.games.iter().zip(&turns.choices);
+        let from: Vec<&State> = choices
+            .flat_map(|(game, &(n, _))| std::iter::repeat_n(&game[game.len() - 1], n))
+            .collect();
         let mut next = Vec::new();
-        tools.successors(&from, joints, &mut next)?;
+        tools.successors(&from, &turns.joints, &mut next)?;
         self.states += next.len() as u64;
-        if let Some(_) = &self.values {
+        if self.values.is_some() {
             let states: Vec<&State> = next.iter().collect();
             tools.look(&states, false, outlooks)?;
         }
         let mut next = next.into_iter().enumerate();
-        for ((game, &n), &role) in games.iter_mut().zip(counts).zip(choosers) {
+        for (game, &(n, role)) in turns.games.iter_mut().zip(&turns.choices) {
             let mut best: Option<(f64, State)> = None;
             for (at, state) in next.by_ref().take(n) {
                 let value = match &self.values {
                     Some(_) if n > 1 && outlooks.over[at] => {
                         f64::from(tools.sim.goal(&state, RoleId(role as u16))?.points())
                     }
-                    Some(values) if n > 1 => values.of(&state)[role],
+                    Some(values) if n > 1 => values.of_role(&state, role),
                     _ => 0.0,
                 };
                 if best.as_ref().is_none_or(|(than, _)| value > *than) {
@@ -232,145 +283,142 @@ impl Learner {
         Ok(())
     }
 
-    /// Keeps some states of a game that is over, if it is decided.
-    fn finish(&mut self, tools: &mut Tools, game: Vec<State>) -> Result<(), Fault> {
-        let Some(end) = game.last() else {
+    /// Keeps some states of a game that is over, if it is decided. The end itself is none of them: its value is known.
+    fn finish(&mut self, tools: &mut Tools, game: &[State]) -> Result<(), Fault> {
+        let Some((end, game)) = game.split_last().filter(|(_, game)| !game.is_empty()) else {
             return Ok(());
         };
-        let nature = tools.sim.nature();
         let mut points = Vec::new();
         for role in (0..tools.sim.roles().len()).map(|role| RoleId(role as u16)) {
             points.push(tools.sim.goal(end, role)?.points());
         }
-        let mut players = (0..points.len()).filter(|&role| nature != Some(RoleId(role as u16)));
-        let first = players.next().map_or(0, |role| points[role]);
-        let alone = points.len() - usize::from(nature.is_some()) < 2;
-        if !alone && players.all(|role| points[role] == first) {
+        let players = players(tools);
+        let differs = |role: &usize| points[*role] != points[players[0]];
+        if players.len() > 1 && !players.iter().any(differs) {
             return Ok(());
         }
-        // All but the end, whose value is known.
-        let game = &game[..game.len() - 1];
         let n = game.len().min(POSITIONS);
         let offset = self.rng.unit();
         let place = |k: usize| ((k as f64 + offset) * game.len() as f64 / n as f64) as usize;
-        let states: Vec<State> = (0..n).map(|k| game[place(k).min(game.len() - 1)].clone()).collect();
-        if !states.is_empty() {
-            self.games.push(Decided { states, points });
-        }
+        let states = (0..n).map(|k| game[place(k).min(game.len() - 1)].clone()).collect();
+        self.games.push(Decided { states, points });
         Ok(())
     }
 
-    /// Fits weights to the games of this round and the one before. Returns false if the flag was raised.
-    fn fit(&mut self, tools: &mut Tools, stop: &StopFlag) -> bool {
+    /// Fits weights to the games of this round and, with less weight, of those before. Returns false if the flag was
+    /// raised.
+    fn fit(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<bool, Fault> {
         let Some(features) = &self.features else {
-            return true;
+            return Ok(true);
         };
-        let n_roles = tools.sim.roles().len();
-        let mut models = Vec::new();
-        let players: Vec<usize> = (0..n_roles).filter(|&role| tools.sim.nature() != Some(RoleId(role as u16))).collect();
+        let players = players(tools);
+        let rounds = || std::iter::once(&self.games).chain(&self.older);
         let sum = |game: &Decided| players.iter().map(|&role| u32::from(game.points[role])).sum::<u32>();
-        let opposed = players.len() == 2 && self.games.iter().chain(&self.older).all(|game| sum(game) == 100);
-        for role in 0..n_roles {
+        let opposed = players.len() == 2 && rounds().flatten().all(|game| sum(game) == 100);
+        let mut models = vec![vec![0.0; features.n + 1]; tools.sim.roles().len()];
+        let mut losses = (0.0, 0.0);
+        for &role in &players {
             if opposed && role == players[1] {
-                let model: &Vec<f64> = &models[players[0]];
-                models.push(model.iter().map(|w| -w).collect());
+                models[role] = models[players[0]].iter().map(|weight| -weight).collect();
                 continue;
             }
-            if tools.sim.nature() == Some(RoleId(role as u16)) {
-                models.push(vec![0.0; features.n + 1]);
-                continue;
-            }
-            let (mut known, mut held) = (Examples::default(), Examples::default());
-            let mut counts = Counts::new(features.n);
-            for (age, games) in [&self.games, &self.older].into_iter().enumerate() {
-                for (number, game) in games.iter().enumerate() {
-                    let out = if number % HELD_OUT == 0 { &mut held } else { &mut known };
-                    let weight = 0.5_f64.powi(age as i32) / game.states.len() as f64;
-                    for state in &game.states {
-                        out.add(counts.of(features, state), f64::from(game.points[role]) / 100.0, weight);
-                    }
-                }
-            }
-            let mut model = match self.models.get(role) {
-                Some(model) => model.clone(),
-                None => vec![0.0; features.n + 1],
+            let (known, held) = examples(features, rounds(), role);
+            let before = self.models.get(role).unwrap_or(&models[role]).clone();
+            let Some((loss, model)) = best_fit(&known, &held, before, stop) else {
+                return Ok(false);
             };
-            let mut best: Option<(f64, Vec<f64>)> = None;
-            for ridge in RIDGES {
-                if !known.fit(ridge, &mut model, stop) {
-                    return false;
-                }
-                let loss = held.loss(&model);
-                if std::env::var_os("VALUES_LOG").is_some() {
-                    eprintln!("round {} role {role} ridge {ridge} games {} train {:.4} held {loss:.4}", self.round, self.games.len(), known.loss(&model));
-                }
-                if best.as_ref().is_none_or(|(than, _)| loss < *than) {
-                    best = Some((loss, model.clone()));
-                }
-            }
             let mut flat = vec![0.0; features.n + 1];
             flat[features.n] = known.constant();
-            let Some((loss, model)) = best.filter(|(loss, _)| *loss < held.loss(&flat)) else {
+            losses = (held.loss(&flat), loss);
+            if held.len() < FEW || loss >= (1.0 - BETTER) * losses.0 {
                 self.values = None;
-                return true;
-            };
-            if std::env::var_os("VALUES_LOG").is_some() {
-                eprintln!("round {} role {role} constant {:.4} best {loss:.4}", self.round, held.loss(&flat));
+                return Ok(true);
             }
-            models.push(model);
+            models[role] = model;
         }
-        self.values = Some(LinearValues {
-            weights: models.iter().map(|model| per_fluent(features, model)).collect(),
-            constants: models.iter().map(|model| model[features.n]).collect(),
-        });
-        if std::env::var_os("VALUES_LOG").is_some() && let Some(values) = &self.values {
-            for role in players.iter().copied().take(1) {
-                let held: Vec<&Decided> = self.games.iter().step_by(HELD_OUT).collect();
-                let roots: Vec<State> = held.iter().map(|game| game.states[self.rng.below(game.states.len())].clone()).collect();
-                for n in [1, 8, 32] {
-                    let totals = tools.play_out(&roots, n, Seed(5), stop).unwrap();
-                    let mut ex: [Examples; 3] = Default::default();
-                    for ((game, root), total) in held.iter().zip(&roots).zip(&totals) {
-                        let y = f64::from(game.points[role]) / 100.0;
-                        let v = values.of(root)[role] / 100.0;
-                        let z = (v / (1.0 - v)).ln() as f32;
-                        let m = total.points[role] as f32 / 100.0 / n as f32 - 0.5;
-                        ex[0].add([(0, z)].into_iter(), y, 1.0);
-                        ex[1].add([(0, m)].into_iter(), y, 1.0);
-                        ex[2].add([(0, z), (1, m)].into_iter(), y, 1.0);
-                    }
-                    let mut out = Vec::new();
-                    for (e, k) in ex.iter().zip([1, 1, 2]) {
-                        let mut model = vec![0.0; k + 1];
-                        e.fit(1e-3, &mut model, stop);
-                        out.push(format!("{:.4}", e.loss(&model)));
-                    }
-                    eprintln!("CHECK round {} playouts {n}: const linear playout both {:.4} {}", self.round, {
-                        let mut flat = vec![0.0, ex[0].constant()];
-                        flat[0] = 0.0;
-                        ex[0].loss(&flat)
-                    }, out.join(" "));
-                }
-            }
-        }
-        self.models = models;
-        if std::env::var_os("VALUES_LOG").is_some() && let (Some(names), Some(values)) = (tools.sim.fluent_names(), &self.values) {
-            let mut groups: std::collections::BTreeMap<String, (f32, u32)> = Default::default();
-            for (name, weight) in names.iter().zip(&values.weights[0]) {
-                let mut parts: Vec<&str> = name.trim_matches(['(', ')']).split(' ').collect();
-                let rel = parts.remove(0);
-                let from = parts.len().saturating_sub(2).max(parts.len().min(2));
-                let key = format!("{rel} {}", parts[from..].join(" "));
-                let e = groups.entry(key).or_default();
-                e.0 += weight;
-                e.1 += 1;
-            }
-            let line: Vec<String> = groups.iter().filter(|(k, _)| !k.starts_with("ply") && !k.starts_with("step")).take(40)
-                .map(|(k, (w, n))| format!("{k} {:.2}", w / *n as f32)).collect();
-            eprintln!("{}", line.join("; "));
-        }
-        true
+        let values = LinearValues::new(features, &models);
+        self.playouts = match players.first() {
+            Some(&role) => self.playouts_tell(tools, &values, role, stop)?,
+            None => false,
+        };
+        (self.models, self.values, self.losses) = (models, Some(values), losses);
+        Ok(true)
     }
+
+    /// Whether the result of a playout from a state predicts how the game ends better than the value alone. A game each
+    /// of this round that was held out.
+    fn playouts_tell(
+        &mut self,
+        tools: &mut Tools,
+        values: &LinearValues,
+        role: usize,
+        stop: &StopFlag,
+    ) -> Result<bool, Fault> {
+        let held = || self.games.iter().step_by(HELD_OUT);
+        let roots: Vec<State> = held().map(|game| self.rng.pick(&game.states).clone()).collect();
+        let seed = Seed(self.rng.bits());
+        let totals = tools.play_out(&roots, 1, seed, stop)?;
+        let (mut value, mut both) = (Examples::default(), Examples::default());
+        for ((game, root), total) in held().zip(&roots).zip(&totals) {
+            let target = f64::from(game.points[role]) / 100.0;
+            let sum = values.sum(root, role) as f32;
+            let played = total.points[role] as f32 / 100.0;
+            value.add([(0, sum)].into_iter(), target, 1.0);
+            both.add([(0, sum), (1, played)].into_iter(), target, 1.0);
+        }
+        let (mut with, mut without) = ([0.0; 3], [0.0; 2]);
+        let done = value.fit(SOFT, &mut without, stop) && both.fit(SOFT, &mut with, stop);
+        Ok(done && both.loss(&with) < (1.0 - TELLING) * value.loss(&without))
+    }
+}
+
+/// The ridge where there are more examples than can be explained by chance.
+const SOFT: f64 = 1e-3;
+
+/// The roles that are not nature.
+fn players(tools: &Tools) -> Vec<usize> {
+    let nature = tools.sim.nature().map(|role| usize::from(role.0));
+    (0..tools.sim.roles().len())
+        .filter(|&role| Some(role) != nature)
+        .collect()
+}
+
+/// States with what a role earned in the end: those to fit to, and those held out. Games count half as much in each
+/// round further back.
+fn examples<'a>(
+    features: &Features,
+    rounds: impl Iterator<Item = &'a Vec<Decided>>,
+    role: usize,
+) -> (Examples, Examples) {
+    let (mut known, mut held) = (Examples::default(), Examples::default());
+    let mut counts = Counts::new(features.n);
+    let mut weight = 1.0;
+    for games in rounds {
+        for (number, game) in games.iter().enumerate() {
+            let out = if number % HELD_OUT == 0 { &mut held } else { &mut known };
+            let target = f64::from(game.points[role]) / 100.0;
+            for state in &game.states {
+                out.add(counts.of(features, state), target, weight / game.states.len() as f64);
+            }
+        }
+        weight /= 2.0;
+    }
+    (known, held)
+}
+
+/// The fit with the ridge that predicts best what was held out, with its loss. None if the flag was raised.
+fn best_fit(known: &Examples, held: &Examples, mut model: Vec<f64>, stop: &StopFlag) -> Option<(f64, Vec<f64>)> {
+    let mut best = (f64::INFINITY, Vec::new());
+    for ridge in RIDGES {
+        if !known.fit(ridge, &mut model, stop) {
+            return None;
+        }
+        let loss = held.loss(&model);
+        if loss < best.0 {
+            best = (loss, model.clone());
+        }
+    }
+    Some(best)
 }
 
 /// The sum of the weights of each fluent's features.
@@ -396,16 +444,11 @@ impl Counts {
     /// The features of a state with their counts.
     fn of<'a>(&'a mut self, features: &Features, state: &State) -> impl Iterator<Item = (u32, f32)> + 'a {
         self.seen.clear();
-        for (at, &word) in state.0.iter().enumerate() {
-            for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
-                let fluent = at * 64 + bit;
-                for &feature in features.of(fluent) {
-                    if self.count[feature as usize] == 0 {
-                        self.seen.push(feature);
-                    }
-                    self.count[feature as usize] += 1;
-                }
+        for &feature in fluents(state).flat_map(|fluent| features.of(fluent)) {
+            if self.count[feature as usize] == 0 {
+                self.seen.push(feature);
             }
+            self.count[feature as usize] += 1;
         }
         let count = &mut self.count;
         let take = |&feature: &u32| (feature, std::mem::take(&mut count[feature as usize]) as f32);

@@ -477,10 +477,10 @@ const UCT: &[OptionDef] = &[
         "as many as there is time for, or 1000",
         "Simulations per move",
     ),
-    option(
+    unset(
         "c",
         OptionKind::Number { min: 0.0, max: 1e6 },
-        "0.7",
+        "0.7, or 0.2 with learned leaves",
         "Exploration constant",
     ),
     option(
