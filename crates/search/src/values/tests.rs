@@ -1,7 +1,7 @@
 //! Learning in games whose values are known.
 
 use super::*;
-use game::{Batch, Simulator};
+use game::Batch;
 use propnet::{CompileOptions, Lanes, Scalar, compile};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -78,7 +78,7 @@ fn values_are_the_chances_of_winning() {
 /// Lanes and simulators learn the same to the last bit, and so does a learner that is interrupted.
 #[test]
 fn ways_to_learn_agree() {
-    let text = catalogue::rules("connect-four").unwrap();
+    let text = catalogue::rules("breakthrough:width=5,height=5").unwrap();
     let mut plain = tools(&text, false);
     let mut wide = tools(&text, true);
     let expected = learned(&mut plain, 7, SMALL);
