@@ -243,7 +243,7 @@ impl Match<'_> {
             report.absent = begun.and_then(Result::err).map(|excuse| excuse.why);
         }
         note_times(&mut record, seats);
-        self.prepare()?;
+        self.prepare();
         while !self.sim.terminal(&state)? {
             if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
                 record.aborted = true;
@@ -349,9 +349,9 @@ impl Match<'_> {
         Ok(all)
     }
 
-    /// Asks all players for a move: one after the other, or all at once if there are guests.
-    /// Players that learn before the first move do so now, for a limited time if moves have a clock.
-    fn prepare(&mut self) -> Result<(), Fault> {
+    /// Players that learn before the first move do so now, for a limited time if moves have a clock. A player that
+    /// fails here is asked for moves all the same.
+    fn prepare(&mut self) {
         for seat in &mut self.seats {
             let Seat::Player(player) = seat else {
                 continue;
@@ -360,11 +360,11 @@ impl Match<'_> {
                 Clock::None => self.stop.clone(),
                 Clock::PerMove { time, .. } => timer(START.max(time), &self.stop, &self.runtime),
             };
-            player.prepare(&stop)?;
+            let _ = player.prepare(&stop);
         }
-        Ok(())
     }
 
+    /// Asks all players for a move: one after the other, or all at once if there are guests.
     fn ask_all(&mut self, state: &State, told: &[Vec<Told>]) -> Vec<Option<Asked>> {
         let needs_state = self.seats.iter().any(|seat| matches!(seat, Seat::Cheat(_)));
         let fluents = match needs_state {

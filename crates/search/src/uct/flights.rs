@@ -430,11 +430,10 @@ impl Uct {
         Ok(())
     }
 
-    /// Plays out leaves.
+    /// Values leaves by learned values, playouts, or both.
     fn play_out(&mut self, tools: &mut Tools, leaves: &[Leaf], seed: Seed, budget: &Budget) -> Result<(), Fault> {
-        if self.learner.as_ref().is_some_and(|learner| !learner.wants_playouts())
-            && let Some(values) = self.learner.as_ref().and_then(Learner::values)
-        {
+        let alone = self.learner.as_ref().filter(|learner| !learner.wants_playouts());
+        if let Some(values) = alone.and_then(Learner::values) {
             for &leaf in leaves {
                 if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
                     self.flights.count(leaf, values.of(state).into_iter());
