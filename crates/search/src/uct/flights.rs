@@ -430,10 +430,9 @@ impl Uct {
         Ok(())
     }
 
-    /// Values leaves by learned values, playouts, or both.
+    /// Values leaves by learned values, or plays them out.
     fn play_out(&mut self, tools: &mut Tools, leaves: &[Leaf], seed: Seed, budget: &Budget) -> Result<(), Fault> {
-        let alone = self.learner.as_ref().filter(|learner| !learner.wants_playouts());
-        if let Some(values) = alone.and_then(Learner::values) {
+        if let Some(values) = self.learner.as_ref().and_then(Learner::values) {
             for &leaf in leaves {
                 if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
                     self.flights.count(leaf, values.of(state).into_iter());
@@ -475,15 +474,7 @@ impl Uct {
             }
             if finished > 0 {
                 let n = finished as f64;
-                let means = sums.iter().map(|&sum| f64::from(sum) / n);
-                let values = self.learner.as_ref().and_then(Learner::values);
-                match values.zip(state_of(&self.graph, &self.wide.loose, &leaf)) {
-                    None => self.flights.count(leaf, means),
-                    Some((values, state)) => {
-                        let both = values.of(state).into_iter().zip(means);
-                        self.flights.count(leaf, both.map(|(value, mean)| (value + mean) / 2.0));
-                    }
-                }
+                self.flights.count(leaf, sums.iter().map(|&sum| f64::from(sum) / n));
             }
         }
         Ok(())

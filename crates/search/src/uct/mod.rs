@@ -15,7 +15,7 @@
 //!   root has seen, so that few simulations are as sharp as if they were made one by one; a group of one is plain UCT;
 //! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games,
 //!   and still counts as one simulation;
-//! - leaves may have learned values in place of playouts, or the mean of both (`values`);
+//! - leaves may have learned values in place of playouts (`values`);
 //! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
 //!   Solver*, CG 2008), and proved moves are not explored.
 

@@ -107,9 +107,6 @@ const RIDGES: [f64; 3] = [30.0, 3.0, 0.3];
 const FEW: usize = 50;
 /// The part of the loss of the constant by which the loss of a model has to be lower.
 const BETTER: f64 = 0.01;
-/// The part of the loss by which a playout has to lower it, or else leaves are not played out.
-const TELLING: f64 = 0.02;
-
 /// A decided game: some of its states, and the points of each role.
 struct Decided {
     states: Vec<State>,
@@ -142,7 +139,6 @@ pub(crate) struct Learner {
     values: Option<LinearValues>,
     /// Losses of the constant and of the model, on games held out.
     losses: (f64, f64),
-    playouts: bool,
     outlooks: Outlooks,
 }
 
@@ -160,7 +156,6 @@ impl Learner {
             models: Vec::new(),
             values: None,
             losses: (0.0, 0.0),
-            playouts: false,
             outlooks: Outlooks::default(),
         }
     }
@@ -168,11 +163,6 @@ impl Learner {
     /// The values found so far, if they predict how games end.
     pub fn values(&self) -> Option<&LinearValues> {
         self.values.as_ref()
-    }
-
-    /// Whether a playout from a state tells much besides its value.
-    pub fn wants_playouts(&self) -> bool {
-        self.playouts
     }
 
     /// What was learned, for people.
@@ -183,9 +173,8 @@ impl Learner {
             (None, _) => "leaves by playouts: the engine has no numbered fluents, or too many".to_owned(),
             (_, None) => format!("leaves by playouts: {games} decided games say nothing about values of states"),
             (_, Some(_)) => format!(
-                "leaves by values learned from {games} decided games{}; loss {loss:.3} on games held out, {constant:.3} \
-                 without knowing the state",
-                if self.playouts { ", and playouts" } else { "" }
+                "leaves by values learned from {games} decided games; loss {loss:.3} on games held out, {constant:.3} \
+                 without knowing the state"
             ),
         }
     }
@@ -200,7 +189,7 @@ impl Learner {
                 }
                 self.step(tools)?;
             }
-            if !self.fit(tools, stop)? {
+            if !self.fit(tools, stop) {
                 break;
             }
             self.states = 0;
@@ -307,9 +296,9 @@ impl Learner {
 
     /// Fits weights to the games of this round and, with less weight, of those before. Returns false if the flag was
     /// raised.
-    fn fit(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<bool, Fault> {
+    fn fit(&mut self, tools: &Tools, stop: &StopFlag) -> bool {
         let Some(features) = &self.features else {
-            return Ok(true);
+            return true;
         };
         let players = players(tools);
         let rounds = || std::iter::once(&self.games).chain(&self.older);
@@ -325,55 +314,22 @@ impl Learner {
             let (known, held) = examples(features, rounds(), role);
             let before = self.models.get(role).unwrap_or(&models[role]).clone();
             let Some((loss, model)) = best_fit(&known, &held, before, stop) else {
-                return Ok(false);
+                return false;
             };
             let mut flat = vec![0.0; features.n + 1];
             flat[features.n] = known.constant();
             losses = (held.loss(&flat), loss);
             if held.len() < FEW || loss >= (1.0 - BETTER) * losses.0 {
                 self.values = None;
-                return Ok(true);
+                return true;
             }
             models[role] = model;
         }
         let values = LinearValues::new(features, &models);
-        self.playouts = match players.first() {
-            Some(&role) => self.playouts_tell(tools, &values, role, stop)?,
-            None => false,
-        };
         (self.models, self.values, self.losses) = (models, Some(values), losses);
-        Ok(true)
-    }
-
-    /// Whether the result of a playout from a state predicts how the game ends better than the value alone. A game each
-    /// of this round that was held out.
-    fn playouts_tell(
-        &mut self,
-        tools: &mut Tools,
-        values: &LinearValues,
-        role: usize,
-        stop: &StopFlag,
-    ) -> Result<bool, Fault> {
-        let held = || self.games.iter().step_by(HELD_OUT);
-        let roots: Vec<State> = held().map(|game| self.rng.pick(&game.states).clone()).collect();
-        let seed = Seed(self.rng.bits());
-        let totals = tools.play_out(&roots, 1, seed, stop)?;
-        let (mut value, mut both) = (Examples::default(), Examples::default());
-        for ((game, root), total) in held().zip(&roots).zip(&totals) {
-            let target = f64::from(game.points[role]) / 100.0;
-            let sum = values.sum(root, role) as f32;
-            let played = total.points[role] as f32 / 100.0;
-            value.add([(0, sum)].into_iter(), target, 1.0);
-            both.add([(0, sum), (1, played)].into_iter(), target, 1.0);
-        }
-        let (mut with, mut without) = ([0.0; 3], [0.0; 2]);
-        let done = value.fit(SOFT, &mut without, stop) && both.fit(SOFT, &mut with, stop);
-        Ok(done && both.loss(&with) < (1.0 - TELLING) * value.loss(&without))
+        true
     }
 }
-
-/// The ridge where there are more examples than can be explained by chance.
-const SOFT: f64 = 1e-3;
 
 /// The roles that are not nature.
 fn players(tools: &Tools) -> Vec<usize> {
