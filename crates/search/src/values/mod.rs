@@ -1,16 +1,16 @@
 //! Linear values of states, learned from games before play.
 //!
-//! The value of a state for a role is a logistic function of a sum: a weight for each fluent that holds. The first games
-//! are random. In later ones, moves are the best of a few random moves by the values found so far, so that more of the
-//! games are decided and a mistake is punished more often than by chance. Weights are fitted to how decided games ended,
-//! from positions on the way; games in which all roles earn the same say nothing. Fluents that share constants share
-//! weights (`features`).
+//! The value of a state for a role is a logistic function of a sum: a weight for each fluent that holds. The first
+//! games are random. In later ones, moves are the best of a few random moves by the values found so far, so that more
+//! of the games are decided and a mistake is punished more often than by chance. Weights are fitted to how decided games
+//! ended, from positions on the way; games in which all roles earn the same say nothing. Fluents that share constants
+//! share weights (`features`).
 //!
-//! Values from games of the player itself: Samuel, *Some Studies in Machine Learning Using the Game of Checkers* (1959);
-//! from rules alone: Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents* (AAAI 2010),
-//! and Waledzik and Mandziuk, *An Automatically Generated Evaluation Function in General Game Playing* (2014). We differ
-//! in that weights are fitted by logistic regression, and are not used unless they predict games that they were not
-//! fitted to better than a constant does.
+//! Values from games of the player itself: Samuel, *Some Studies in Machine Learning Using the Game of Checkers*
+//! (1959); from rules alone: Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents* (AAAI
+//! 2010), and Waledzik and Mandziuk, *An Automatically Generated Evaluation Function in General Game Playing* (2014).
+//! We differ in that weights are fitted by logistic regression, and are not used unless they predict games that they
+//! were not fitted to better than a constant does.
 
 mod features;
 mod fit;
