@@ -2,9 +2,9 @@
 //!
 //! The value of a state for a role is a logistic function of a sum: a weight for each fluent that holds. The first
 //! games are random. In later ones, moves are the best of a few random moves by the values found so far, so that more
-//! of the games are decided and a mistake is punished more often than by chance. Weights are fitted to how decided games
-//! ended, from positions on the way; games in which all roles earn the same say nothing. Fluents that share constants
-//! share weights (`features`).
+//! of the games are decided and a mistake is punished more often than by chance. Weights are fitted to how decided
+//! games ended, from positions on the way; games in which all roles earn the same say nothing. Fluents that share
+//! constants share weights (`features`).
 //!
 //! Values from games of the player itself: Samuel, *Some Studies in Machine Learning Using the Game of Checkers*
 //! (1959); from rules alone: Finnsson and Björnsson, *Learning Simulation Control in General Game-Playing Agents* (AAAI
