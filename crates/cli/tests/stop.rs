@@ -74,6 +74,7 @@ fn players_that_are_thinking_are_stopped() {
     for player in [
         "mc:1000000000",
         "uct:1000000000",
+        "uct:1000000000,leaves=learned",
         "minimax:60,nodes=1000000000",
         "nested:6,1000000",
     ] {

@@ -1,6 +1,6 @@
 //! Players: a player knows the rules and what its role was told, nothing else.
 
-use crate::{Budget, Fault, Meter};
+use crate::{Budget, Fault, Meter, StopFlag};
 
 /// One round as a role was told of it, in canonical text: the form in which the referee hands it to a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +74,12 @@ impl Decision {
 
 /// A player of one role in one match.
 pub trait Player: Send {
+    /// Work before the first move, until it is done or the flag is raised. A match without it is valid.
+    fn prepare(&mut self, stop: &StopFlag) -> Result<(), Fault> {
+        let _ = stop;
+        Ok(())
+    }
+
     /// Chooses a move, given everything the role was told so far. The game is not over when this is called.
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault>;
 

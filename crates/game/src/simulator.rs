@@ -111,6 +111,11 @@ pub trait Simulator: Send {
     /// The fluents that hold, as sorted canonical text.
     fn fluents(&self, state: &State) -> Vec<String>;
 
+    /// The canonical texts of all fluents in the order of the bits of a state, if a state is a set of bits.
+    fn fluent_names(&self) -> Option<&[String]> {
+        None
+    }
+
     /// The weight of every fluent that holds in some of these states: the sum of the weights of the states in which it
     /// holds, added in the order of the states.
     fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {

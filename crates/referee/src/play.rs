@@ -88,6 +88,9 @@ const MARGIN: f64 = 0.05;
 /// measures it).
 const LEAST_MARGIN: Duration = Duration::from_millis(25);
 
+/// The time for work before the first move, where a move has less.
+const START: Duration = Duration::from_secs(10);
+
 /// How long a player may think if its move is due after this long.
 fn thinking(time: Duration) -> Duration {
     time - time.mul_f64(MARGIN).max(LEAST_MARGIN).min(time / 3)
@@ -240,6 +243,7 @@ impl Match<'_> {
             report.absent = begun.and_then(Result::err).map(|excuse| excuse.why);
         }
         note_times(&mut record, seats);
+        self.prepare();
         while !self.sim.terminal(&state)? {
             if self.stop.is_raised() || record.rounds.len() >= self.max_rounds {
                 record.aborted = true;
@@ -343,6 +347,21 @@ impl Match<'_> {
             all.push(legal);
         }
         Ok(all)
+    }
+
+    /// Players that learn before the first move do so now, for a limited time if moves have a clock. A player that
+    /// fails here is asked for moves all the same.
+    fn prepare(&mut self) {
+        for seat in &mut self.seats {
+            let Seat::Player(player) = seat else {
+                continue;
+            };
+            let stop = match self.clock {
+                Clock::None => self.stop.clone(),
+                Clock::PerMove { time, .. } => timer(START.max(time), &self.stop, &self.runtime),
+            };
+            let _ = player.prepare(&stop);
+        }
     }
 
     /// Asks all players for a move: one after the other, or all at once if there are guests.
@@ -487,6 +506,12 @@ fn start_error(seat: &SeatReport) -> String {
     }
 }
 
+/// A flag that is raised when so much time has passed.
+fn timer(time: Duration, stop: &StopFlag, runtime: &Arc<dyn Runtime>) -> StopFlag {
+    let (started, clock, time) = (runtime.now(), runtime.clone(), time.as_secs_f64());
+    StopFlag::by(move || (clock.now() - started).as_secs_f64() / time).under(stop)
+}
+
 /// Asks one seat.
 fn ask(
     seat: &mut Seat,
@@ -499,11 +524,7 @@ fn ask(
     let started = runtime.now();
     let budget = match clock {
         Clock::None => Budget::until(stop.clone()),
-        Clock::PerMove { time, .. } => {
-            let time = thinking(time).as_secs_f64();
-            let clock = runtime.clone();
-            Budget::timed(StopFlag::by(move || (clock.now() - started).as_secs_f64() / time).under(stop))
-        }
+        Clock::PerMove { time, .. } => Budget::timed(timer(thinking(time), stop, runtime)),
     };
     let decided = |decision: Result<Decision, Fault>| match decision {
         Ok(decision) => {

@@ -4,7 +4,7 @@
 //! ([`HyperPlay`](crate::HyperPlay)), and plays from the true state ([`Cheater`](crate::Cheater)).
 
 use crate::Tools;
-use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, State, Told};
+use game::{Budget, Candidate, Decision, Fault, Meter, MoveId, Player, RoleId, Seed, State, StopFlag, Told};
 
 /// The value of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +46,17 @@ pub trait Insight: Send {
             payoffs.push(worths?.first().map_or(0.0, |worth| worth.mean));
         }
         Ok(payoffs)
+    }
+
+    /// Work before the first move, until it is done or the flag is raised.
+    fn prepare(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<(), Fault> {
+        let _ = (tools, stop);
+        Ok(())
+    }
+
+    /// What the values go by, for people; empty if that is always the same.
+    fn report(&self) -> String {
+        String::new()
     }
 
     /// Name of the method.
@@ -92,6 +103,10 @@ impl Perfect {
 }
 
 impl Player for Perfect {
+    fn prepare(&mut self, stop: &StopFlag) -> Result<(), Fault> {
+        self.insight.prepare(&mut self.tools, stop)
+    }
+
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         let state = self.present(told)?;
         let seed = self.tools.seed.child(self.insight.name()).nth(told.len() as u64);
@@ -119,7 +134,10 @@ pub(crate) fn consider(
         [mv] => vec![unknown(mv)],
         _ => insight.value(tools, state, seed, budget)?,
     };
-    Ok(decision(tools, worths))
+    Ok(Decision {
+        belief: insight.report(),
+        ..decision(tools, worths)
+    })
 }
 
 /// A move that was not examined.

@@ -6,8 +6,8 @@ use belief::{Options, SamplerKind};
 use common::{TestGame, budget, mean, turns};
 use game::{Budget, Fault, Player, Seed, StopFlag, Told};
 use surmise_search::{
-    By, Flat, HyperPlay, Insight, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutPolicy, Simultaneous,
-    Uct, UctOptions,
+    By, Flat, HyperPlay, Insight, Leaves, Minimax, MinimaxOptions, Nested, NestedOptions, Perfect, PlayoutPolicy,
+    Simultaneous, Uct, UctOptions,
 };
 
 fn uct(simulations: u64) -> Box<dyn Insight> {
@@ -21,6 +21,14 @@ fn mast(simulations: u64) -> Box<dyn Insight> {
     Box::new(Uct::new(UctOptions {
         simulations: Some(simulations),
         policy: PlayoutPolicy::Mast,
+        ..UctOptions::default()
+    }))
+}
+
+fn learned(simulations: u64) -> Box<dyn Insight> {
+    Box::new(Uct::new(UctOptions {
+        simulations: Some(simulations),
+        leaves: Leaves::Learned,
         ..UctOptions::default()
     }))
 }
@@ -79,6 +87,7 @@ fn uct_never_loses_tictactoe() {
     never_loses(|| uct(2_000), Some(|| flat(100)), 20);
     never_loses(|| uct(2_000), Some(|| minimax(9)), 4);
     never_loses(|| mast(2_000), None, 10);
+    never_loses(|| learned(2_000), None, 4);
 }
 
 #[test]
@@ -309,6 +318,22 @@ fn the_tree_is_kept_between_moves() {
     let second = uct.value(&mut tools, &initial, Seed(2), &budget()).unwrap();
     let visits = |worths: &[surmise_search::Worth]| worths.iter().map(|w| w.visits).sum::<u64>();
     assert_eq!((visits(&first), visits(&second)), (500, 1_000));
+}
+
+/// Learning before the first move, at it, and a second time: the same values of moves, and the reason with them.
+#[test]
+fn learned_leaves_are_the_same_each_time() {
+    let table = TestGame::of("connect-four");
+    let decide = |prepared: bool| {
+        let mut player = Perfect::new(table.tools(0, 3), learned(500));
+        if prepared {
+            player.prepare(&StopFlag::default()).unwrap();
+        }
+        player.choose(&[], &budget()).unwrap()
+    };
+    let decision = decide(true);
+    assert_eq!((&decision, &decision), (&decide(false), &decide(true)));
+    assert!(decision.belief.contains("values learned from"), "{}", decision.belief);
 }
 
 #[test]

@@ -144,6 +144,11 @@ impl UpgradingPlayer {
 }
 
 impl Player for UpgradingPlayer {
+    fn prepare(&mut self, stop: &StopFlag) -> Result<(), Fault> {
+        self.upgrade();
+        self.player.prepare(stop)
+    }
+
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         self.upgrade();
         self.player.choose(told, budget)

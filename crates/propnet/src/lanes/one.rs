@@ -95,6 +95,10 @@ impl Simulator for OneLane {
         self.names.fluents(state)
     }
 
+    fn fluent_names(&self) -> Option<&[String]> {
+        self.names.fluent_names()
+    }
+
     fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {
         self.names.marginals(states)
     }

@@ -381,6 +381,10 @@ impl Simulator for Scalar {
             .collect()
     }
 
+    fn fluent_names(&self) -> Option<&[String]> {
+        Some(&self.game.names().fluents)
+    }
+
     fn marginals(&self, states: &[(State, f64)]) -> BTreeMap<String, f64> {
         let names = &self.game.names().fluents;
         let mut weights: Vec<Option<f64>> = vec![None; names.len()];

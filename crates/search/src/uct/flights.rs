@@ -4,6 +4,7 @@ use super::choose::{Spreading, most_promising, most_promising_of_known, spread};
 use super::graph::{Graph, NONE, NodeId, Stage};
 use super::{PlayoutPolicy, Uct};
 use crate::Tools;
+use crate::values::Learner;
 use crate::wide::Outlooks;
 use game::{Budget, Fault, GameEnds, MoveId, PacedStop, Rng, RoleId, Seed, State};
 use smallvec::SmallVec;
@@ -151,6 +152,7 @@ impl Uct {
     /// A single visit goes down, as long as one role chooses and successors are known.
     fn walk(&mut self, arrival: Arrival, nature: Option<usize>, rng: &mut Rng) {
         let full = self.is_full();
+        let exploration = self.exploration();
         let Flights {
             steps,
             waiting,
@@ -171,7 +173,7 @@ impl Uct {
                 1 => 0,
                 n if Some(usize::from(chooser)) == nature => rng.below(n),
                 _ => {
-                    let width = 100.0 * self.options.c * self.roots.log(node.visits);
+                    let width = exploration * self.roots.log(node.visits);
                     match node.blank {
                         0 => most_promising_of_known(row, width, self.roots),
                         _ => most_promising(row, width, self.roots, rng),
@@ -225,7 +227,7 @@ impl Uct {
         let node = self.graph.node_mut(arrival.node);
         node.visits += arrival.n;
         let node = *node;
-        let width = 100.0 * self.options.c * self.roots.log(node.visits);
+        let width = self.exploration() * self.roots.log(node.visits);
         let Flights {
             steps,
             waiting,
@@ -428,8 +430,16 @@ impl Uct {
         Ok(())
     }
 
-    /// Plays out leaves.
+    /// Values leaves by learned values, or plays them out.
     fn play_out(&mut self, tools: &mut Tools, leaves: &[Leaf], seed: Seed, budget: &Budget) -> Result<(), Fault> {
+        if let Some(values) = self.learner.as_ref().and_then(Learner::values) {
+            for &leaf in leaves {
+                if let Some(state) = state_of(&self.graph, &self.wide.loose, &leaf) {
+                    self.flights.count(leaf, values.of(state).into_iter());
+                }
+            }
+            return Ok(());
+        }
         if self.options.policy == PlayoutPolicy::Mast {
             let mut rng = seed.rng();
             for &leaf in leaves {

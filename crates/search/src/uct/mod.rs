@@ -15,6 +15,7 @@
 //!   root has seen, so that few simulations are as sharp as if they were made one by one; a group of one is plain UCT;
 //! - lanes that a small group leaves idle play further games from its leaves. A leaf then has the mean of its games,
 //!   and still counts as one simulation;
+//! - leaves may have learned values in place of playouts (`values`);
 //! - where one role decides, ends that are certain are proved (Winands, Björnsson and Saito, *Monte-Carlo Tree Search
 //!   Solver*, CG 2008), and proved moves are not explored.
 
@@ -27,9 +28,10 @@ mod twin;
 use crate::Tools;
 use crate::mast::Mast;
 use crate::perfect::{Insight, Worth, widest};
+use crate::values::{Learner, LinearValues, PLAN};
 pub(crate) use choose::SquareRoots;
 use flights::{Flights, Wide};
-use game::{Budget, Fault, RoleId, Seed, State, UnknownWord, by_word};
+use game::{Budget, Fault, RoleId, Seed, State, StopFlag, UnknownWord, by_word};
 use graph::{Graph, MoveStats, NodeId, Stage};
 
 /// How UCT searches.
@@ -37,8 +39,8 @@ use graph::{Graph, MoveStats, NodeId, Stage};
 pub struct UctOptions {
     /// Simulations for each decision; if not given, as many as there is time for.
     pub simulations: Option<u64>,
-    /// Exploration constant of UCB, for payoffs between 0 and 1.
-    pub c: f64,
+    /// Exploration constant of UCB, for payoffs between 0 and 1; if not given, 0.7, or 0.2 with learned values.
+    pub c: Option<f64>,
     /// How leaves are played out.
     pub policy: PlayoutPolicy,
     /// Leaves that are played out together; if not given, a sixteenth of the visits of the root.
@@ -47,6 +49,30 @@ pub struct UctOptions {
     pub playouts: Option<u64>,
     /// Whether outcomes are proven where a single role decides.
     pub solve: bool,
+    /// How leaves are valued.
+    pub leaves: Leaves,
+}
+
+/// How leaves are valued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leaves {
+    /// By playouts.
+    #[default]
+    Playouts,
+    /// By linear values that are learned before the first move; by playouts where that fails.
+    Learned,
+}
+
+impl std::str::FromStr for Leaves {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Leaves, UnknownWord> {
+        by_word(
+            "leaves",
+            text,
+            &[("playouts", Leaves::Playouts), ("learned", Leaves::Learned)],
+        )
+    }
 }
 
 /// How playouts choose moves.
@@ -75,15 +101,21 @@ impl Default for UctOptions {
     fn default() -> Self {
         UctOptions {
             simulations: None,
-            c: 0.7,
+            c: None,
             policy: PlayoutPolicy::Uniform,
             batch: None,
             playouts: None,
             solve: true,
+            leaves: Leaves::Playouts,
         }
     }
 }
 
+/// Exploration constants, with playouts and with learned values, whose differences are smaller and not random.
+const C: f64 = 0.7;
+const C_LEARNED: f64 = 0.2;
+/// The share of the time for a move in which values are learned, as long as there is something to learn.
+const LEARNING: f64 = 0.5;
 /// Simulations for each decision if neither a number nor a time is given.
 const USUAL_SIMULATIONS: u64 = 1_000;
 /// Simulations that are made together, at most.
@@ -105,6 +137,7 @@ pub struct Uct {
     roots: &'static SquareRoots,
     touched: u64,
     played: u64,
+    learner: Option<Learner>,
 }
 
 impl Uct {
@@ -119,6 +152,7 @@ impl Uct {
             roots: SquareRoots::shared(),
             touched: 0,
             played: 0,
+            learner: None,
         }
     }
 
@@ -133,6 +167,7 @@ impl Uct {
             self.graph.clear();
         }
         self.flights.reset();
+        self.learn(tools, &budget.stop.part(LEARNING))?;
         let root = self.enter(tools, state)?;
         if self.graph.node(root).stage == Stage::Stuck {
             return Err(Fault::no_move(None));
@@ -150,6 +185,31 @@ impl Uct {
             group += 1;
         }
         Ok(done)
+    }
+
+    /// Learns the values of leaves, if there is something left to learn. What was found with other values is forgotten.
+    fn learn(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<(), Fault> {
+        if self.options.leaves == Leaves::Playouts {
+            return Ok(());
+        }
+        let learner = self
+            .learner
+            .get_or_insert_with(|| Learner::new(tools, tools.seed.child("values"), PLAN));
+        if learner.learn(tools, stop)? {
+            self.graph.clear();
+        }
+        Ok(())
+    }
+
+    /// The learned values of leaves, if there are any.
+    fn values(&self) -> Option<&LinearValues> {
+        self.learner.as_ref().and_then(Learner::values)
+    }
+
+    /// The factor of exploration at a node, for points between 0 and 100, besides its visits.
+    fn exploration(&self) -> f64 {
+        let usual = if self.values().is_some() { C_LEARNED } else { C };
+        100.0 * self.options.c.unwrap_or(usual)
     }
 
     /// The node of the state to decide in, with its moves.
@@ -180,7 +240,7 @@ impl Uct {
 
     /// Simulations to be made together.
     fn group_size(&self, tools: &Tools, root: NodeId) -> u64 {
-        if tools.playouts.is_none() || self.options.policy == PlayoutPolicy::Mast {
+        if (tools.playouts.is_none() && self.values().is_none()) || self.options.policy == PlayoutPolicy::Mast {
             return 1;
         }
         let seen = u64::from(self.graph.node(root).visits);
@@ -209,6 +269,14 @@ impl Insight for Uct {
             false => self.worths(root, role, n_roles).first().map_or(0.0, |worth| worth.mean),
         };
         Ok((0..n_roles).map(payoff).collect())
+    }
+
+    fn prepare(&mut self, tools: &mut Tools, stop: &StopFlag) -> Result<(), Fault> {
+        self.learn(tools, stop)
+    }
+
+    fn report(&self) -> String {
+        self.learner.as_ref().map(Learner::report).unwrap_or_default()
     }
 
     fn name(&self) -> &'static str {

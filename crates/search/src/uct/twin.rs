@@ -124,7 +124,7 @@ fn groups_of_one_are_plain_uct() {
             .unwrap();
         let mut plain = Plain {
             nodes: HashMap::new(),
-            c: options.c,
+            c: super::C,
         };
         plain.search(&mut tools, &root, Seed(5), 3_000);
         let n_roles = tools.sim.roles().len();

@@ -284,7 +284,8 @@ impl PlayerSpec {
 
     /// Whether the player may change to another engine within a match: nothing is learned before or between matches.
     pub fn may_change_engine(&self) -> bool {
-        !self.learns() && self.learned().is_none()
+        let values = matches!(&self.kind, Kind::Open(spec) if spec.learns_values());
+        !self.learns() && self.learned().is_none() && !values
     }
 
     /// The player of a role for one match.

@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::{PlayerSpecError, registry};
-use search::{Flat, Insight, Minimax, MinimaxOptions, Nested, NestedOptions, Uct, UctOptions};
+use search::{Flat, Insight, Leaves, Minimax, MinimaxOptions, Nested, NestedOptions, Uct, UctOptions};
 
 /// Which player, and its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,11 +19,12 @@ impl OpenSpec {
         match options.name() {
             "uct" => OpenSpec::Uct(UctOptions {
                 simulations: options.maybe("simulations"),
-                c: options.value("c"),
+                c: options.maybe("c"),
                 policy: options.value("policy"),
                 batch: options.maybe("batch"),
                 playouts: options.maybe("playouts"),
                 solve: options.is_on("solve"),
+                leaves: options.value("leaves"),
             }),
             "minimax" => OpenSpec::Minimax(MinimaxOptions {
                 depth: options.maybe::<u64>("depth").map(|depth| depth.min(1_000) as u32),
@@ -57,6 +58,11 @@ impl OpenSpec {
             Some(def) => Ok(Some(OpenSpec::new(&options.inner(def, numbers)?))),
             None => Err(options.wrong("with", "must be mc, uct, minimax or nested, with their numbers")),
         }
+    }
+
+    /// Whether values are learned before the first move.
+    pub fn learns_values(&self) -> bool {
+        matches!(self, OpenSpec::Uct(options) if options.leaves == Leaves::Learned)
     }
 
     /// The search itself.

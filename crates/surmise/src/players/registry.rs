@@ -477,10 +477,10 @@ const UCT: &[OptionDef] = &[
         "as many as there is time for, or 1000",
         "Simulations per move",
     ),
-    option(
+    unset(
         "c",
         OptionKind::Number { min: 0.0, max: 1e6 },
-        "0.7",
+        "0.7, or 0.2 with learned leaves",
         "Exploration constant",
     ),
     option(
@@ -502,6 +502,12 @@ const UCT: &[OptionDef] = &[
         "Simulations that are made together",
     ),
     option("solve", SWITCH, "on", "Proven wins and losses are handed up the tree"),
+    option(
+        "leaves",
+        OptionKind::Choice(&["playouts", "learned"]),
+        "playouts",
+        "Values of leaves: by playouts, or learned before the first move from the player's own games",
+    ),
 ];
 
 const MINIMAX: &[OptionDef] = &[
