@@ -46,7 +46,13 @@ pub(crate) struct GameTraits {
     opposed: bool,
     /// Whether in most rounds in which somebody had a choice several roles had one.
     simultaneous: bool,
+    /// Whether nearly all random games end with the same points for all roles, so that playouts tell little.
+    undecided: bool,
 }
+
+/// Random games that must end before they say anything, and of how many one at most may be decided.
+const FEW_GAMES: usize = 4;
+const DECIDED: usize = 5;
 
 /// What `auto` knows about a game: computed once for all matches.
 #[derive(Default)]
@@ -116,6 +122,10 @@ enum Chosen {
 /// The rule for games that are not solved: which player, and why.
 fn rule(open: bool, traits: &GameTraits) -> (&'static str, &'static str) {
     match (open, traits.choosing) {
+        (true, 2..) if traits.undecided => (
+            "uct:leaves=learned",
+            "nothing is hidden, and random games are hardly ever decided",
+        ),
         (true, _) => ("uct", "nothing is hidden"),
         (false, 0 | 1) => ("hp2", "one role plays against chance, and information may have a price"),
         (false, 2) if !traits.opposed => ("hp2", "two roles, whose interests are not opposed"),
@@ -132,6 +142,10 @@ struct Explained {
 }
 
 impl Player for Explained {
+    fn prepare(&mut self, stop: &StopFlag) -> Result<(), Fault> {
+        self.inner.prepare(stop)
+    }
+
     fn choose(&mut self, told: &[Told], budget: &Budget) -> Result<Decision, Fault> {
         let mut decision = self.inner.choose(told, budget)?;
         decision.belief = match decision.belief.is_empty() {
@@ -177,7 +191,7 @@ impl GameTraits {
             .filter(|r| Some(*r) != nature)
             .collect();
         let mut chooses = vec![false; roles.len()];
-        let mut sums: Vec<u32> = Vec::new();
+        let (mut sums, mut decided): (Vec<u32>, usize) = (Vec::new(), 0);
         let (mut together, mut alone, mut rounds) = (0, 0, 0);
         let mut legal: Vec<MoveId> = Vec::new();
         for game in 0..GAMES {
@@ -206,11 +220,12 @@ impl GameTraits {
             if !sim.terminal(&state)? && rounds >= most {
                 break;
             }
-            let mut sum = 0;
+            let mut points = Vec::new();
             for role in &roles {
-                sum += u32::from(sim.goal(&state, *role)?.points());
+                points.push(sim.goal(&state, *role)?.points());
             }
-            sums.push(sum);
+            sums.push(points.iter().map(|&points| u32::from(points)).sum());
+            decided += usize::from(points.iter().any(|p| *p != points[0]));
         }
         let same = sums.windows(2).all(|pair| pair[0] == pair[1]);
         Ok(GameTraits {
@@ -218,6 +233,7 @@ impl GameTraits {
             // Without the end of a game two roles are taken for opponents.
             opposed: roles.len() == 2 && same,
             simultaneous: together > alone,
+            undecided: sums.len() >= FEW_GAMES && decided * DECIDED <= sums.len(),
         })
     }
 }
@@ -312,6 +328,29 @@ mod tests {
         assert_eq!(traits("monty-hall").choosing, 1);
         // Both set up at once, and then move by turns.
         assert!(!traits("mini-stratego").simultaneous);
+        assert!(!traits("tictactoe").undecided && !traits("connect-four").undecided);
+    }
+
+    /// Whoever takes the stone wins, but forty other moves do nothing, and there are two rounds.
+    #[test]
+    fn where_random_games_are_not_decided_leaves_are_learned() {
+        let nothing: String = (0..40)
+            .map(|n| format!("(<= (legal ?r (wait {n})) (role ?r)) "))
+            .collect();
+        let text = format!(
+            "(role a) (role b) (s 0 1) (s 1 2) (init (round 0)) {nothing}
+             (<= (legal a take) (true (round 0))) (<= (legal b take) (true (round 1)))
+             (<= (next (round ?n)) (true (round ?m)) (s ?m ?n)) (<= (next (won ?r)) (does ?r take))
+             (<= (next (won ?r)) (true (won ?r))) (<= some (true (won ?r))) (<= terminal (true (round 2)))
+             (<= (goal ?r 100) (true (won ?r)) (not (true (won b)))) (<= (goal ?r 50) (role ?r) (not some))
+             (<= (goal b 100) (true (won b))) (<= (goal b 0) (true (won a)) (not (true (won b))))
+             (<= (goal a 0) (true (won b)))"
+        );
+        let game = Game::from_rules("stone", &text).unwrap();
+        let traits = game.engine().auto.traits(game.engine()).unwrap();
+        assert!(traits.undecided && traits.opposed, "{traits:?}");
+        assert_eq!(rule(true, &traits).0, "uct:leaves=learned");
+        assert_eq!(rule(false, &traits).0, "hp");
     }
 
     fn chosen(game: &str, player: &str) -> String {
