@@ -46,13 +46,7 @@ pub(crate) struct GameTraits {
     opposed: bool,
     /// Whether in most rounds in which somebody had a choice several roles had one.
     simultaneous: bool,
-    /// Whether nearly all random games end with the same points for all roles, so that playouts tell little.
-    undecided: bool,
 }
-
-/// Random games that must end before they say anything, and of how many one at most may be decided.
-const FEW_GAMES: usize = 4;
-const DECIDED: usize = 5;
 
 /// What `auto` knows about a game: computed once for all matches.
 #[derive(Default)]
@@ -122,10 +116,6 @@ enum Chosen {
 /// The rule for games that are not solved: which player, and why.
 fn rule(open: bool, traits: &GameTraits) -> (&'static str, &'static str) {
     match (open, traits.choosing) {
-        (true, 2..) if traits.undecided => (
-            "uct:leaves=learned",
-            "nothing is hidden, and random games are hardly ever decided",
-        ),
         (true, _) => ("uct", "nothing is hidden"),
         (false, 0 | 1) => ("hp2", "one role plays against chance, and information may have a price"),
         (false, 2) if !traits.opposed => ("hp2", "two roles, whose interests are not opposed"),
@@ -183,53 +173,18 @@ impl AutoFacts {
 }
 
 impl GameTraits {
-    /// By random games, of so many rounds together at most, and five times as many where few are decided.
+    /// Plays random games, of so many rounds together at most.
     fn of(sim: &mut dyn Simulator, most: usize) -> Result<GameTraits, Fault> {
-        let seen = Seen::of(sim, GAMES, most)?;
-        let few = |seen: &Seen, share: usize| {
-            seen.sums.len() >= FEW_GAMES && seen.decided * DECIDED <= share * seen.sums.len()
-        };
-        Ok(GameTraits {
-            choosing: seen.chooses.iter().filter(|c| **c).count(),
-            // Without the end of a game two roles are taken for opponents.
-            opposed: seen.chooses.len() == 2 && seen.sums.windows(2).all(|pair| pair[0] == pair[1]),
-            simultaneous: seen.together > seen.alone,
-            undecided: few(&seen, 2) && few(&Seen::of(sim, 4 * GAMES, 5 * most)?, 1),
-        })
-    }
-}
-
-/// What random games showed.
-struct Seen {
-    /// Whether each role but nature had a choice.
-    chooses: Vec<bool>,
-    /// Rounds in which several had one, and in which one had.
-    together: usize,
-    alone: usize,
-    /// The sum of the points at the end of each game.
-    sums: Vec<u32>,
-    /// Games in which roles got different points.
-    decided: usize,
-}
-
-impl Seen {
-    /// Plays so many random games, of so many rounds together at most.
-    fn of(sim: &mut dyn Simulator, games: u64, most: usize) -> Result<Seen, Fault> {
         let nature = sim.nature();
         let roles: Vec<RoleId> = (0..sim.roles().len() as u16)
             .map(RoleId)
             .filter(|r| Some(*r) != nature)
             .collect();
-        let mut seen = Seen {
-            chooses: vec![false; roles.len()],
-            together: 0,
-            alone: 0,
-            sums: Vec::new(),
-            decided: 0,
-        };
-        let mut rounds = 0;
+        let mut chooses = vec![false; roles.len()];
+        let mut sums: Vec<u32> = Vec::new();
+        let (mut together, mut alone, mut rounds) = (0, 0, 0);
         let mut legal: Vec<MoveId> = Vec::new();
-        for game in 0..games {
+        for game in 0..GAMES {
             let mut rng = Seed(1).child("what a game is like").nth(game).rng();
             let mut state = sim.initial()?;
             while !sim.terminal(&state)? && rounds < most {
@@ -238,7 +193,7 @@ impl Seen {
                 for role in (0..sim.roles().len() as u16).map(RoleId) {
                     sim.legal(&state, role, &mut legal)?;
                     if let Some(place) = roles.iter().position(|r| *r == role).filter(|_| legal.len() > 1) {
-                        seen.chooses[place] = true;
+                        chooses[place] = true;
                         with_choice += 1;
                     }
                     joint.extend(legal.first().map(|_| *rng.pick(&legal)));
@@ -247,22 +202,27 @@ impl Seen {
                 if joint.len() < sim.roles().len() {
                     break;
                 }
-                seen.together += usize::from(with_choice > 1);
-                seen.alone += usize::from(with_choice == 1);
+                together += usize::from(with_choice > 1);
+                alone += usize::from(with_choice == 1);
                 state = sim.next(&state, &joint)?;
                 rounds += 1;
             }
             if !sim.terminal(&state)? && rounds >= most {
                 break;
             }
-            let mut points = Vec::new();
+            let mut sum = 0;
             for role in &roles {
-                points.push(sim.goal(&state, *role)?.points());
+                sum += u32::from(sim.goal(&state, *role)?.points());
             }
-            seen.sums.push(points.iter().map(|&points| u32::from(points)).sum());
-            seen.decided += usize::from(points.iter().any(|p| *p != points[0]));
+            sums.push(sum);
         }
-        Ok(seen)
+        let same = sums.windows(2).all(|pair| pair[0] == pair[1]);
+        Ok(GameTraits {
+            choosing: chooses.iter().filter(|c| **c).count(),
+            // Without the end of a game two roles are taken for opponents.
+            opposed: roles.len() == 2 && same,
+            simultaneous: together > alone,
+        })
     }
 }
 
@@ -356,31 +316,6 @@ mod tests {
         assert_eq!(traits("monty-hall").choosing, 1);
         // Both set up at once, and then move by turns.
         assert!(!traits("mini-stratego").simultaneous);
-        assert!(!traits("tictactoe").undecided && !traits("connect-four").undecided);
-        // Of 300 random games of `surmise match chess random random`, one in ten is decided.
-        assert!(traits("chess").undecided);
-    }
-
-    /// Whoever takes the stone wins, but forty other moves do nothing, and there are two rounds.
-    #[test]
-    fn where_random_games_are_not_decided_leaves_are_learned() {
-        let nothing: String = (0..40)
-            .map(|n| format!("(<= (legal ?r (wait {n})) (role ?r)) "))
-            .collect();
-        let text = format!(
-            "(role a) (role b) (s 0 1) (s 1 2) (init (round 0)) {nothing}
-             (<= (legal a take) (true (round 0))) (<= (legal b take) (true (round 1)))
-             (<= (next (round ?n)) (true (round ?m)) (s ?m ?n)) (<= (next (won ?r)) (does ?r take))
-             (<= (next (won ?r)) (true (won ?r))) (<= some (true (won ?r))) (<= terminal (true (round 2)))
-             (<= (goal ?r 100) (true (won ?r)) (not (true (won b)))) (<= (goal ?r 50) (role ?r) (not some))
-             (<= (goal b 100) (true (won b))) (<= (goal b 0) (true (won a)) (not (true (won b))))
-             (<= (goal a 0) (true (won b)))"
-        );
-        let game = Game::from_rules("stone", &text).unwrap();
-        let traits = game.engine().auto.traits(game.engine()).unwrap();
-        assert!(traits.undecided && traits.opposed, "{traits:?}");
-        assert_eq!(rule(true, &traits).0, "uct:leaves=learned");
-        assert_eq!(rule(false, &traits).0, "hp");
     }
 
     fn chosen(game: &str, player: &str) -> String {
