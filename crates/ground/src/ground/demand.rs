@@ -48,8 +48,15 @@ pub(crate) fn restrict(theory: &mut Theory) {
     }
 }
 
+/// Pairs of conditions of a rule, over all rules, from which on nothing is restricted by what holds before: each
+/// condition gets a rule with those before it, so that a rule of thousands of conditions would become millions.
+const MOST_PAIRS: usize = 300_000;
+
 /// Adds its relation of calls to the rules of each relation, where what may hold before restricts it.
 pub(crate) fn restrict_by_atoms(theory: &mut Theory) {
+    if theory.rules.iter().map(|rule| rule.body.len().pow(2)).sum::<usize>() > MOST_PAIRS {
+        return;
+    }
     let asked = asked_positions(theory, &exempt(theory), Knowing::Earlier);
     *theory = with_demands(theory, &asked, Knowing::Earlier).0;
 }
@@ -219,4 +226,30 @@ fn hard_to_evaluate(theory: &Theory, demands: &[(RelId, RelId)]) -> Vec<RelId> {
         }
     }
     hard
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules_after(conditions: usize) -> (usize, usize) {
+        let chain: String = (0..conditions).map(|n| format!("(p ?x{n} ?x{})", n + 1)).collect();
+        let text = format!(
+            "(role r) (init (on a b)) (legal r wait) (goal r 0) (<= (next (on ?x ?y)) (true (on ?x ?y)))
+             (<= (p ?x ?y) (true (on ?x ?y))) (<= terminal (true (on ?x0 ?z)) {chain})"
+        );
+        let mut theory = Theory::new(&gdl::read(&text, &gdl::Options::default()).rules);
+        theory.for_grounding();
+        let before = theory.rules.len();
+        restrict_by_atoms(&mut theory);
+        (before, theory.rules.len())
+    }
+
+    #[test]
+    fn long_rules_are_left_as_they_are() {
+        let (before, after) = rules_after(3);
+        assert_eq!(after, before + 3, "one rule for each question about p");
+        let (before, after) = rules_after(3_000);
+        assert_eq!(after, before);
+    }
 }

@@ -536,7 +536,8 @@ impl Work<'_> {
             return self.check_budget();
         }
         literals.clear();
-        let counts = |a: &&Ground| !self.theory.relation(found.atoms.relation(**a)).is_filter;
+        let is_filter = |a: Ground| self.theory.relation(found.atoms.relation(a)).is_filter;
+        let counts = |a: &&Ground| !self.limits.asked || !is_filter(**a);
         let positive = body[..join.n_atoms].iter().filter(counts);
         literals.extend(positive.map(|&a| BodyLit::new(a, false)));
         for (relation, row) in &join.negated {
